@@ -1,0 +1,189 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** What the process was started to do; each needs other variables when the database is somebody's own. */
+export type Command = 'serve' | 'migrate' | 'admin';
+
+/**
+ * Turns environment variables into the service's settings. Unknown variables are ignored and an empty one counts as
+ * unset.
+ *
+ * @throws {ConfigError} with every problem at once; nothing has been started by then
+ */
+export function loadConfig(env: Record<string, string | undefined>, command: Command): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  const result = environment(command).safeParse(set);
+  if (result.success) return toConfig(result.data);
+  throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+}
+
+export type Config = ReturnType<typeof toConfig>;
+
+/** Which PostgreSQL to use: the one that comes along, kept in `dataDir`, or one that somebody else runs. */
+export type DatabaseConfig =
+  | { kind: 'embedded'; dataDir: string }
+  | { kind: 'own'; ownerUrl: string | undefined; authUrl: string | undefined };
+
+/** The environment asks for something impossible. Exit code 78 (`EX_CONFIG` of sysexits.h) belongs to it. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(
+      `The configuration is not valid; nothing was started.\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+    );
+    this.problems = problems;
+  }
+}
+
+// No message repeats a value: some of them are secrets.
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${least} to ${most}`, abort: true })
+    .transform(Number)
+    .pipe(z.number().min(least, expected(least, most)).max(most, expected(least, most)));
+
+const expected = (least: number, most: number) => `must be a whole number from ${least} to ${most}`;
+
+const limit = (fallback: number) => wholeNumber(1, 1_000_000_000).default(fallback);
+
+const postgresUrl = z
+  .string()
+  .refine(
+    (value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/')),
+    'must be a URL such as postgres://user:password@host:5432/database',
+  );
+
+const secretKey = z
+  .string()
+  .regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64; `openssl rand -base64 32` prints a new one')
+  .transform((value) => Buffer.from(value, 'base64'));
+
+const publicUrl = z
+  .string()
+  .refine(isBaseUrl, 'must be an http or https URL without user, query or fragment, such as https://graph.example.com')
+  .transform((value) => value.replace(/\/+$/, ''));
+
+function isBaseUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return !!url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(value);
+}
+
+function environment(command: Command) {
+  return z
+    .object({
+      HOST: z
+        .string()
+        .refine((value) => isIP(value) !== 0 || /^[a-z\d.-]+$/i.test(value), 'must be an address or a host name')
+        .optional(),
+      PORT: wholeNumber(0, 65_535).default(3000),
+      PUBLIC_URL: publicUrl.optional(),
+      TRUST_PROXY: wholeNumber(0, 100).default(0),
+      DATA_DIR: z.string().default('.data'),
+      DATABASE_URL: postgresUrl.optional(),
+      AUTH_DATABASE_URL: postgresUrl.optional(),
+      DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+      DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000).default(2000),
+      STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000).default(10_000),
+      SECRET_KEY: secretKey.optional(),
+      SECRET_KEY_PREVIOUS: secretKey.optional(),
+      LOG_LEVEL: z
+        .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+          error: 'must be one of fatal, error, warn, info, debug, trace, silent',
+        })
+        .default('info'),
+      PUBLIC_INTROSPECTION: z.stringbool({ error: 'must be true or false' }).default(true),
+      LIMIT_BODY_BYTES: limit(100_000),
+      LIMIT_TOKENS: limit(5000),
+      LIMIT_DEPTH: limit(310),
+      LIMIT_ALIASES: limit(50),
+      LIMIT_ROOT_FIELDS: limit(20),
+      LIMIT_DIRECTIVES: limit(20),
+      LIMIT_FIELDS: limit(1000),
+      LIMIT_CONNECTIONS: limit(110),
+      LIMIT_ROWS: limit(10_000),
+      THROTTLE_REQUESTS_PER_MINUTE: limit(600),
+      THROTTLE_FAILURES_PER_MINUTE: limit(60),
+      THROTTLE_FAILURES_PER_ACCOUNT: limit(20),
+    })
+    .superRefine(
+      (env, context) => {
+        if (!env.DATABASE_URL && !env.AUTH_DATABASE_URL) return;
+        for (const name of neededWithOwnDatabase[command]) {
+          if (!env[name]) context.addIssue({ code: 'custom', path: [name], message: whyNeeded[name] });
+        }
+        if (env.DATABASE_URL && env.AUTH_DATABASE_URL && sameUser(env.DATABASE_URL, env.AUTH_DATABASE_URL)) {
+          const message = 'must name another role than DATABASE_URL: the server must own nothing';
+          context.addIssue({ code: 'custom', path: ['AUTH_DATABASE_URL'], message });
+        }
+      },
+      // Also when a variable of its own is wrong, so that one start shows everything.
+      { when: () => true },
+    );
+}
+
+const neededWithOwnDatabase = {
+  serve: ['AUTH_DATABASE_URL', 'SECRET_KEY'],
+  migrate: ['DATABASE_URL', 'AUTH_DATABASE_URL'],
+  admin: ['DATABASE_URL', 'SECRET_KEY'],
+} as const;
+
+const whyNeeded = {
+  DATABASE_URL: "is needed beside AUTH_DATABASE_URL: the owner's connection, for migrations and admin commands",
+  AUTH_DATABASE_URL: "is needed beside DATABASE_URL: the authenticator's connection, the only one the server uses",
+  SECRET_KEY: 'is needed with a database of your own; `openssl rand -base64 32` prints a new one',
+};
+
+function sameUser(one: string, other: string): boolean {
+  const user = URL.parse(one)?.username;
+  return !!user && user === URL.parse(other)?.username;
+}
+
+function toConfig(env: z.output<ReturnType<typeof environment>>) {
+  const database: DatabaseConfig =
+    env.DATABASE_URL || env.AUTH_DATABASE_URL
+      ? { kind: 'own', ownerUrl: env.DATABASE_URL, authUrl: env.AUTH_DATABASE_URL }
+      : { kind: 'embedded', dataDir: resolve(env.DATA_DIR) };
+
+  return {
+    database,
+    /** The demo stays on this machine; a server with a database of its own usually stands in a container. */
+    host: env.HOST ?? (database.kind === 'embedded' ? '127.0.0.1' : '0.0.0.0'),
+    /** 0 takes any free port. */
+    port: env.PORT,
+    /** The specification's `{base_url}`, without a slash at its end; unset means `http://localhost:<port>`. */
+    publicUrl: env.PUBLIC_URL,
+    /** How many reverse proxies in front are believed about the client's address. */
+    trustedProxies: env.TRUST_PROXY,
+    poolSize: env.DATABASE_POOL_SIZE,
+    poolWaitMs: env.DATABASE_POOL_WAIT_MS,
+    statementTimeoutMs: env.STATEMENT_TIMEOUT_MS,
+    /** 32 bytes; unset only with the embedded database, which keeps one in its data directory. */
+    secretKey: env.SECRET_KEY,
+    /** The key before a rotation: still opens what it sealed. */
+    secretKeyPrevious: env.SECRET_KEY_PREVIOUS,
+    logLevel: env.LOG_LEVEL,
+    publicIntrospection: env.PUBLIC_INTROSPECTION,
+    /** Contract section 6; the keys are the values of `extensions.limit`, `body` in bytes. */
+    limits: {
+      body: env.LIMIT_BODY_BYTES,
+      tokens: env.LIMIT_TOKENS,
+      depth: env.LIMIT_DEPTH,
+      aliases: env.LIMIT_ALIASES,
+      rootFields: env.LIMIT_ROOT_FIELDS,
+      directives: env.LIMIT_DIRECTIVES,
+      fields: env.LIMIT_FIELDS,
+      connections: env.LIMIT_CONNECTIONS,
+      rows: env.LIMIT_ROWS,
+    },
+    /** Contract section 5, first row. */
+    throttle: {
+      requestsPerMinute: env.THROTTLE_REQUESTS_PER_MINUTE,
+      failuresPerMinute: env.THROTTLE_FAILURES_PER_MINUTE,
+      failuresPerAccount: env.THROTTLE_FAILURES_PER_ACCOUNT,
+    },
+  };
+}

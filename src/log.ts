@@ -1,0 +1,22 @@
+import { type DestinationStream, destination, type Logger, pino } from 'pino';
+
+export type Log = Logger;
+
+/**
+ * A log of JSON lines, on stderr unless told otherwise, so that stdout stays readable. Written synchronously: the last
+ * line before an exit is the one that matters.
+ */
+export function createLog(level: string, stream: DestinationStream = destination({ dest: 2, sync: true })): Log {
+  return pino({ level, base: null, serializers: { err: describeError, error: describeError } }, stream);
+}
+
+/**
+ * The parts of an error that are safe to keep. An error may carry a request's raw body, a connection with its password
+ * or the row that broke a rule, so nothing else of it is written.
+ */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : 'not an error object' };
+  const { name, message, stack, cause } = error;
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return { name, message, code, constraint, stack, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
+}
