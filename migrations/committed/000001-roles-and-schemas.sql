@@ -1,0 +1,54 @@
+--! Previous: -
+--! Hash: sha1:a5e4dfde0f5a479eae2a0f25bef2d7d505f2d635
+--! Message: roles and schemas
+
+-- Who may connect, and where things live.
+--
+-- Four NOLOGIN roles carry the rights of a request; the login role of the server (the authenticator, named in
+-- AUTH_DATABASE_URL and created by `npm run db:migrate`) is a member of them and has no right of its own:
+--
+--   graph_app    a token with scope `app`: everything in its own organization
+--   graph_user   a token with scope `me`: the person's own rows
+--   graph_basic  a token with scope `basic`: no row at all
+--   graph_oauth  the OAuth server's own statements, inside one organization
+--
+-- Two more are never reached by a request:
+--
+--   graph_admin  sees and changes every row; the owner of the tables is a member, since row-level security is forced
+--   graph_helper owns the few functions that run with rights of their own, and has named policies for just what they read
+--
+-- Roles belong to the cluster, not to the database, so they may exist already.
+
+do $$
+declare
+  role_name text;
+begin
+  foreach role_name in array array['graph_admin', 'graph_helper', 'graph_app', 'graph_user', 'graph_basic', 'graph_oauth'] loop
+    begin
+      execute format('create role %I nologin', role_name);
+    exception
+      when duplicate_object or unique_violation then null;
+    end;
+    if exists (select from pg_roles where rolname = role_name and (rolsuper or rolbypassrls or rolcanlogin)) then
+      raise exception 'Role % exists but is a superuser, bypasses row-level security or can log in', role_name
+        using hint = format('Run: alter role %I nosuperuser nobypassrls nologin', role_name);
+    end if;
+  end loop;
+end
+$$;
+
+-- The owner works through the policies of graph_admin and hands functions over to graph_helper.
+grant graph_admin, graph_helper to current_user;
+
+create schema if not exists app_public;
+create schema if not exists app_hidden;
+create schema if not exists oauth;
+comment on schema app_public is 'What GraphQL shows.';
+comment on schema app_hidden is 'Tables and helpers behind the policies; GraphQL shows none of them.';
+comment on schema oauth is 'Applications, credentials, grants and tokens.';
+
+grant usage on schema app_public, app_hidden to graph_app, graph_user, graph_basic, graph_oauth, graph_admin, graph_helper;
+grant usage on schema oauth to graph_app, graph_oauth, graph_admin, graph_helper;
+
+-- A new function is nobody's until it is granted. Only the global form (without `in schema`) takes the default away.
+alter default privileges revoke execute on functions from public;

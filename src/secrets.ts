@@ -1,0 +1,69 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+
+/** What SECRET_KEY protects. Each purpose has a subkey of its own. */
+export type Secrets = {
+  /**
+   * Seals an external authentication token for one user: AES-256-GCM, the organization and user as associated data,
+   * so that a ciphertext copied to another row does not open.
+   */
+  seal(plaintext: string, owner: TokenOwner): Buffer;
+  /** Opens what `seal` made, also under SECRET_KEY_PREVIOUS. Throws when it was made for another owner or key, or altered. */
+  open(ciphertext: Buffer, owner: TokenOwner): string;
+  /** Keyed hash (HMAC-SHA-256) by which the token is found within its organization. */
+  lookupHash(token: string, organizationId: string): Buffer;
+  /** The hashes under which the token may be stored: that of SECRET_KEY, then that of SECRET_KEY_PREVIOUS if there is one. */
+  lookupHashes(token: string, organizationId: string): readonly Buffer[];
+};
+
+export type TokenOwner = { readonly organizationId: string; readonly userId: string };
+
+/** @param keys SECRET_KEY, then SECRET_KEY_PREVIOUS if set; 32 bytes each. */
+export function createSecrets(keys: readonly [Buffer, ...Buffer[]]): Secrets {
+  const sealingKeys = keys.map((key) => subkey(key, 'external authentication token sealing'));
+  const lookupKeys = keys.map((key) => subkey(key, 'external authentication token lookup'));
+  const [sealingKey, lookupKey] = [sealingKeys[0], lookupKeys[0]] as [Buffer, Buffer];
+
+  return {
+    seal: (plaintext, owner) => encrypt(sealingKey, plaintext, associatedData(owner)),
+    open: (ciphertext, owner) => {
+      for (const key of sealingKeys) {
+        const plaintext = decrypt(key, ciphertext, associatedData(owner));
+        if (plaintext !== null) return plaintext;
+      }
+      throw new Error('An external authentication token does not open under SECRET_KEY or SECRET_KEY_PREVIOUS');
+    },
+    lookupHash: (token, organizationId) => keyedHash(lookupKey, token, organizationId),
+    lookupHashes: (token, organizationId) => lookupKeys.map((key) => keyedHash(key, token, organizationId)),
+  };
+}
+
+/** AES-256-GCM: 12 bytes of nonce, 16 of tag, then the ciphertext. `key` is 32 bytes. */
+export function encrypt(key: Buffer, plaintext: string, associatedData: string): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(associatedData));
+  const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
+}
+
+/** The plaintext that `encrypt` was given, or null when key, associated data or bytes are not the same. */
+export function decrypt(key: Buffer, sealed: Buffer, associatedData: string): string | null {
+  if (sealed.length < 28) return null;
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12), { authTagLength: 16 })
+    .setAAD(Buffer.from(associatedData))
+    .setAuthTag(sealed.subarray(12, 28));
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** One key per purpose from one secret (HKDF, RFC 5869), 32 bytes. */
+export function subkey(secret: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `graph-query-service ${purpose}`, 32));
+}
+
+const associatedData = (owner: TokenOwner) => `${owner.organizationId}\0${owner.userId}`;
+
+const keyedHash = (key: Buffer, token: string, organizationId: string) =>
+  createHmac('sha256', key).update(`${organizationId}\0${token}`).digest();

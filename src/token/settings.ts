@@ -1,0 +1,49 @@
+import type { Claims, Scope } from './claims.ts';
+
+/**
+ * The trust boundary: claims become the settings of one transaction, and policies read nothing else.
+ * Every key is always there; an absent claim is `''`, which every policy treats as deny, so that nothing
+ * outlives the transaction before on a pooled connection.
+ */
+export type TransactionSettings = {
+  readonly role: 'graph_app' | 'graph_user' | 'graph_basic' | 'graph_oauth';
+  readonly 'graph.organization_id': string;
+  readonly 'graph.application_id': string;
+  readonly 'graph.user_id': string;
+  /** Space separated, as in RFC 6749 section 3.3. */
+  readonly 'graph.scope': string;
+  readonly 'graph.grant_id': string;
+  readonly 'graph.request_id': string;
+};
+
+/** The settings of a GraphQL operation. */
+export function graphSettings(claims: Claims, requestId: string): TransactionSettings {
+  return {
+    role: roleOf(claims.scopes),
+    'graph.organization_id': claims.organizationId,
+    'graph.application_id': claims.applicationId,
+    'graph.user_id': claims.userId ?? '',
+    'graph.scope': claims.scopes.join(' '),
+    'graph.grant_id': claims.grantId,
+    'graph.request_id': requestId,
+  };
+}
+
+/** The settings of the OAuth server's own statements: inside one organization, or in none yet. */
+export function oauthSettings(organizationId: string | null, requestId: string): TransactionSettings {
+  return {
+    role: 'graph_oauth',
+    'graph.organization_id': organizationId ?? '',
+    'graph.application_id': '',
+    'graph.user_id': '',
+    'graph.scope': '',
+    'graph.grant_id': '',
+    'graph.request_id': requestId,
+  };
+}
+
+/** One role per token: `me` stands alone, and `app` includes what `basic` may do. */
+function roleOf(scopes: readonly Scope[]): TransactionSettings['role'] {
+  if (scopes.includes('me')) return 'graph_user';
+  return scopes.includes('app') ? 'graph_app' : 'graph_basic';
+}
