@@ -1,0 +1,88 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Logger, migrate as runMigrations } from 'graphile-migrate';
+import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
+import { Client, type Pool } from 'pg';
+import type { Log } from '../log.ts';
+import { StartupError } from '../startupError.ts';
+import { createAuthenticator } from './authenticator.ts';
+import type { DatabaseUrls } from './embedded.ts';
+
+/**
+ * Applies the committed migrations that the database lacks, each in its own transaction, then brings the authenticator
+ * up to date. Running it again changes nothing.
+ *
+ * @throws {StartupError} when the database refuses the connection or a migration fails
+ */
+export async function migrate({ ownerUrl, authUrl }: DatabaseUrls, log: Log): Promise<void> {
+  const owner = new Client({ connectionString: ownerUrl, application_name: 'graph-query-service migrate' });
+  try {
+    await owner.connect();
+  } catch (error) {
+    throw new StartupError("The database refuses DATABASE_URL's role or does not answer.", { cause: error });
+  }
+  owner.on('error', (error) => log.error({ error }, 'lost the connection to the database'));
+  try {
+    await applyMigrations(ownerUrl, log);
+    await createAuthenticator(owner, authUrl);
+  } finally {
+    await owner.end();
+  }
+}
+
+/**
+ * Whether every committed migration was applied, as the authenticator sees it. A newer database counts as current, so
+ * that a deployment can migrate before it replaces its servers.
+ */
+export async function migrationsAreCurrent(pool: Pool): Promise<boolean> {
+  newestHash ??= readNewestHash();
+  const newest = await newestHash;
+  if (newest === null) return true;
+  try {
+    const applied = await pool.query('select from graphile_migrate.migrations where hash = $1', [newest]);
+    return applied.rowCount === 1;
+  } catch (error) {
+    if (isMissingOrForbidden(error)) return false;
+    throw error;
+  }
+}
+
+/** Beside `src`, wherever the process was started. */
+const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+async function applyMigrations(connectionString: string, log: Log): Promise<void> {
+  const logger = new Logger(() => (level, message) => {
+    // Its errors quote the migration; they come back as exceptions, too.
+    if (level === 'error') return;
+    log.info(message);
+  });
+  try {
+    await runMigrations({ connectionString, migrationsFolder, logger });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    throw new StartupError(`The migrations failed; the one that failed changed nothing: ${reason}`, { cause: error });
+  } finally {
+    // It keeps its connections for a while, and ends the process when it loses one.
+    clearAllPools();
+  }
+}
+
+/** Of the migrations that this process was started with; a deployment may put newer files there while it runs. */
+let newestHash: Promise<string | null> | undefined;
+
+async function readNewestHash(): Promise<string | null> {
+  const folder = join(migrationsFolder, 'committed');
+  const newest = (await readdir(folder))
+    .filter((name) => /^\d+.*\.sql$/.test(name))
+    .sort()
+    .at(-1);
+  if (newest === undefined) return null;
+  const text = await readFile(join(folder, newest), 'utf8');
+  return /^--! Hash: (\S+)$/m.exec(text)?.[1] ?? null;
+}
+
+/** SQLSTATE: undefined table or schema, insufficient privilege; nobody has migrated this database yet. */
+function isMissingOrForbidden(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['42P01', '3F000', '42501'].includes(String(error.code));
+}

@@ -1,0 +1,45 @@
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
+
+/**
+ * The running server's connections, all as the authenticator. A statement ends after `statementTimeoutMs` with SQLSTATE
+ * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`.
+ */
+export function createPool(authUrl: string, config: Config, log: Log): Pool {
+  const { poolSize, poolWaitMs, statementTimeoutMs } = config;
+  return createBoundedPool(authUrl, log, {
+    max: poolSize,
+    connectionTimeoutMillis: poolWaitMs,
+    statement_timeout: statementTimeoutMs,
+  });
+}
+
+/** A few connections as the owner, for migrations, provisioning and admin commands; without a statement timeout. */
+export function createOwnerPool(ownerUrl: string, log: Log): Pool {
+  return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
+}
+
+function createBoundedPool(url: string, log: Log, options: PoolConfig): Pool {
+  const pool = new BoundedPool({ connectionString: url, application_name: 'graph-query-service', ...options });
+  // An idle connection was lost; the next request opens another. The second argument holds the password: never log it.
+  pool.on('error', (error) => log.warn({ error }, 'lost an idle database connection'));
+  return pool;
+}
+
+type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
+
+class BoundedPool extends Pool {
+  override connect(): Promise<PoolClient>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): Promise<PoolClient> | undefined {
+    if (!callback) {
+      return super.connect().catch((error: unknown) => {
+        throw new DatabaseUnavailable({ cause: error });
+      });
+    }
+    super.connect((error, client, done) => callback(error && new DatabaseUnavailable({ cause: error }), client, done));
+    return undefined;
+  }
+}

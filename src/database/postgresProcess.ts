@@ -1,0 +1,194 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, chown, mkdir, open, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Log } from '../log.ts';
+import { StartupError } from '../startupError.ts';
+import type { PostgresPlace } from './postgresPlace.ts';
+
+/**
+ * Runs the server on a cluster until `stop`, in a session of its own, so that a signal to this process' group does not
+ * reach it; resolves when it accepts connections. A server that dies on its own is started again.
+ */
+export async function runPostgres(place: PostgresPlace, port: number, log: Log): Promise<{ stop(): Promise<void> }> {
+  let stopping = false;
+  let child = await start();
+  // However this process ends, short of SIGKILL, the database must not be left alone.
+  const stopWithProcess = () => child.kill('SIGINT');
+  process.once('exit', stopWithProcess);
+
+  async function start(): Promise<ChildProcess> {
+    const started = await spawnPostgres(place, port);
+    started.once('exit', (code, signal) => {
+      if (stopping) return;
+      log.error({ code, signal }, 'the embedded database ended; starting it again');
+      void restart();
+    });
+    return started;
+  }
+
+  async function restart(): Promise<void> {
+    await endLeftovers(place.cluster);
+    if (!stopping) child = await start();
+  }
+
+  return {
+    async stop() {
+      stopping = true;
+      process.off('exit', stopWithProcess);
+      await stopPostgres(child);
+    },
+  };
+}
+
+/** Creates the cluster unless it exists: UTF-8, collation by code point, passwords only, checksums on. */
+export async function createCluster(place: PostgresPlace, ownerName: string, ownerPassword: string): Promise<void> {
+  if (await exists(join(place.cluster, 'PG_VERSION'))) return;
+
+  // Made under another name, so that a cluster that exists is always whole.
+  const draft = `${place.cluster}.new`;
+  const passwordFile = `${place.cluster}.password`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  await writeFile(passwordFile, ownerPassword, { mode: 0o600 });
+  if (place.user) {
+    await chown(draft, place.user.uid, place.user.gid);
+    await chown(passwordFile, place.user.uid, place.user.gid);
+  }
+  try {
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const access = ['--auth=scram-sha-256', `--username=${ownerName}`, `--pwfile=${passwordFile}`];
+    const args = [`--pgdata=${draft}`, '--no-instructions', ...locale, ...access];
+    await run(join(place.binaries, 'initdb'), args, surroundings(place));
+  } catch (error) {
+    const reason = error instanceof Error && 'stderr' in error ? error.stderr : error;
+    throw new StartupError(`The embedded database cannot be created. ${brokenInstallation}\n${reason}`);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(draft, place.cluster);
+}
+
+/**
+ * Ends what an earlier process left running on the cluster and removes its stale `postmaster.pid`. The file's process
+ * number may belong to anybody by now, so a server is known by its working directory instead.
+ */
+export async function endLeftovers(cluster: string): Promise<void> {
+  const patience = Date.now() + 8000;
+  const signalled = new Set<number>();
+  for (;;) {
+    const running = await processesOn(cluster);
+    if (running.length === 0) break;
+    const postmaster = await postmasterPid(cluster);
+    const impatient = Date.now() > patience;
+    for (const pid of running.includes(postmaster) && !impatient ? [postmaster] : running) {
+      if (impatient) kill(pid, 'SIGQUIT');
+      else if (!signalled.has(pid)) kill(pid, pid === postmaster ? 'SIGINT' : 'SIGQUIT');
+      signalled.add(pid);
+    }
+    await delay(20);
+  }
+  await rm(join(cluster, 'postmaster.pid'), { force: true });
+}
+
+/** The port of the server that runs on the cluster and accepts connections, or null. */
+export async function runningPort(cluster: string): Promise<number | null> {
+  const lines = await pidFile(cluster);
+  const running = await processesOn(cluster);
+  return lines[7]?.trim() === 'ready' && running.includes(Number(lines[0])) ? Number(lines[3]) : null;
+}
+
+async function spawnPostgres(place: PostgresPlace, port: number): Promise<ChildProcess> {
+  // Not a pipe: the server may outlive this process.
+  const logFile = await open(place.logFile, 'w', 0o600);
+  const args = Object.entries(serverSettings(port)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(join(place.binaries, 'postgres'), ['-D', place.cluster, ...args], {
+    ...surroundings(place),
+    stdio: ['ignore', logFile.fd, logFile.fd],
+  });
+  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(() => 'ended' as const);
+  await logFile.close();
+
+  for (;;) {
+    const lines = await pidFile(place.cluster);
+    if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') return child;
+    if ((await Promise.race([ended, delay(10)])) === 'ended') break;
+  }
+  const said = await readFile(place.logFile, 'utf8').catch(() => '');
+  throw new StartupError(`The embedded database does not start. ${brokenInstallation}\n${said.slice(-2000)}`);
+}
+
+function serverSettings(port: number): Record<string, string | number> {
+  return {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    jit: 'off',
+    // Errors reach the service, which logs them; here they would bring statements and rows into a file that grows.
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    log_checkpoints: 'off',
+  };
+}
+
+async function stopPostgres(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGINT');
+  const impatience = setTimeout(() => child.kill('SIGQUIT'), 8000);
+  await ended;
+  clearTimeout(impatience);
+}
+
+/** Every `postgres` process whose working directory is the cluster: the server and its children. */
+async function processesOn(cluster: string): Promise<number[]> {
+  const candidates = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(candidates.map((pid) => isPostgresOn(cluster, pid)));
+  return candidates.filter((_, index) => found[index]).map(Number);
+}
+
+async function isPostgresOn(cluster: string, pid: string): Promise<boolean> {
+  try {
+    if ((await readlink(`/proc/${pid}/cwd`)) !== cluster) return false;
+    // " (deleted)" follows the name when the installation was replaced meanwhile.
+    return basename(await readlink(`/proc/${pid}/exe`)).startsWith('postgres');
+  } catch {
+    // Ended meanwhile, or somebody else's.
+    return false;
+  }
+}
+
+const postmasterPid = async (cluster: string) => Number((await pidFile(cluster))[0]);
+
+/** The lines of `postmaster.pid`: 1 its number, 4 the port, 8 the state. */
+async function pidFile(cluster: string): Promise<string[]> {
+  return (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** Nothing of this process' environment, which may hold secrets, and no directory that the user cannot enter. */
+function surroundings({ user }: PostgresPlace) {
+  return { ...user, cwd: '/', env: { LC_ALL: 'C' }, detached: true };
+}
+
+const brokenInstallation = 'If it was installed with --ignore-scripts, `npm ci` repairs it.';
+
+const run = promisify(execFile);
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,52 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { isUnavailable } from '../database/unavailable.ts';
+import type { Log } from '../log.ts';
+import { requestIdOf } from './requestId.ts';
+
+/** The last mount but one: nothing answered. */
+export const answerNotFound: RequestHandler = (_request, response) => {
+  response.status(404).json({ error: 'not_found', error_description: 'Nothing is at this path.' });
+};
+
+/** In place of everything that needs the database, until it can be had for the first time. */
+export const answerUnavailable: RequestHandler = (_request, response) => {
+  const description = 'The service is not ready; /readyz says why.';
+  response.status(503).set('Retry-After', '2').json({ error: 'unavailable', error_description: description });
+};
+
+/**
+ * The last mount: what another mount threw. A parser's complaint becomes its 4xx status, a database that is away 503,
+ * anything else 500 with the request's id, its cause in the log only. No message of an error reaches the client, and a
+ * 4xx leaves no message in the log either, since a parser quotes the body, which may hold a password.
+ */
+export function handleErrors(log: Log): ErrorRequestHandler {
+  // Express knows an error handler by its four parameters.
+  return (error, _request, response, _next) => {
+    const requestId = requestIdOf(response);
+    const status = clientErrorStatus(error);
+    if (status !== null) log.debug({ requestId, status, type: parserErrorType(error) }, 'refused a request');
+    else log.error({ requestId, error }, isUnavailable(error) ? 'the database is away' : 'a request failed');
+
+    if (response.headersSent) response.destroy();
+    else if (status !== null) response.status(status).json(clientErrors[status]);
+    else if (isUnavailable(error)) answerUnavailable(_request, response, _next);
+    else response.status(500).json({ error: 'internal', error_description: `The cause is in the log: ${requestId}` });
+  };
+}
+
+const clientErrors: Record<number, { error: string; error_description: string }> = {
+  400: { error: 'bad_request', error_description: 'The request cannot be read.' },
+  413: { error: 'content_too_large', error_description: 'The body is too large.' },
+  415: { error: 'unsupported_media_type', error_description: 'The content type or encoding is not supported.' },
+};
+
+/** Express and body-parser put the status of a request's own fault on the error; 400 stands for those without a text. */
+function clientErrorStatus(error: unknown): number | null {
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
+  if (!(status >= 400 && status < 500)) return null;
+  return status in clientErrors ? status : 400;
+}
+
+function parserErrorType(error: unknown): string {
+  return error instanceof Error && 'type' in error ? String(error.type) : 'unknown';
+}

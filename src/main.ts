@@ -1,0 +1,77 @@
+import { ConfigError, loadConfig } from './config.ts';
+import { createLog, type Log } from './log.ts';
+import { StartupError } from './startupError.ts';
+
+// Read by express and PostGraphile when they are imported, hence the imports inside the commands.
+process.env.NODE_ENV ??= 'production';
+process.env.GRAPHILE_ENV ??= process.env.NODE_ENV;
+
+const commands: Record<string, (args: string[]) => Promise<void>> = { serve, migrate };
+
+const [name = 'serve', ...args] = process.argv.slice(2);
+const command = commands[name];
+try {
+  if (!command) throw new StartupError(`There is no command ${name}; there are ${Object.keys(commands).join(', ')}.`);
+  await command(args);
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+/** `npm start` */
+async function serve(): Promise<void> {
+  const config = loadConfig(process.env, 'serve');
+  const log = createLog(config.logLevel);
+  const { startService } = await import('./service.ts');
+  const starting = startService(config, log);
+  stopOnSignals(starting, log);
+  const service = await starting;
+  console.log(`Graph Query Service: ${service.url}`);
+}
+
+/** `npm run db:migrate` */
+async function migrate(): Promise<void> {
+  const config = loadConfig(process.env, 'migrate');
+  const log = createLog(config.logLevel);
+  const [{ openDatabase }, { migrate }] = await Promise.all([
+    import('./database/openDatabase.ts'),
+    import('./database/migrate.ts'),
+  ]);
+  const database = await openDatabase(config.database, log);
+  try {
+    await migrate(database, log);
+  } finally {
+    await database.close();
+  }
+}
+
+/** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */
+function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Log): void {
+  let stopping = false;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    const service = await starting.catch(() => null);
+    if (!service) return;
+    await service.stop();
+    process.exit(0);
+  };
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+
+  const crash = (error: unknown) => {
+    log.fatal({ error }, 'unexpected failure');
+    process.exit(1);
+  };
+  process.on('uncaughtException', crash).on('unhandledRejection', crash);
+}
+
+/** @returns the exit code */
+function report(error: unknown): number {
+  if (error instanceof ConfigError || error instanceof StartupError) {
+    const reason = error.cause instanceof Error ? `\n${error.cause.message}` : '';
+    console.error(error.message + reason);
+    return error instanceof ConfigError ? 78 : 1;
+  }
+  createLog('fatal').fatal({ error }, 'unexpected failure');
+  return 1;
+}

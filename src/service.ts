@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { createDataDirectory, lockDataDirectory } from './database/dataDirectory.ts';
+import { startMigrated } from './database/openDatabase.ts';
+import { createPool } from './database/pools.ts';
+import { whyDatabaseIsNotReady } from './database/readiness.ts';
+import { listen } from './http/server.ts';
+import type { Log } from './log.ts';
+import { createParts } from './parts.ts';
+import { secretKeys } from './secretKey.ts';
+import { StartupError } from './startupError.ts';
+
+export type Service = {
+  /** The specification's `{base_url}`. */
+  url: string;
+  /** Finishes what is in flight (at most 10 s), then gives everything back. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts everything that the configuration asks for; resolves when requests can be served. With a database of one's own
+ * that is away or behind it resolves too, answers 503 and keeps trying, since a database may come at any time.
+ *
+ * @throws {StartupError} when it cannot start; whatever was started is stopped by then
+ */
+export async function startService(config: Config, log: Log): Promise<Service> {
+  const resources = new AsyncDisposableStack();
+  const stopping = new AbortController();
+  let readiness = async (): Promise<string | null> => 'The service is starting.';
+  const app = (mounts: Parameters<typeof createApp>[0]['mounts']) =>
+    createApp({ log, trustedProxies: config.trustedProxies, readiness: () => readiness(), mounts });
+
+  // First what can be refused at once: the directory, then the port.
+  await lockEmbedded(config, resources);
+  let answer = app(null);
+  const server = await listen(config.host, config.port, (request, response) => answer(request, response)).catch(
+    async (error: unknown) => {
+      await resources.disposeAsync();
+      throw error;
+    },
+  );
+  const stop = async () => {
+    stopping.abort();
+    await server.stop(drainMs);
+    await resources.disposeAsync();
+  };
+
+  try {
+    const url = config.publicUrl ?? `http://localhost:${server.port}`;
+    const keys = await secretKeys(config);
+    const authUrl = await openAuthenticated(config, log, resources);
+    const pool = createPool(authUrl, config, log);
+    // A statement that outlives the drain ends with its own timeout, not with ours.
+    resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
+
+    const build = async (): Promise<string | null> => {
+      const reason = await whyDatabaseIsNotReady(pool, log);
+      if (reason !== null || stopping.signal.aborted) return reason;
+      const parts = await createParts({ config, url, pool, keys, log });
+      resources.defer(parts.stop);
+      answer = app(parts.mounts);
+      readiness = () => whyDatabaseIsNotReady(pool, log);
+      return null;
+    };
+    readiness = async () => (await whyDatabaseIsNotReady(pool, log)) ?? 'The GraphQL schema is being built.';
+    const reason = await build();
+    if (reason !== null) {
+      if (config.database.kind === 'embedded') throw new StartupError(reason);
+      log.warn({ reason }, 'not ready yet');
+      const built = keepTrying(build, stopping.signal, log);
+      resources.defer(() => built);
+    }
+    return { url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const drainMs = 10_000;
+
+async function lockEmbedded({ database }: Config, resources: AsyncDisposableStack): Promise<void> {
+  if (database.kind === 'own') return;
+  await createDataDirectory(database.dataDir);
+  const lock = await lockDataDirectory(database.dataDir);
+  if (!lock) {
+    const message = `Another server already uses the data directory ${database.dataDir}; stop it, or set DATA_DIR.`;
+    throw new StartupError(message);
+  }
+  resources.defer(lock.release);
+}
+
+async function openAuthenticated({ database }: Config, log: Log, resources: AsyncDisposableStack): Promise<string> {
+  if (database.kind === 'own') return database.authUrl ?? '';
+  const embedded = await startMigrated(database.dataDir, log);
+  resources.defer(embedded.close);
+  return embedded.authUrl;
+}
+
+async function keepTrying(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
+  let reason: string | null;
+  do {
+    await delay(1000, undefined, { signal }).catch(() => undefined);
+    reason = await build().catch((error: unknown) => {
+      log.error({ error }, 'cannot get ready yet');
+      return 'failed';
+    });
+  } while (reason !== null && !signal.aborted);
+}

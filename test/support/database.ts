@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Pool } from 'pg';
+import { opened } from './openThings.ts';
+
+export type TestDatabase = {
+  ownerUrl: string;
+  /** The authenticator's, as a running server has it. */
+  authUrl: string;
+  owner: Pool;
+  /** Fails while anything else is still connected. */
+  drop(): Promise<void>;
+};
+
+/** A database of this test file's own, cloned from the migrated template; empty of organizations. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await asAdministrator(`create database ${name} template graph_query_service`);
+  const ownerUrl = urlOf('TEST_OWNER_URL', name);
+  const owner = new Pool({ connectionString: ownerUrl, max: 4 });
+  // The server ends its sessions when a test stops it on purpose.
+  owner.on('error', () => undefined);
+  const closed = opened(`database ${name}`);
+
+  return {
+    ownerUrl,
+    authUrl: urlOf('TEST_AUTH_URL', name),
+    owner,
+    async drop() {
+      await owner.end();
+      await asAdministrator(`drop database ${name}`);
+      closed();
+    },
+  };
+}
+
+/** Runs one statement as the owner of the cluster, outside of every test database. */
+export async function asAdministrator(statement: string): Promise<void> {
+  const client = new Client({ connectionString: urlOf('TEST_OWNER_URL', 'postgres') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(variable: string, database: string): string {
+  const url = new URL(process.env[variable] ?? '');
+  url.pathname = `/${database}`;
+  return url.href;
+}

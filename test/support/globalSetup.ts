@@ -1,0 +1,25 @@
+import { Client } from 'pg';
+import { startMigrated } from '../../src/database/openDatabase.ts';
+import { createLog } from '../../src/log.ts';
+import { createTestDataDirectory } from './dataDirectory.ts';
+
+/** One PostgreSQL for the whole run; its migrated database is the template of every test file's own. */
+export default async function globalSetup(): Promise<void> {
+  const dataDir = await createTestDataDirectory();
+  const server = await startMigrated(dataDir, createLog('warn'));
+  const owner = new Client({ connectionString: server.ownerUrl });
+  await owner.connect();
+  // Nothing is durable here but everything is created often.
+  await owner.query('alter system set fsync = off');
+  await owner.query('select pg_reload_conf()');
+  await owner.end();
+
+  process.env.TEST_OWNER_URL = server.ownerUrl;
+  process.env.TEST_AUTH_URL = server.authUrl;
+  globalThis.testServer = { dataDir, close: server.close };
+}
+
+declare global {
+  // Jest hands it from the set-up to the tear-down.
+  var testServer: { dataDir: string; close(): Promise<void> } | undefined;
+}

@@ -1,0 +1,8 @@
+import { removeTestDataDirectory } from './dataDirectory.ts';
+
+export default async function globalTeardown(): Promise<void> {
+  const server = globalThis.testServer;
+  if (!server) return;
+  await server.close();
+  await removeTestDataDirectory(server.dataDir);
+}

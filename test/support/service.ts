@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { loadConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { startService } from '../../src/service.ts';
+import type { TestDatabase } from './database.ts';
+import { opened } from './openThings.ts';
+
+export type TestService = {
+  /** The base URL, such as `http://localhost:40123`. */
+  url: string;
+  stop(): Promise<void>;
+  /** Every line that was logged, at level trace, as JSON. */
+  logs: string[];
+};
+
+/** The real service in this process, on a free port; `overrides` are environment variables. */
+export async function startTestService(
+  database: Pick<TestDatabase, 'authUrl' | 'ownerUrl'>,
+  overrides: Record<string, string> = {},
+): Promise<TestService> {
+  const logs: string[] = [];
+  const environment = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    AUTH_DATABASE_URL: database.authUrl,
+    SECRET_KEY: testSecretKey,
+    ...overrides,
+  };
+  const log = createLog('trace', { write: (line) => logs.push(line) });
+  const service = await startService(loadConfig(environment, 'serve'), log);
+  const closed = opened(`service ${service.url}`);
+  const stop = async () => {
+    await service.stop();
+    closed();
+  };
+  return { url: service.url, stop, logs };
+}
+
+/** The SECRET_KEY of every test service of this file. */
+export const testSecretKey = randomBytes(32).toString('base64');
