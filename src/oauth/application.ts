@@ -1,0 +1,48 @@
+import type { Pool } from 'pg';
+import type { Scope } from '../token/claims.ts';
+import { inOrganization } from './inOrganization.ts';
+
+/** An API application: a client in the sense of RFC 6749. */
+export type Application = {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly clientId: string;
+  /** Whether it can keep a secret (RFC 6749 section 2.1); a public one has none. */
+  readonly confidential: boolean;
+  readonly scopes: readonly Scope[];
+  /** How the users of its mobile app sign in; null without a mobile app. */
+  readonly mobileApp: 'password' | 'external_authentication_token' | null;
+  /** SHA-256 of the secrets that are valid now, at most two. */
+  readonly secretHashes: readonly Buffer[];
+};
+
+/** The enabled application with this client id, in whatever organization, or null. */
+export async function findApplication(pool: Pool, clientId: string, requestId: string): Promise<Application | null> {
+  const { rows } = await inOrganization(pool, null, requestId, (client) =>
+    client.query<ApplicationRow>({
+      name: 'find_application',
+      text: 'select * from oauth.find_application($1)',
+      values: [clientId],
+    }),
+  );
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    organizationId: row.organization_id,
+    id: row.id,
+    clientId,
+    confidential: row.confidential,
+    scopes: row.scopes,
+    mobileApp: row.mobile_app_authentication_type,
+    secretHashes: row.secret_hashes,
+  };
+}
+
+type ApplicationRow = {
+  organization_id: string;
+  id: string;
+  confidential: boolean;
+  scopes: Scope[];
+  mobile_app_authentication_type: Application['mobileApp'];
+  secret_hashes: Buffer[];
+};

@@ -1,0 +1,61 @@
+/** The error codes of RFC 6749 section 5.2, and two for what it does not know. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_token'
+  | 'temporarily_unavailable'
+  | 'server_error';
+
+/**
+ * A refusal that the client reads: `error` and `error_description` (plain ASCII without quotes and backslashes, nothing
+ * that the client sent), a status, headers. The `cause` is private: it goes to the log only.
+ */
+export class OAuthError extends Error {
+  override name = 'OAuthError';
+  readonly code: OAuthErrorCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: OAuthErrorCode, description: string, options: OAuthErrorOptions = {}) {
+    super(description, 'cause' in options ? { cause: options.cause } : {});
+    this.code = code;
+    this.status = options.status ?? 400;
+    this.headers = options.headers ?? {};
+  }
+}
+
+type OAuthErrorOptions = { status?: number; headers?: Record<string, string>; cause?: unknown };
+
+export const invalidRequest = (description: string) => new OAuthError('invalid_request', description);
+
+/** One answer for an unknown client, a wrong secret and a missing one, so that none tells which clients exist. */
+export const invalidClient = () =>
+  new OAuthError('invalid_client', 'The client is unknown, or did not authenticate as it must.', {
+    status: 401,
+    headers: { 'WWW-Authenticate': 'Basic realm="graph-query-service", charset="UTF-8"' },
+  });
+
+export const invalidGrant = (description: string) => new OAuthError('invalid_grant', description);
+
+/** What a token relies on, its user or grant, was deleted while it was being issued. */
+export const endedMeanwhile = (cause: unknown) =>
+  new OAuthError('invalid_grant', 'The grant or its user was ended meanwhile.', { cause });
+
+export const unauthorizedClient = (description: string) => new OAuthError('unauthorized_client', description);
+
+export const unsupportedGrantType = () =>
+  new OAuthError('unsupported_grant_type', 'grant_type must be client_credentials, password or refresh_token.');
+
+export const invalidScope = (description: string) => new OAuthError('invalid_scope', description);
+
+/** Overload or outage: the same request may succeed later. */
+export const temporarilyUnavailable = (cause?: unknown) =>
+  new OAuthError('temporarily_unavailable', 'The service is overloaded or its database is away; try again.', {
+    status: 503,
+    headers: { 'Retry-After': '2' },
+    cause,
+  });

@@ -1,0 +1,61 @@
+import oauth2orize from 'oauth2orize';
+import type { Pool, PoolClient } from 'pg';
+import type { Scope } from '../../token/claims.ts';
+import type { Client } from '../clientAuthentication.ts';
+import { deleteExpiredTokens } from '../deleteExpiredTokens.ts';
+import { temporarilyUnavailable } from '../errors.ts';
+import { inOrganization } from '../inOrganization.ts';
+import { issueTokens, type TokenReply } from '../issue.ts';
+import type { Parameters } from '../parameters.ts';
+import { respond } from '../respond.ts';
+import { grantedScopes } from '../scope.ts';
+
+/** The application in its own name (RFC 6749 section 4.4): one grant per application and set of scopes. */
+export const clientCredentials = (pool: Pool) =>
+  oauth2orize.exchange.clientCredentials<Client>(
+    { userProperty: 'oauthClient' },
+    // Called by the number of its parameters.
+    (client: Client, _scope, parameters: Parameters, _info, issued) => respond(issued, issue(pool, client, parameters)),
+  );
+
+async function issue(pool: Pool, client: Client, { scope }: Parameters): Promise<TokenReply> {
+  const { application, requestId } = client;
+  const scopes = grantedScopes('client_credentials', application, scope);
+  return inOrganization(pool, application.organizationId, requestId, async (database) => {
+    const grantId = await findOrCreateGrant(database, application.id, scopes);
+    await deleteExpiredTokens(database, grantId);
+    return issueTokens(database, { grantId, scopes });
+  });
+}
+
+/** The grant, locked so that nobody ends it before it has its tokens. */
+async function findOrCreateGrant(
+  database: PoolClient,
+  applicationId: string,
+  scopes: readonly Scope[],
+): Promise<string> {
+  // Found, created, or created by another request just now. Ended between the two is possible, again and again is not.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const existing = await database.query<{ id: string }>({
+      name: 'find_application_grant',
+      text: `
+        select id from oauth.grants
+        where application_id = $1 and scopes = $2 and user_id is null
+        for key share`,
+      values: [applicationId, scopes],
+    });
+    const created =
+      existing.rows[0] ??
+      (
+        await database.query<{ id: string }>(
+          `insert into oauth.grants (organization_id, application_id, grant_type, scopes, client_authentication)
+           values (app_hidden.current_organization_id(), $1, 'client_credentials', $2, 'secret')
+           on conflict do nothing
+           returning id`,
+          [applicationId, scopes],
+        )
+      ).rows[0];
+    if (created) return created.id;
+  }
+  throw temporarilyUnavailable();
+}

@@ -1,0 +1,42 @@
+import type { ErrorRequestHandler } from 'express';
+import { isUnavailable } from '../database/unavailable.ts';
+import { requestIdOf } from '../http/requestId.ts';
+import type { Log } from '../log.ts';
+import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
+
+/**
+ * The OAuth server's last word: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). What was not
+ * foreseen is a `server_error`, or 503 when the database is away or overloaded; its cause is in the log only.
+ */
+export function handleErrors(log: Log): ErrorRequestHandler {
+  // Express knows an error handler by its four parameters.
+  return (error, _request, response, _next) => {
+    const refusal = toOAuthError(error);
+    const facts = { requestId: requestIdOf(response), oauthError: refusal.code, reason: refusal.message };
+    if (refusal.status >= 500) log.error({ ...facts, error: refusal.cause }, 'an OAuth request failed');
+    else log.info(facts, 'refused an OAuth request');
+
+    if (response.headersSent) response.destroy();
+    else {
+      response
+        .status(refusal.status)
+        .set(refusal.headers)
+        .json({ error: refusal.code, error_description: refusal.message });
+    }
+  };
+}
+
+function toOAuthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (isUnavailable(error) || overload.includes(sqlState(error))) return temporarilyUnavailable(error);
+  if (sqlState(error) === foreignKeyViolation) return endedMeanwhile(error);
+  return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });
+}
+
+const sqlState = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+/** A statement that took too long, and transactions that stood in each other's way. */
+const overload = ['57014', '40001', '40P01', '55P03'];
+
+/** Tokens refer to their grant, grants to their application and user: one of them went away between two statements. */
+const foreignKeyViolation = '23503';

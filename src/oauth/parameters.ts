@@ -1,0 +1,127 @@
+import express, {
+  type ErrorRequestHandler,
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import { invalidRequest, OAuthError } from './errors.ts';
+import { type Form, parseForm } from './form.ts';
+
+/** The parameters of a request. One without a value counts as omitted (RFC 6749 section 3.2). */
+export type Parameters = { readonly [name in ParameterName]?: string };
+
+type ParameterName = (typeof parameterNames)[number];
+
+const parameterNames = [
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'scope',
+  'username',
+  'password',
+  'external_authentication_token',
+  'refresh_token',
+  'token',
+  'token_type_hint',
+] as const;
+
+/** Never in a URL, which ends up in logs and histories (RFC 6749 section 2.3.1, RFC 6750 section 5.3). */
+const credentialNames: readonly string[] = [
+  'client_secret',
+  'username',
+  'password',
+  'external_authentication_token',
+  'refresh_token',
+  'token',
+  'access_token',
+  'code',
+  'code_verifier',
+  'client_assertion',
+];
+
+/**
+ * Reads a form-encoded body of at most 56 KiB; `request.body` becomes its {@link Parameters}. Refuses credentials in the
+ * query; `elsewhere` may name another place that the parameters come from.
+ */
+export function readParameters(elsewhere: Elsewhere = () => null): (RequestHandler | ErrorRequestHandler)[] {
+  return [
+    express.raw({ type: () => true, limit: '56kb', inflate: false }),
+    explainUnreadable,
+    (request: Request, _response: Response, next: NextFunction) => {
+      const body = bodyOf(request);
+      const query = queryOf(request);
+      const found = elsewhere(body, query);
+      refuseCredentials(query, found?.credential);
+      request.body = pick(found?.form ?? body);
+      next();
+    },
+  ];
+}
+
+/** Where the parameters are when they are not in the body, and the one credential that may be in the query then. */
+export type Elsewhere = (body: Form, query: Form) => { form: Form; credential: string } | null;
+
+/** Refuses every credential in the query of a request whose body does not matter. */
+export const refuseQueryCredentials: RequestHandler = (request, _response, next) => {
+  refuseCredentials(queryOf(request), undefined);
+  next();
+};
+
+function refuseCredentials(query: Form, except: string | undefined): void {
+  const refused = query.some(([name]) => plain(name) !== except && credentialNames.includes(plain(name)));
+  if (refused) throw invalidRequest('A credential must not be in the URL: send it in the body, form-encoded.');
+}
+
+/** RFC 6749 section 3.2: a parameter occurs at most once, and one that is not known is ignored. */
+function pick(form: Form): Parameters {
+  const parameters: { [name in ParameterName]?: string } = {};
+  const seen = new Set<string>();
+  for (const [name, value] of form) {
+    const known = parameterNames.find((parameter) => parameter === plain(name));
+    if (known === undefined) continue;
+    if (known !== name) throw invalidRequest(`${known} must be a plain parameter, without brackets.`);
+    if (seen.has(name)) throw invalidRequest(`${known} is repeated.`);
+    seen.add(name);
+    if (value !== '') parameters[known] = value;
+  }
+  return parameters;
+}
+
+/** `scope` for `scope`, `scope[]` and `scope[0]`: what a parser of nested forms would make of the name. */
+const plain = (name: string) => name.split('[', 1)[0] ?? name;
+
+function queryOf(request: Request): Form {
+  const start = request.originalUrl.indexOf('?');
+  return start < 0 ? [] : parseForm(request.originalUrl.slice(start + 1));
+}
+
+function bodyOf(request: Request): Form {
+  const bytes: unknown = request.body;
+  if (!(bytes instanceof Buffer) || bytes.length === 0) return [];
+  if (!isFormEncoded(request.headers['content-type'] ?? '')) {
+    throw invalidRequest('The body must be form-encoded: Content-Type: application/x-www-form-urlencoded, in UTF-8.');
+  }
+  try {
+    return parseForm(utf8.decode(bytes));
+  } catch (error) {
+    if (error instanceof OAuthError) throw error;
+    throw invalidRequest('The body is not UTF-8.');
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function isFormEncoded(contentType: string): boolean {
+  const [mediaType = '', ...attributes] = contentType.split(';').map((part) => part.trim().toLowerCase());
+  if (mediaType !== 'application/x-www-form-urlencoded') return false;
+  return attributes.every((attribute) => !/^charset=(?!"?utf-8"?$)/.test(attribute));
+}
+
+/** What the body parser threw; its error carries the raw body, so none of it goes on as a cause. */
+const explainUnreadable: ErrorRequestHandler = (error, _request, _response, next) => {
+  const status: unknown = error?.status;
+  if (status === 413) next(new OAuthError('invalid_request', 'The body is larger than 56 KiB.', { status }));
+  else if (typeof status === 'number' && status < 500) next(invalidRequest('The body cannot be read.'));
+  else next(error);
+};

@@ -1,0 +1,54 @@
+import type { Scope } from '../token/claims.ts';
+import type { Application } from './application.ts';
+import { invalidScope, unauthorizedClient } from './errors.ts';
+
+/** Which scopes a grant type is for: an application's own, or a person's. */
+export const scopesOfGrantType = {
+  client_credentials: ['app', 'basic'],
+  password: ['me'],
+} as const satisfies Record<string, readonly Scope[]>;
+
+/**
+ * The scopes of a new grant, sorted: those asked for, or all that the grant type is for and the application holds.
+ *
+ * @throws {OAuthError} invalid_scope when the application does not hold what was asked for; unauthorized_client when
+ *   nothing was asked for and it holds nothing
+ */
+export function grantedScopes(
+  grantType: keyof typeof scopesOfGrantType,
+  application: Application,
+  scope: string | undefined,
+): readonly Scope[] {
+  const held = common(scopesOfGrantType[grantType], application.scopes);
+  const asked = parseScope(scope);
+  if (asked === null && held.length === 0) {
+    throw unauthorizedClient('The application holds no scope that this grant type can give.');
+  }
+  if (!isWithin(asked ?? [], held)) throw invalidScope('The application does not hold every scope asked for.');
+  return asked ?? held;
+}
+
+/**
+ * What a `scope` parameter asks for (RFC 6749 section 3.3: words separated by one space), sorted; null when omitted.
+ *
+ * @throws {OAuthError} invalid_scope for an empty, repeated or unknown word
+ */
+export function parseScope(scope: string | undefined): readonly Scope[] | null {
+  if (scope === undefined) return null;
+  const words = scope.split(' ');
+  if (!words.every(isScope)) throw invalidScope('scope takes app, basic and me, separated by one space.');
+  if (new Set(words).size < words.length) throw invalidScope('scope repeats a word.');
+  return words.sort();
+}
+
+/** The scopes of both lists, in the order of the first. */
+export function common(one: readonly Scope[], other: readonly Scope[]): readonly Scope[] {
+  return one.filter((scope) => other.includes(scope));
+}
+
+/** Whether every scope of `part` is in `whole`. */
+export function isWithin(part: readonly Scope[], whole: readonly Scope[]): boolean {
+  return part.every((scope) => whole.includes(scope));
+}
+
+const isScope = (word: string): word is Scope => ['app', 'basic', 'me'].includes(word);

@@ -1,0 +1,108 @@
+import type { RequestHandler } from 'express';
+import type { Client } from './clientAuthentication.ts';
+import {
+  invalidClient,
+  invalidRequest,
+  invalidScope,
+  type OAuthError,
+  unauthorizedClient,
+  unsupportedGrantType,
+} from './errors.ts';
+import type { Parameters } from './parameters.ts';
+import { isWithin, parseScope, scopesOfGrantType } from './scope.ts';
+
+/**
+ * What `POST /oauth/token` refuses whoever asks, in this order. Parameters come before the application's type, so that a
+ * client learns first what it can mend in its request.
+ */
+export const refuseBadParameters: RequestHandler = (request, _response, next) => {
+  refuse(parameterChecks, request.body);
+  next();
+};
+
+/** What it refuses this client, in this order; `authenticateClient` has run. */
+export const refuseWrongClient: RequestHandler = (request, _response, next) => {
+  if (!request.oauthClient) throw invalidClient();
+  refuse(clientChecks, { ...request.oauthClient, parameters: request.body });
+  next();
+};
+
+/** A rule that must hold, and the answer when it does not. */
+type Check<T> = readonly [source: string, holds: (subject: T) => boolean, refusal: () => OAuthError];
+
+const parameterChecks: readonly Check<Parameters>[] = [
+  [
+    'RFC 6749 section 5.2',
+    ({ grant_type }) => grant_type !== undefined,
+    () => invalidRequest('grant_type is missing: send it form-encoded in the body.'),
+  ],
+  [
+    'RFC 6749 section 5.2',
+    ({ grant_type }) => ['client_credentials', 'password', 'refresh_token'].includes(grant_type ?? ''),
+    unsupportedGrantType,
+  ],
+  [
+    'interface specification, Authentication, row 7: the token replaces user name and password',
+    (p) => !isExternal(p) || (p.username === undefined && p.password === undefined),
+    () => invalidRequest('Send username and password, or external_authentication_token, not both.'),
+  ],
+  [
+    'RFC 6749 section 4.3.2',
+    (p) => p.grant_type !== 'password' || isExternal(p) || p.username !== undefined,
+    () => invalidRequest('username is missing.'),
+  ],
+  [
+    'RFC 6749 section 4.3.2',
+    (p) => p.grant_type !== 'password' || isExternal(p) || p.password !== undefined,
+    () => invalidRequest('password is missing.'),
+  ],
+  [
+    'RFC 6749 section 6',
+    (p) => p.grant_type !== 'refresh_token' || p.refresh_token !== undefined,
+    () => invalidRequest('refresh_token is missing.'),
+  ],
+  [
+    'RFC 6749 section 3.3; an application in its own name is nobody, a person is no application',
+    ({ grant_type, scope }) => {
+      const asked = parseScope(scope) ?? [];
+      return grant_type === 'refresh_token' || isWithin(asked, scopesOfGrantType[grant_type as NewGrant]);
+    },
+    () => invalidScope('This grant type cannot give that scope.'),
+  ],
+];
+
+const clientChecks: readonly Check<Client & { parameters: Parameters }>[] = [
+  [
+    'RFC 6749 section 4.4: only confidential clients',
+    ({ application, parameters }) => parameters.grant_type !== 'client_credentials' || application.confidential,
+    () => unauthorizedClient('A public client has no credentials of its own to use.'),
+  ],
+  [
+    'RFC 6749 section 4.4.2: the client must authenticate',
+    ({ authentication, parameters }) => parameters.grant_type !== 'client_credentials' || authentication === 'secret',
+    invalidClient,
+  ],
+  [
+    'interface specification, Authentication, row 7',
+    ({ application, parameters }) =>
+      !isExternal(parameters) || application.mobileApp === 'external_authentication_token',
+    () => unauthorizedClient('The application has no mobile app that signs in by external_authentication_token.'),
+  ],
+  [
+    'interface specification, Authentication, row 7',
+    ({ application, parameters }) =>
+      parameters.username === undefined || application.mobileApp !== 'external_authentication_token',
+    () => unauthorizedClient('The mobile app of this application signs in by external_authentication_token alone.'),
+  ],
+];
+
+type NewGrant = keyof typeof scopesOfGrantType;
+
+function refuse<T>(checks: readonly Check<T>[], subject: T): void {
+  for (const [, holds, refusal] of checks) {
+    if (!holds(subject)) throw refusal();
+  }
+}
+
+const isExternal = (parameters: Parameters) =>
+  parameters.grant_type === 'password' && parameters.external_authentication_token !== undefined;

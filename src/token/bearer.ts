@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What a request's Authorization headers say about a bearer token. */
+export type Bearer =
+  | { readonly kind: 'token'; readonly token: string }
+  /** No Authorization header, or one of another scheme. */
+  | { readonly kind: 'missing' }
+  /** The scheme is Bearer but what follows is no token, or there is more than one header. */
+  | { readonly kind: 'malformed' };
+
+/**
+ * Reads the bearer token of a request (RFC 6750 section 2.1): exactly one header `Authorization: Bearer <b64token>`, the
+ * scheme in any case. A token in a body or query is never looked at.
+ */
+export function readBearer(request: IncomingMessage): Bearer {
+  const headers = request.headersDistinct.authorization ?? [];
+  const [header] = headers;
+  if (header === undefined) return { kind: 'missing' };
+  if (headers.length > 1) return { kind: 'malformed' };
+  if (!/^bearer(?: |$)/i.test(header)) return { kind: 'missing' };
+  const token = /^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
+  return token === undefined ? { kind: 'malformed' } : { kind: 'token', token };
+}
+
+/**
+ * The value of `WWW-Authenticate` for a 401 (RFC 6750 section 3): without an error code when the request brought no
+ * bearer token at all, else `invalid_token`.
+ */
+export function bearerChallenge(kind: Bearer['kind']): string {
+  const realm = 'Bearer realm="graph-query-service"';
+  if (kind === 'missing') return realm;
+  return `${realm}, error="invalid_token", error_description="${bearerProblem(kind)}"`;
+}
+
+/** The same in words that a client's developer reads. */
+export function bearerProblem(kind: Bearer['kind']): string {
+  return problems[kind];
+}
+
+const problems = {
+  token: 'The access token is unknown, expired or revoked.',
+  missing: 'This needs an access token: send the header Authorization: Bearer <access token>.',
+  malformed: 'Send exactly one header Authorization: Bearer <access token>.',
+} as const;

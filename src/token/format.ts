@@ -1,0 +1,34 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/** What a token is for; each kind has a prefix of its own, so that a person or a secret scanner recognises a leaked one. */
+export type TokenKind = keyof typeof prefixes;
+
+const prefixes = { access: 'gqs_at_', refresh: 'gqs_rt_' } as const;
+
+/** A new opaque token: the prefix, 256 random bits in base64url, the CRC-32 of both. 56 characters of RFC 6750's `b64token`. */
+export function createToken(kind: TokenKind): string {
+  const unchecked = prefixes[kind] + randomBytes(32).toString('base64url');
+  return unchecked + checksum(unchecked);
+}
+
+/** Whether the text could be a token of this kind. A mistyped or invented one is told apart without asking the database. */
+export function isToken(kind: TokenKind, text: string): boolean {
+  if (text.length !== tokenLength || !text.startsWith(prefixes[kind])) return false;
+  return text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
+}
+
+/** SHA-256: all that the database keeps of a token or a client secret. Unsalted, since both are 256 random bits. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token, 'utf8').digest();
+}
+
+/** 4 bytes and 32 bytes in base64url. */
+const checksumLength = 6;
+const tokenLength = prefixes.access.length + 43 + checksumLength;
+
+function checksum(text: string): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(text));
+  return bytes.toString('base64url');
+}

@@ -1,0 +1,47 @@
+import type { Pool } from 'pg';
+import type { Claims, Scope } from './claims.ts';
+import { hashToken, isToken } from './format.ts';
+import { oauthSettings } from './settings.ts';
+import { inTransaction } from './transaction.ts';
+
+/**
+ * The claims of a live access token, or null: unknown, malformed, expired or revoked, or its application or user is
+ * disabled or gone. Nothing is cached, so an end takes effect with the next request, on every node.
+ *
+ * @throws when the database does not answer
+ */
+export async function verifyBearer(pool: Pool, token: string, requestId: string): Promise<Claims | null> {
+  if (!isToken('access', token)) return null;
+  const { rows } = await inTransaction(pool, oauthSettings(null, requestId), (client) =>
+    client.query<AccessTokenRow>({
+      name: 'verify_access_token',
+      text: 'select * from oauth.verify_access_token($1)',
+      values: [hashToken(token)],
+    }),
+  );
+  return rows[0] ? toClaims(rows[0]) : null;
+}
+
+type AccessTokenRow = {
+  organization_id: string;
+  application_id: string;
+  client_id: string;
+  user_id: string | null;
+  grant_id: string;
+  scopes: Scope[];
+  created_at: Date;
+  expires_at: Date;
+};
+
+function toClaims(row: AccessTokenRow): Claims {
+  return {
+    organizationId: row.organization_id,
+    applicationId: row.application_id,
+    clientId: row.client_id,
+    userId: row.user_id,
+    grantId: row.grant_id,
+    scopes: row.scopes,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}
