@@ -13,9 +13,13 @@ export type Command = 'serve' | 'migrate' | 'admin';
  */
 export function loadConfig(env: Record<string, string | undefined>, command: Command): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  const result = environment(command).safeParse(set);
-  if (result.success) return toConfig(result.data);
-  throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  const result = environment.safeParse(set);
+  const problems = [
+    ...(result.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
+    ...problemsWithOwnDatabase(set, command),
+  ];
+  if (!result.success || problems.length > 0) throw new ConfigError(problems);
+  return toConfig(result.data);
 }
 
 export type Config = ReturnType<typeof toConfig>;
@@ -72,57 +76,53 @@ function isBaseUrl(value: string): boolean {
   return !!url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(value);
 }
 
-function environment(command: Command) {
-  return z
-    .object({
-      HOST: z
-        .string()
-        .refine((value) => isIP(value) !== 0 || /^[a-z\d.-]+$/i.test(value), 'must be an address or a host name')
-        .optional(),
-      PORT: wholeNumber(0, 65_535).default(3000),
-      PUBLIC_URL: publicUrl.optional(),
-      TRUST_PROXY: wholeNumber(0, 100).default(0),
-      DATA_DIR: z.string().default('.data'),
-      DATABASE_URL: postgresUrl.optional(),
-      AUTH_DATABASE_URL: postgresUrl.optional(),
-      DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
-      DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000).default(2000),
-      STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000).default(10_000),
-      SECRET_KEY: secretKey.optional(),
-      SECRET_KEY_PREVIOUS: secretKey.optional(),
-      LOG_LEVEL: z
-        .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
-          error: 'must be one of fatal, error, warn, info, debug, trace, silent',
-        })
-        .default('info'),
-      PUBLIC_INTROSPECTION: z.stringbool({ error: 'must be true or false' }).default(true),
-      LIMIT_BODY_BYTES: limit(100_000),
-      LIMIT_TOKENS: limit(5000),
-      LIMIT_DEPTH: limit(310),
-      LIMIT_ALIASES: limit(50),
-      LIMIT_ROOT_FIELDS: limit(20),
-      LIMIT_DIRECTIVES: limit(20),
-      LIMIT_FIELDS: limit(1000),
-      LIMIT_CONNECTIONS: limit(110),
-      LIMIT_ROWS: limit(10_000),
-      THROTTLE_REQUESTS_PER_MINUTE: limit(600),
-      THROTTLE_FAILURES_PER_MINUTE: limit(60),
-      THROTTLE_FAILURES_PER_ACCOUNT: limit(20),
+const environment = z.object({
+  HOST: z
+    .string()
+    .refine((value) => isIP(value) !== 0 || /^[a-z\d.-]+$/i.test(value), 'must be an address or a host name')
+    .optional(),
+  PORT: wholeNumber(0, 65_535).default(3000),
+  PUBLIC_URL: publicUrl.optional(),
+  TRUST_PROXY: wholeNumber(0, 100).default(0),
+  DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: postgresUrl.optional(),
+  AUTH_DATABASE_URL: postgresUrl.optional(),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+  DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000).default(2000),
+  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000).default(10_000),
+  SECRET_KEY: secretKey.optional(),
+  SECRET_KEY_PREVIOUS: secretKey.optional(),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be one of fatal, error, warn, info, debug, trace, silent',
     })
-    .superRefine(
-      (env, context) => {
-        if (!env.DATABASE_URL && !env.AUTH_DATABASE_URL) return;
-        for (const name of neededWithOwnDatabase[command]) {
-          if (!env[name]) context.addIssue({ code: 'custom', path: [name], message: whyNeeded[name] });
-        }
-        if (env.DATABASE_URL && env.AUTH_DATABASE_URL && sameUser(env.DATABASE_URL, env.AUTH_DATABASE_URL)) {
-          const message = 'must name another role than DATABASE_URL: the server must own nothing';
-          context.addIssue({ code: 'custom', path: ['AUTH_DATABASE_URL'], message });
-        }
-      },
-      // Also when a variable of its own is wrong, so that one start shows everything.
-      { when: () => true },
-    );
+    .default('info'),
+  PUBLIC_INTROSPECTION: z.stringbool({ error: 'must be true or false' }).default(true),
+  LIMIT_BODY_BYTES: limit(100_000),
+  LIMIT_TOKENS: limit(5000),
+  LIMIT_DEPTH: limit(310),
+  LIMIT_ALIASES: limit(50),
+  LIMIT_ROOT_FIELDS: limit(20),
+  LIMIT_DIRECTIVES: limit(20),
+  LIMIT_FIELDS: limit(1000),
+  LIMIT_CONNECTIONS: limit(110),
+  LIMIT_ROWS: limit(10_000),
+  THROTTLE_REQUESTS_PER_MINUTE: limit(600),
+  THROTTLE_FAILURES_PER_MINUTE: limit(60),
+  THROTTLE_FAILURES_PER_ACCOUNT: limit(20),
+});
+
+/** What one variable alone cannot show; by the raw values, so that a wrong one elsewhere does not hide it. */
+function problemsWithOwnDatabase(env: Record<string, string | undefined>, command: Command): string[] {
+  const { DATABASE_URL: owner, AUTH_DATABASE_URL: authenticator } = env;
+  if (!owner && !authenticator) return [];
+  const problems = neededWithOwnDatabase[command]
+    .filter((name) => !env[name])
+    .map((name) => `${name}: ${whyNeeded[name]}`);
+  if (owner && authenticator && sameUser(owner, authenticator)) {
+    problems.push('AUTH_DATABASE_URL: must name another role than DATABASE_URL: the server must own nothing');
+  }
+  return problems;
 }
 
 const neededWithOwnDatabase = {
@@ -142,7 +142,7 @@ function sameUser(one: string, other: string): boolean {
   return !!user && user === URL.parse(other)?.username;
 }
 
-function toConfig(env: z.output<ReturnType<typeof environment>>) {
+function toConfig(env: z.output<typeof environment>) {
   const database: DatabaseConfig =
     env.DATABASE_URL || env.AUTH_DATABASE_URL
       ? { kind: 'own', ownerUrl: env.DATABASE_URL, authUrl: env.AUTH_DATABASE_URL }

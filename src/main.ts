@@ -14,7 +14,7 @@ try {
   if (!command) throw new StartupError(`There is no command ${name}; there are ${Object.keys(commands).join(', ')}.`);
   await command(args);
 } catch (error) {
-  process.exitCode = report(error);
+  process.exit(report(error));
 }
 
 /** `npm start` */

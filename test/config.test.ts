@@ -1,0 +1,103 @@
+import { ConfigError, loadConfig } from '../src/config.ts';
+
+const secretKey = Buffer.alloc(32, 7).toString('base64');
+
+describe('the configuration', () => {
+  it('is complete without any variable', () => {
+    const config = loadConfig({}, 'serve');
+
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 3000, publicUrl: undefined, secretKey: undefined });
+    expect(config.database).toEqual({ kind: 'embedded', dataDir: `${process.cwd()}/.data` });
+  });
+
+  it("takes somebody's own database and then listens on every address", () => {
+    const authUrl = 'postgres://server:secret@db/graph';
+    const config = loadConfig({ AUTH_DATABASE_URL: authUrl, SECRET_KEY: secretKey }, 'serve');
+
+    expect(config.database).toEqual({ kind: 'own', ownerUrl: undefined, authUrl });
+    expect(config.host).toBe('0.0.0.0');
+    expect(config.secretKey).toEqual(Buffer.alloc(32, 7));
+  });
+
+  it('reports every problem at once, those between variables too', () => {
+    const problems = problemsOf({
+      PORT: '70000',
+      PUBLIC_URL: 'ftp://example.com',
+      DATABASE_URL: 'postgres://owner@db/graph',
+      SECRET_KEY: 'short',
+      LOG_LEVEL: 'loud',
+      LIMIT_DEPTH: '0',
+      THROTTLE_FAILURES_PER_MINUTE: '1.5',
+      PUBLIC_INTROSPECTION: 'maybe',
+    });
+
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual([
+      'PORT',
+      'PUBLIC_URL',
+      'SECRET_KEY',
+      'LOG_LEVEL',
+      'PUBLIC_INTROSPECTION',
+      'LIMIT_DEPTH',
+      'THROTTLE_FAILURES_PER_MINUTE',
+      'AUTH_DATABASE_URL',
+    ]);
+  });
+
+  it('says each problem once', () => {
+    expect(problemsOf({ PORT: 'abc' })).toEqual(['PORT: must be a whole number from 0 to 65535']);
+  });
+
+  it('repeats no value, since it may be a secret', () => {
+    const secret = 'hunter2';
+    const environment = { SECRET_KEY: secret, DATABASE_URL: `mysql://owner:${secret}@db`, AUTH_DATABASE_URL: secret };
+
+    expect(problemsOf(environment)).toHaveLength(3);
+    expect(problemsOf(environment).join()).not.toContain(secret);
+  });
+
+  it('refuses an authenticator that is the owner', () => {
+    const url = 'postgres://owner:secret@db/graph';
+
+    expect(problemsOf({ DATABASE_URL: url, AUTH_DATABASE_URL: url, SECRET_KEY: secretKey })).toEqual([
+      'AUTH_DATABASE_URL: must name another role than DATABASE_URL: the server must own nothing',
+    ]);
+  });
+
+  it('counts an empty variable as unset and ignores an unknown one', () => {
+    expect(loadConfig({ PORT: '', PUBLIC_URL: ' ', COLOR: 'blue' }, 'serve').port).toBe(3000);
+  });
+
+  it('drops the slash at the end of PUBLIC_URL', () => {
+    expect(loadConfig({ PUBLIC_URL: 'https://graph.example.com/api/' }, 'serve').publicUrl).toBe(
+      'https://graph.example.com/api',
+    );
+  });
+
+  it.each([
+    ['serve', { DATABASE_URL: 'postgres://owner@db/graph' }, ['AUTH_DATABASE_URL', 'SECRET_KEY']],
+    ['migrate', { AUTH_DATABASE_URL: 'postgres://server@db/graph' }, ['DATABASE_URL']],
+    ['admin', { AUTH_DATABASE_URL: 'postgres://server@db/graph' }, ['DATABASE_URL', 'SECRET_KEY']],
+  ] as const)('asks of `%s` only what it needs', (command, environment, missing) => {
+    expect(problemsOf(environment, command).map((problem) => problem.split(':')[0])).toEqual(missing);
+  });
+
+  it.each([
+    'postgres://owner:p%40ss@db:5432/graph?sslmode=require',
+    'postgresql:///graph?host=/var/run/postgresql',
+    'postgres://owner@/graph?host=/var/run/postgresql',
+  ])('accepts the connection URL %s', (url) => {
+    expect(loadConfig({ AUTH_DATABASE_URL: url, SECRET_KEY: secretKey }, 'serve').database).toMatchObject({
+      authUrl: url,
+    });
+  });
+});
+
+function problemsOf(environment: Record<string, string>, command: 'serve' | 'migrate' | 'admin' = 'serve'): string[] {
+  try {
+    loadConfig(environment, command);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  throw new Error('It was accepted.');
+}

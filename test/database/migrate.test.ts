@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { Client, type Pool } from 'pg';
+import { migrate, migrationsAreCurrent } from '../../src/database/migrate.ts';
+import { createOwnerPool } from '../../src/database/pools.ts';
+import { createLog } from '../../src/log.ts';
+import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const log = createLog('silent');
+
+describe('migrating', () => {
+  const suffix = randomUUID().slice(0, 8);
+  const names = { authenticator: `Auth"enticator ${suffix}` };
+  let database: TestDatabase;
+  let urls: { ownerUrl: string; authUrl: string };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    urls = {
+      ownerUrl: database.ownerUrl,
+      authUrl: as(database.authUrl, names.authenticator, "pass'word \\ %"),
+    };
+    await migrate(urls, log);
+  });
+
+  afterAll(async () => {
+    await database.owner.query(`drop owned by ${quoted(names.authenticator)}`);
+    await database.drop();
+    await asAdministrator(`drop role ${quoted(names.authenticator)}`);
+  });
+
+  it('creates the authenticator, which can log in and is nothing by itself', async () => {
+    const pool = createOwnerPool(urls.authUrl, log);
+    const { rows } = await pool.query(
+      `select rolcanlogin, rolinherit, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls
+         from pg_roles where rolname = current_user`,
+    );
+    const refused = pool.query('select from app_public.users');
+    await expect(refused).rejects.toMatchObject({ code: '42501' });
+    await pool.end();
+
+    expect(rows).toEqual([
+      {
+        rolcanlogin: true,
+        rolinherit: false,
+        rolsuper: false,
+        rolcreaterole: false,
+        rolcreatedb: false,
+        rolbypassrls: false,
+      },
+    ]);
+  });
+
+  it('lets it become each request role and no other', async () => {
+    const { rows } = await database.owner.query(
+      `select r.rolname::text as role, m.inherit_option, m.set_option, m.admin_option
+         from pg_auth_members m join pg_roles r on r.oid = m.roleid
+         where m.member = (select oid from pg_roles where rolname = $1) order by 1`,
+      [names.authenticator],
+    );
+
+    expect(rows).toEqual(
+      ['graph_app', 'graph_basic', 'graph_oauth', 'graph_user'].map((role) => ({
+        role,
+        inherit_option: false,
+        set_option: true,
+        admin_option: false,
+      })),
+    );
+  });
+
+  it('changes nothing the second time, save the password', async () => {
+    const applied = () => database.owner.query('select * from graphile_migrate.migrations order by filename');
+    const before = await applied();
+    const authUrl = as(urls.authUrl, names.authenticator, 'another');
+
+    await migrate({ ...urls, authUrl }, log);
+
+    expect((await applied()).rows).toEqual(before.rows);
+    await expect(canConnect(authUrl)).resolves.toBe(true);
+    await expect(canConnect(urls.authUrl)).resolves.toBe(false);
+    await migrate(urls, log);
+  });
+
+  it('refuses an authenticator that passes by row-level security', async () => {
+    const mighty = `mighty_${suffix}`;
+    await asAdministrator(`create role ${mighty} login bypassrls`);
+
+    const refused = migrate({ ...urls, authUrl: as(urls.authUrl, mighty, 'x') }, log);
+
+    await expect(refused).rejects.toThrow('row-level security');
+    await asAdministrator(`drop role ${mighty}`);
+  });
+
+  it('tells the authenticator whether the database is behind', async () => {
+    const pool: Pool = createOwnerPool(urls.authUrl, log);
+    const newest = 'select max(filename) from graphile_migrate.migrations';
+    expect(await migrationsAreCurrent(pool)).toBe(true);
+
+    await database.owner.query(`update graphile_migrate.migrations set hash = 'x' where filename = (${newest})`);
+
+    expect(await migrationsAreCurrent(pool)).toBe(false);
+    await pool.end();
+  });
+});
+
+describe('migrating as an owner who is no superuser', () => {
+  const suffix = randomUUID().slice(0, 8);
+  const [owner, authenticator, name] = [`owner_${suffix}`, `authenticator_${suffix}`, `own_${suffix}`];
+
+  it('needs CREATEROLE and the database, nothing else', async () => {
+    await asAdministrator(`create role ${owner} login createrole password 'x'`);
+    // The roles exist already, since the template's migrations made them: their maker hands them on.
+    for (const role of ['app', 'user', 'basic', 'oauth', 'admin', 'helper']) {
+      await asAdministrator(`grant graph_${role} to ${owner} with admin option`);
+    }
+    await asAdministrator(`create database ${name} owner ${owner} template template0`);
+    const ownerUrl = as(process.env.TEST_OWNER_URL ?? '', owner, 'x', name);
+    const authUrl = as(ownerUrl, authenticator, 'y', name);
+
+    await migrate({ ownerUrl, authUrl }, log);
+
+    const pool = createOwnerPool(authUrl, log);
+    expect(await migrationsAreCurrent(pool)).toBe(true);
+    await pool.end();
+    await asAdministrator(`drop database ${name}`);
+    await asAdministrator(`drop role ${authenticator}`);
+    await asAdministrator(`drop role ${owner}`);
+  });
+});
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+function as(url: string, user: string, password: string, database?: string): string {
+  const changed = new URL(url);
+  changed.username = encodeURIComponent(user);
+  changed.password = encodeURIComponent(password);
+  if (database) changed.pathname = `/${database}`;
+  return changed.href;
+}
+
+async function canConnect(connectionString: string): Promise<boolean> {
+  const client = new Client({ connectionString });
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end();
+  }
+}

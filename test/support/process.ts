@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { opened } from './openThings.ts';
+
+export type TestProcess = {
+  pid: number;
+  output: { stdout: string; stderr: string };
+  /** Resolves when stdout or stderr contains the text; rejects when the process ends without it. */
+  says(text: string): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+  /** To the whole process group, as a terminal's Ctrl-C or a supervisor's last resort does. */
+  signalGroup(signal: NodeJS.Signals): void;
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+};
+
+/** `node src/main.ts …` in a process group of its own, with exactly these environment variables. */
+export function startProcess(args: string[], environment: Record<string, string>): TestProcess {
+  const child = spawn(process.execPath, [main, ...args], { env: environment, detached: true });
+  const closed = opened(`process ${child.pid}`);
+  const output = { stdout: '', stderr: '' };
+  const heard = new EventTarget();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+      heard.dispatchEvent(new Event('text'));
+    });
+  }
+  const exited = ended(child).finally(closed);
+
+  return {
+    pid: child.pid ?? 0,
+    output,
+    exited,
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const check = () => {
+          if (output.stdout.includes(text) || output.stderr.includes(text)) resolve();
+        };
+        heard.addEventListener('text', check);
+        check();
+        void exited.then(() =>
+          reject(new Error(`It ended without saying "${text}":\n${output.stdout}${output.stderr}`)),
+        );
+      }),
+    signal: (signal) => void child.kill(signal),
+    signalGroup: (signal) => void (child.pid && process.kill(-child.pid, signal)),
+  };
+}
+
+/** After the streams are read to their ends. */
+async function ended(child: ChildProcess) {
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { code, signal };
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
