@@ -1,6 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Resolves as soon as the condition holds; for what announces itself in no other way. Jest's timeout bounds it. */
+/** Resolves as soon as the condition holds; for what announces itself in no other way. Fails after 20 s. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await delay(20);
+  const deadline = Date.now() + 20_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`This did not come true: ${condition}`);
+    await delay(20);
+  }
 }

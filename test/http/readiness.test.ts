@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { migrate } from '../../src/database/migrate.ts';
+import { createLog } from '../../src/log.ts';
+import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+describe('readiness', () => {
+  let database: TestDatabase;
+  let service: TestService;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    service = await startTestService(database);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await database.drop();
+  });
+
+  it('is there once the database answers, is migrated and the schema is built', async () => {
+    expect(await readiness(service)).toEqual([200, { status: 'ready' }]);
+  });
+
+  it('goes while migrations are behind and comes back with them', async () => {
+    const hash = `(select max(filename) from graphile_migrate.migrations)`;
+    await database.owner.query(`update graphile_migrate.migrations set hash = hash || 'x' where filename = ${hash}`);
+
+    const reason = 'Migrations are behind; run `npm run db:migrate`.';
+    expect(await readiness(service)).toEqual([503, { status: 'unavailable', reason }]);
+
+    await database.owner.query(`update graphile_migrate.migrations set hash = rtrim(hash, 'x')`);
+    expect(await readiness(service)).toEqual([200, { status: 'ready' }]);
+  });
+
+  it('goes while the database is away and comes back with it; the process lives on', async () => {
+    const name = new URL(database.authUrl).pathname.slice(1);
+    await asAdministrator(`alter database ${name} allow_connections false`);
+    await asAdministrator(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+
+    expect(await readiness(service)).toEqual([503, { status: 'unavailable', reason: 'The database does not answer.' }]);
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+
+    await asAdministrator(`alter database ${name} allow_connections true`);
+    await until(async () => (await readiness(service))[0] === 200);
+  });
+});
+
+describe('a server on a database that nobody has migrated', () => {
+  it('answers 503 and says what to do, then serves as soon as it is done', async () => {
+    const suffix = randomUUID().slice(0, 8);
+    const template = new URL(process.env.TEST_OWNER_URL ?? '');
+    await asAdministrator(`create database empty_${suffix} template template0`);
+    const ownerUrl = Object.assign(new URL(template), { pathname: `/empty_${suffix}` }).href;
+    const authUrl = Object.assign(new URL(ownerUrl), { username: `later_${suffix}`, password: 'secret' }).href;
+    const service = await startTestService({ ownerUrl, authUrl });
+
+    const [status, body] = await readiness(service);
+    expect(status).toBe(503);
+    expect(body.reason).toContain('`npm run db:migrate` creates it');
+    const refused = await fetch(`${service.url}/graphql`, { method: 'POST' });
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('Retry-After')).toBe('2');
+
+    await migrate({ ownerUrl, authUrl }, createLog('silent'));
+    await until(async () => (await readiness(service))[0] === 200);
+
+    await service.stop();
+    await asAdministrator(`drop database empty_${suffix}`);
+    await asAdministrator(`drop role later_${suffix}`);
+  });
+});
+
+async function readiness(service: TestService): Promise<[number, { status: string; reason?: string }]> {
+  const response = await fetch(`${service.url}/readyz`);
+  return [response.status, (await response.json()) as { status: string; reason?: string }];
+}
