@@ -2,22 +2,26 @@ import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
+import { createOauthRouter } from './oauth/router.ts';
+import type { Secrets } from './secrets.ts';
 
-/** What the parts of the service are built from. */
+/** What the parts of the service are built from; each takes what it needs. */
 export type PartsContext = {
   config: Config;
   /** The specification's `{base_url}`. */
   url: string;
   /** Connections as the authenticator. */
   pool: Pool;
-  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
-  keys: readonly [Buffer, ...Buffer[]];
+  secrets: Secrets;
   log: Log;
 };
 
 /** Everything that answers requests, in request order; the database answers and is migrated by now. */
-export async function createParts(_context: PartsContext): Promise<Parts> {
-  return { mounts: [], stop: async () => undefined };
+export async function createParts(context: PartsContext): Promise<Parts> {
+  return {
+    mounts: [createOauthRouter(context)],
+    stop: async () => undefined,
+  };
 }
 
 export type Parts = { mounts: RequestHandler[]; stop(): Promise<void> };

@@ -9,6 +9,7 @@ import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
 import { createParts } from './parts.ts';
 import { secretKeys } from './secretKey.ts';
+import { createSecrets } from './secrets.ts';
 import { StartupError } from './startupError.ts';
 
 export type Service = {
@@ -48,7 +49,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
 
   try {
     const url = config.publicUrl ?? `http://localhost:${server.port}`;
-    const keys = await secretKeys(config);
+    const secrets = createSecrets(await secretKeys(config));
     const authUrl = await openAuthenticated(config, log, resources);
     const pool = createPool(authUrl, config, log);
     // A statement that outlives the drain ends with its own timeout, not with ours.
@@ -57,7 +58,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     const build = async (): Promise<string | null> => {
       const reason = await whyDatabaseIsNotReady(pool, log);
       if (reason !== null || stopping.signal.aborted) return reason;
-      const parts = await createParts({ config, url, pool, keys, log });
+      const parts = await createParts({ config, url, pool, secrets, log });
       resources.defer(parts.stop);
       answer = app(parts.mounts);
       readiness = () => whyDatabaseIsNotReady(pool, log);
