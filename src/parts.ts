@@ -1,6 +1,8 @@
-import type { RequestHandler } from 'express';
+import { type RequestHandler, Router } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
+import { createEndpoint } from './graphql/endpoint.ts';
+import { buildGraph } from './graphql/schema.ts';
 import type { Log } from './log.ts';
 import { createOauthRouter } from './oauth/router.ts';
 import type { Secrets } from './secrets.ts';
@@ -18,9 +20,10 @@ export type PartsContext = {
 
 /** Everything that answers requests, in request order; the database answers and is migrated by now. */
 export async function createParts(context: PartsContext): Promise<Parts> {
+  const graph = await buildGraph(context.pool);
   return {
-    mounts: [createOauthRouter(context)],
-    stop: async () => undefined,
+    mounts: [createOauthRouter(context), Router().use('/graphql', createEndpoint({ ...context, graph }))],
+    stop: graph.release,
   };
 }
 

@@ -1,5 +1,5 @@
 --! Previous: sha1:94cc8cf5397693406710eab3dd2495e7ffc35b9c
---! Hash: sha1:c68a2df186e5fd22c187f1193582b5a0e4e82616
+--! Hash: sha1:2c64cecf96318231d964c777be960c8180f60cf9
 --! Message: users
 
 -- A user is a person of one organization. What signs a person in (password, external token) never leaves the database in clear.
@@ -46,8 +46,8 @@ comment on column app_public.users.full_name is 'Full name.';
 comment on column app_public.users.email is 'E-mail address; unique in the organization whatever its case.';
 comment on column app_public.users.locale is 'Locale: a BCP 47 language tag, such as `de` or `de-AT`.';
 comment on column app_public.users.time_zone is 'Time zone: an IANA name, such as `Europe/Berlin`, or the city alone, as it was given.';
-comment on column app_public.users.external_authentication_token_ciphertext is 'External authentication token, AES-256-GCM under SECRET_KEY; only the service can read it.';
-comment on column app_public.users.external_authentication_token_hash is 'Keyed hash of the external authentication token, to look it up.';
+comment on column app_public.users.external_authentication_token_ciphertext is E'@behavior -*\nExternal authentication token, AES-256-GCM under SECRET_KEY; only the service can read it.';
+comment on column app_public.users.external_authentication_token_hash is E'@behavior -*\nKeyed hash of the external authentication token, to look it up.';
 
 -- The comment on a rule is what a client reads when it breaks the rule; @argument names the argument of the mutation.
 comment on constraint users_external_identifier_key on app_public.users is E'@argument externalIdentifier\nAnother user has this external identifier.';

@@ -1,5 +1,5 @@
---! Previous: sha1:c68a2df186e5fd22c187f1193582b5a0e4e82616
---! Hash: sha1:391520456a8e12764f92558ea52091b1de524f2a
+--! Previous: sha1:2c64cecf96318231d964c777be960c8180f60cf9
+--! Hash: sha1:0ee0d9cf631826089c92cac8209d19d5bb2552a5
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.
@@ -47,7 +47,8 @@ create index units_ancestor_ids_idx on app_public.units using gin (ancestor_ids)
 comment on table app_public.units is 'A unit in the tree of an organization.';
 comment on column app_public.units.external_identifier is 'Identifier that the client system assigns to the unit; unique in the organization, compared exactly.';
 comment on column app_public.units.name is 'Name.';
-comment on column app_public.units.ancestor_ids is 'From the root to this unit, both included. Kept by triggers.';
+comment on constraint units_parent_id_fkey on app_public.units is E'@fieldName parent\n@foreignFieldName children';
+comment on column app_public.units.ancestor_ids is E'@behavior -*\nFrom the root to this unit, both included. Kept by triggers.';
 
 create table app_hidden.unit_ancestors (
   organization_id uuid not null,

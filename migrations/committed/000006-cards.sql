@@ -1,5 +1,5 @@
---! Previous: sha1:391520456a8e12764f92558ea52091b1de524f2a
---! Hash: sha1:e98df80c7f27bebc0d7c52b7cd8ebfe7eb7b5a5f
+--! Previous: sha1:0ee0d9cf631826089c92cac8209d19d5bb2552a5
+--! Hash: sha1:22cdc347ab8096ffff93542f908577f8d0052faa
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -32,6 +32,7 @@ create table app_public.cards (
   constraint cards_nfc_identifier_format check (nfc_identifier ~ '^([0-9A-F]{8}|[0-9A-F]{14}|[0-9A-F]{20})$')
 );
 comment on table app_public.cards is E'@interface mode:single type:type\n@name card\n@type BeaconCard name:BeaconCard attributes:proximity_uuid!,major!,minor!\n@type NfcCard name:NfcCard attributes:nfc_identifier!\n@type IdentificationCode name:IdentificationCode\nSomething that opens for its holder.';
+comment on column app_public.cards.type is '@behavior -*';
 comment on column app_public.cards.name is 'Name.';
 comment on column app_public.cards.proximity_uuid is 'Proximity UUID that the beacon advertises.';
 comment on column app_public.cards.major is 'Major value of the beacon, 0 to 65535.';
@@ -50,6 +51,8 @@ create table app_public.card_assignments (
 );
 -- `cardAssignments` of one user, in the default order.
 create index card_assignments_user_id_idx on app_public.card_assignments (organization_id, user_id, id);
+comment on constraint card_assignments_user_id_fkey on app_public.card_assignments is E'@fieldName user\n@foreignFieldName cardAssignments\n@listSuffix omit\n@forwardBehavior -single\n@backwardBehavior -connection +list';
+comment on constraint card_assignments_card_id_fkey on app_public.card_assignments is E'@fieldName card\n@notNull\n@backwardBehavior -connection -list';
 comment on table app_public.card_assignments is 'A card in the hands of a user.';
 
 alter table app_public.card_assignments enable row level security, force row level security;

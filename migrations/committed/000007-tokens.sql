@@ -1,5 +1,5 @@
---! Previous: sha1:e98df80c7f27bebc0d7c52b7cd8ebfe7eb7b5a5f
---! Hash: sha1:ead25ebe6ce647773dc0c399d88b5d06dded1464
+--! Previous: sha1:22cdc347ab8096ffff93542f908577f8d0052faa
+--! Hash: sha1:d935d0c61442d3c0c82f49ebd3cb949c090769d6
 --! Message: tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

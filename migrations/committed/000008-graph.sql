@@ -1,5 +1,5 @@
---! Previous: sha1:ead25ebe6ce647773dc0c399d88b5d06dded1464
---! Hash: sha1:a2f783e68e327d92fd5d52b613fe3d0fe3f77870
+--! Previous: sha1:d935d0c61442d3c0c82f49ebd3cb949c090769d6
+--! Hash: sha1:99513bb6c9205412ff795f09d68baf352a8a63f4
 --! Message: graph
 
 -- The two points of view from which the graph is entered, and the mutations.
@@ -10,6 +10,9 @@ drop function if exists app_public.user_update(uuid, text, jsonb);
 drop function if exists app_public.user_create(uuid, jsonb);
 drop function if exists app_hidden.lock_user(uuid, text);
 drop function if exists app_public.app_root_units(app_public.app);
+drop function if exists app_public.app_users(app_public.app);
+drop function if exists app_public.viewer_card_assignments(app_public.viewer);
+drop function if exists app_public.viewer_accessible_units(app_public.viewer);
 drop view if exists app_public.app;
 drop view if exists app_public.viewer;
 
@@ -17,7 +20,7 @@ create view app_public.viewer with (security_invoker = true) as
   select organization_id, id, full_name, email, locale, time_zone, external_identifier
   from app_public.users
   where organization_id = (select app_hidden.current_organization_id()) and id = (select app_hidden.current_user_id());
-comment on view app_public.viewer is E'@primaryKey id\n@unique organization_id\nThe person that the token was issued for.';
+comment on view app_public.viewer is E'@primaryKey id\n@behavior -type:node\nThe person that the token was issued for.';
 comment on column app_public.viewer.full_name is E'@notNull\nFull name.';
 comment on column app_public.viewer.email is E'@notNull\nE-mail address.';
 comment on column app_public.viewer.locale is E'@notNull\nLocale: a BCP 47 language tag, such as `de` or `de-AT`.';
@@ -29,16 +32,35 @@ create view app_public.app with (security_invoker = true) as
   select organization_id, id, name
   from oauth.applications
   where organization_id = (select app_hidden.current_organization_id()) and id = (select app_hidden.current_application_id());
-comment on view app_public.app is E'@primaryKey id\n@unique organization_id\nThe API application that the token was issued to, and all that it may read.';
+comment on view app_public.app is E'@primaryKey id\n@behavior -type:node\nThe API application that the token was issued to, and all that it may read.';
 comment on column app_public.app.name is E'@notNull\nName of the app.';
 grant select on app_public.app to graph_app;
 
--- Units at the top of the hierarchy.
+-- What hangs on them. A function `<type>_<field>(<type>)` becomes a field; each body is one plain select, which PostgreSQL
+-- merges into the query around it. Whose rows they are is the policies' business.
+
+create function app_public.viewer_accessible_units(viewer app_public.viewer) returns setof app_public.units
+  language sql stable
+  as $$ select * from app_public.units where organization_id = viewer.organization_id $$;
+comment on function app_public.viewer_accessible_units(app_public.viewer) is 'Every unit that the person can access: those granted, and all below them.';
+grant execute on function app_public.viewer_accessible_units(app_public.viewer) to graph_user;
+
+create function app_public.viewer_card_assignments(viewer app_public.viewer) returns setof app_public.card_assignments
+  language sql stable
+  as $$ select * from app_public.card_assignments where organization_id = viewer.organization_id and user_id = viewer.id $$;
+comment on function app_public.viewer_card_assignments(app_public.viewer) is E'@behavior -connection +list\n@listSuffix omit\n@notNull\nCards that are assigned to the person.';
+grant execute on function app_public.viewer_card_assignments(app_public.viewer) to graph_user;
+
+create function app_public.app_users(app app_public.app) returns setof app_public.users
+  language sql stable
+  as $$ select * from app_public.users where organization_id = app.organization_id $$;
+comment on function app_public.app_users(app_public.app) is 'All users of the organization.';
+grant execute on function app_public.app_users(app_public.app) to graph_app;
 
 create function app_public.app_root_units(app app_public.app) returns setof app_public.units
   language sql stable
   as $$ select * from app_public.units where organization_id = app.organization_id and parent_id is null $$;
-comment on function app_public.app_root_units(app_public.app) is E'@behavior +typeField +connection -list\nUnits at the top of the hierarchy.';
+comment on function app_public.app_root_units(app_public.app) is 'Units at the top of the hierarchy.';
 grant execute on function app_public.app_root_units(app_public.app) to graph_app;
 
 -- Writing a user. Values come as jsonb, so that an absent key (leave it) and null (clear it) stay apart.

@@ -1,0 +1,56 @@
+import { type PgSelectQueryBuilder, sqlValueWithCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import { lambda, list } from 'postgraphile/grafast';
+import { sql } from 'postgraphile/pg-sql2';
+import { wrapPlans } from 'postgraphile/utils';
+import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
+import { selectOf } from './selectOf.ts';
+
+declare global {
+  namespace GraphileConfig {
+    interface Plugins {
+      AccessibleUnitsPlugin: true;
+    }
+  }
+}
+
+/**
+ * Makes a page of `Viewer.accessibleUnits` cost the same whether a person was granted two deep units or every root: in the
+ * default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids, which walks the key
+ * of each granted subtree and stops. It only drives the query; the policy on units still decides about every row.
+ */
+export const AccessibleUnitsPlugin: GraphileConfig.Plugin = wrapPlans({
+  Viewer: {
+    accessibleUnits(plan, _$viewer, args) {
+      const $connection = plan();
+      const $arguments = list(
+        ['first', 'after', 'orderBy', 'last', 'before', 'ids', 'externalIdentifiers'].map((name) => args.getRaw(name)),
+      );
+      selectOf($connection).apply(
+        lambda($arguments, (values) => (query: PgSelectQueryBuilder) => driveByCandidates(query, values), true),
+      );
+      return $connection;
+    },
+  },
+});
+
+function driveByCandidates(query: PgSelectQueryBuilder, [first, after, orderBy, ...others]: readonly unknown[]): void {
+  const isDefaultOrder = !Array.isArray(orderBy) || orderBy.length === 0 || orderBy[0] === 'PRIMARY_KEY_ASC';
+  if (query.mode !== 'normal' || !isDefaultOrder || others.some((argument) => argument != null)) return;
+
+  // One more than the page, to know whether there is a next one.
+  const count = sqlValueWithCodec(((first as number | null) ?? defaultPageSize) + 1, TYPES.int);
+  const afterId = sqlValueWithCodec(keyOfCursor(after), TYPES.uuid);
+  const alias = sql.identifier(Symbol('candidate'));
+  query.join({
+    type: 'inner',
+    from: sql`app_hidden.first_accessible_unit_ids(${count}, ${afterId})`,
+    alias,
+    attributeNames: sql` (id)`,
+    conditions: [sql`${alias}.id = ${query.alias}.id`],
+  });
+}
+
+/** The key in a cursor of the default order: `[digest, uuid]` as base64 JSON. Cursors were checked before execution. */
+function keyOfCursor(cursor: unknown): string | null {
+  return typeof cursor === 'string' ? JSON.parse(Buffer.from(cursor, 'base64').toString())[1] : null;
+}

@@ -1,0 +1,33 @@
+import type { Step } from 'postgraphile/grafast';
+import { wrapPlans } from 'postgraphile/utils';
+import { selectOf } from './selectOf.ts';
+
+declare global {
+  namespace GraphileConfig {
+    interface Plugins {
+      ChildrenPlugin: true;
+    }
+  }
+}
+
+/** Levels of `children` that one statement reads. */
+const levelsPerStatement = 8;
+
+/**
+ * Lets `children` nest to any depth. A nested connection is read inside its parent's statement, as text escaped once more per
+ * level, so that its size doubles with each; every eighth level begins a statement of its own instead.
+ */
+export const ChildrenPlugin: GraphileConfig.Plugin = wrapPlans({
+  Unit: {
+    children(plan, $unit) {
+      const $connection = plan();
+      if (layersAbove($unit) % levelsPerStatement === 0) selectOf($connection).setInliningForbidden();
+      return $connection;
+    },
+  },
+});
+
+/** Each list of nodes or edges on the way to a step is one layer of the plan, which Grafast knows but does not publish. */
+function layersAbove($step: Step): number {
+  return ($step as Step & { layerPlan: { ancestry: readonly unknown[] } }).layerPlan.ancestry.length;
+}

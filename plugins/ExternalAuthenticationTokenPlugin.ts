@@ -1,0 +1,52 @@
+import { context, lambda, list, type Step } from 'postgraphile/grafast';
+import { extendSchema, gql } from 'postgraphile/utils';
+import { assertScope } from './RootFieldsPlugin.ts';
+
+declare global {
+  namespace Grafast {
+    interface Context {
+      /** Opens a sealed external authentication token. The key never reaches the database. */
+      openExternalAuthenticationToken(ciphertext: Buffer, owner: { organizationId: string; userId: string }): string;
+    }
+  }
+  namespace GraphileConfig {
+    interface Plugins {
+      ExternalAuthenticationTokenPlugin: true;
+    }
+  }
+}
+
+/** `User.externalAuthenticationToken`: opened here, where the key is, for application tokens only. */
+export const ExternalAuthenticationTokenPlugin: GraphileConfig.Plugin = extendSchema(
+  {
+    typeDefs: gql`
+      extend type User {
+        """
+        Token used for external authentication. Readable with an app token only.
+        """
+        externalAuthenticationToken: String
+      }
+    `,
+    objects: {
+      User: {
+        plans: {
+          externalAuthenticationToken($user: Step & { get(attribute: string): Step }) {
+            const $owner = list([$user.get('organization_id'), $user.get('id')]);
+            return lambda(
+              list([context(), $user.get('external_authentication_token_ciphertext'), $owner]),
+              ([{ scopes, openExternalAuthenticationToken }, ciphertext, [organizationId, userId]]: readonly [
+                Grafast.Context,
+                Buffer | null,
+                readonly [string, string],
+              ]) => {
+                assertScope(scopes, 'app');
+                return ciphertext && openExternalAuthenticationToken(ciphertext, { organizationId, userId });
+              },
+            );
+          },
+        },
+      },
+    },
+  },
+  'ExternalAuthenticationTokenPlugin',
+);

@@ -1,0 +1,68 @@
+import type { PgResource } from 'postgraphile/@dataplan/pg';
+import { context, lambda } from 'postgraphile/grafast';
+import { extendSchema, gql } from 'postgraphile/utils';
+import { refusal } from './refusal.ts';
+
+declare global {
+  namespace Grafast {
+    interface Context {
+      /** Scopes of the verified access token; empty without one. */
+      scopes: readonly string[];
+    }
+  }
+  namespace GraphileConfig {
+    interface Plugins {
+      RootFieldsPlugin: true;
+    }
+  }
+}
+
+/**
+ * The two points of view: `viewer` for a person's token, `app` for an application's own. Each is one row of a view that the
+ * claims choose. The wrong kind of token finds no row there anyway; the guard says why.
+ */
+export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
+  const { app, viewer } = build.pgResources;
+  if (!app || !viewer)
+    throw new Error('The views app_public.app and app_public.viewer are missing; run the migrations');
+
+  return {
+    typeDefs: gql`
+      extend type Query {
+        """
+        The person that the access token was issued for. Needs a user token (scope \`me\`).
+        """
+        viewer: Viewer
+
+        """
+        The API application that the access token was issued to, and all that it may read. Needs an app token (scope \`app\`).
+        """
+        app: App
+      }
+    `,
+    objects: {
+      Query: {
+        plans: {
+          viewer: () => theOnlyRow(viewer, 'me'),
+          app: () => theOnlyRow(app, 'app'),
+        },
+      },
+    },
+  };
+}, 'RootFieldsPlugin');
+
+/**
+ * The row of such a view, or `FORBIDDEN`. The check is something that the statement depends on and not a side effect, past
+ * which Grafast would not merge nested selections into one statement.
+ */
+function theOnlyRow(resource: PgResource, scope: string) {
+  const $rows = resource.find().setUnique();
+  $rows.apply(lambda(context().get('scopes'), (scopes) => assertScope(scopes as readonly string[], scope)));
+  return $rows.single();
+}
+
+/** @throws `FORBIDDEN` unless the token has this scope */
+export function assertScope(scopes: readonly string[], scope: string): null {
+  if (scopes.includes(scope)) return null;
+  throw refusal('FORBIDDEN', `This needs an access token with scope "${scope}".`);
+}

@@ -1,0 +1,273 @@
+import { access, context, type ExecutableStep, type FieldArgs, lambda, list, object } from 'postgraphile/grafast';
+import { extendSchema, gql } from 'postgraphile/utils';
+import { v7 as uuidv7 } from 'uuid';
+import { decodeNodeId } from './NodeIdPlugin.ts';
+import { assertScope } from './RootFieldsPlugin.ts';
+import { refusal } from './refusal.ts';
+
+declare global {
+  namespace Grafast {
+    interface Context {
+      organizationId: string;
+      /** Seals an external authentication token for one user, and hashes it for look-up. The key never reaches the database. */
+      sealExternalAuthenticationToken(
+        token: string,
+        owner: { organizationId: string; userId: string },
+      ): { ciphertext: Buffer; hash: Buffer };
+    }
+  }
+  namespace GraphileConfig {
+    interface Plugins {
+      UserMutationsPlugin: true;
+    }
+  }
+}
+
+/**
+ * `userCreate`, `userUpdate` and `userDelete`: each calls the function of that name in app_public, with the rights of the token.
+ * Arguments become a jsonb object, in which an absent key (leave it) and null (clear it) stay apart.
+ */
+export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
+  const { user_create, user_update, user_delete } = build.pgResources;
+  if (!user_create || !user_update || !user_delete)
+    throw new Error('The functions app_public.user_* are missing; run the migrations');
+  const { uuid, text, jsonb } = build.dataplanPg.TYPES;
+
+  return {
+    typeDefs: gql`
+      extend type Mutation {
+        """
+        Adds a user to the organization. Needs an app token (scope \`app\`).
+        """
+        userCreate(
+          """Full name: 1 to 200 characters."""
+          fullName: String!
+          """E-mail address: unique in the organization, whatever its case."""
+          email: String!
+          """BCP 47 language tag, such as \`de\` or \`de-AT\`; \`en\` by default."""
+          locale: String
+          """IANA name, such as \`Europe/Berlin\`, or the city alone; \`UTC\` by default."""
+          timeZone: String
+          """Another spelling of \`timeZone\`."""
+          timezone: String @deprecated(reason: "Use timeZone.")
+          """Identifier that the client system assigns: unique in the organization, 1 to 200 characters, compared exactly."""
+          externalIdentifier: String
+          """Token used for external authentication: unique in the organization, 16 to 500 characters."""
+          externalAuthenticationToken: String
+        ): UserCreatePayload
+
+        """
+        Changes a user, found by \`id\`, or without it by \`externalIdentifier\`. An omitted argument leaves its value. Needs an app token (scope \`app\`).
+        """
+        userUpdate(
+          """The user to change."""
+          id: ID
+          """With \`id\`, the new value (null clears it); without \`id\`, the user to change."""
+          externalIdentifier: String
+          """Full name: 1 to 200 characters."""
+          fullName: String
+          """E-mail address: unique in the organization, whatever its case."""
+          email: String
+          """BCP 47 language tag, such as \`de\` or \`de-AT\`."""
+          locale: String
+          """IANA name, such as \`Europe/Berlin\`, or the city alone."""
+          timeZone: String
+          """Another spelling of \`timeZone\`."""
+          timezone: String @deprecated(reason: "Use timeZone.")
+          """Token used for external authentication: unique in the organization, 16 to 500 characters; null clears it."""
+          externalAuthenticationToken: String
+        ): UserUpdatePayload
+
+        """
+        Deletes a user with all card assignments, grants and tokens. Exactly one of the arguments is given. Needs an app token (scope \`app\`).
+        """
+        userDelete(
+          """The user to delete."""
+          id: ID
+          """The user to delete, by the identifier that the client system assigned."""
+          externalIdentifier: String
+        ): UserDeletePayload
+      }
+
+      """
+      The result of \`userCreate\`.
+      """
+      type UserCreatePayload {
+        """
+        The new user.
+        """
+        user: User
+      }
+
+      """
+      The result of \`userUpdate\`.
+      """
+      type UserUpdatePayload {
+        """
+        The user after the change.
+        """
+        user: User
+      }
+
+      """
+      The result of \`userDelete\`.
+      """
+      type UserDeletePayload {
+        """
+        The user as it was.
+        """
+        user: User
+      }
+    `,
+    objects: {
+      Mutation: {
+        plans: {
+          userCreate(_$root: ExecutableStep, args: FieldArgs) {
+            const $call = lambda(list([context(), args.getRaw()]), toCreateCall);
+            const $user = user_create.execute(
+              [
+                { step: access($call, 'id'), pgCodec: uuid },
+                { step: access($call, 'values'), pgCodec: jsonb },
+              ],
+              'mutation',
+            );
+            return object({ user: $user });
+          },
+          userUpdate(_$root: ExecutableStep, args: FieldArgs) {
+            const $call = lambda(list([context(), args.getRaw()]), toUpdateCall);
+            const $user = user_update.execute(
+              [
+                { step: access($call, 'id'), pgCodec: uuid },
+                { step: access($call, 'externalIdentifier'), pgCodec: text },
+                { step: access($call, 'values'), pgCodec: jsonb },
+              ],
+              'mutation',
+            );
+            return object({ user: $user });
+          },
+          userDelete(_$root: ExecutableStep, args: FieldArgs) {
+            const $call = lambda(list([context(), args.getRaw()]), toDeleteCall);
+            const $user = user_delete.execute(
+              [
+                { step: access($call, 'id'), pgCodec: uuid },
+                { step: access($call, 'externalIdentifier'), pgCodec: text },
+              ],
+              'mutation',
+            );
+            return object({ user: $user });
+          },
+        },
+      },
+    },
+  };
+}, 'UserMutationsPlugin');
+
+type Arguments = Readonly<Record<string, string | null | undefined>>;
+type Values = Record<string, string | null>;
+
+function toCreateCall([graph, args]: readonly [Grafast.Context, Arguments]) {
+  assertScope(graph.scopes, 'app');
+  const id = uuidv7();
+  // Here null is as good as absent: there is nothing to clear yet.
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value != null));
+  return { id, values: seal(graph, id, toValues(given)) };
+}
+
+async function toUpdateCall([graph, args]: readonly [Grafast.Context, Arguments]) {
+  assertScope(graph.scopes, 'app');
+  const { id: globalId, externalIdentifier, ...others } = args;
+  for (const argument of ['fullName', 'email', 'locale', 'timeZone', 'timezone']) {
+    if (args[argument] === null)
+      throw refusal('BAD_USER_INPUT', `${argument} cannot be null; leave it out to keep its value.`, { argument });
+  }
+  if (globalId != null) {
+    const id = userIdOf(globalId);
+    const values = toValues(externalIdentifier === undefined ? others : { ...others, externalIdentifier });
+    return { id, externalIdentifier: null, values: seal(graph, id, values) };
+  }
+  if (externalIdentifier == null)
+    throw refusal('BAD_USER_INPUT', 'Give id or externalIdentifier to say which user to change.', { argument: 'id' });
+
+  const values = toValues(others);
+  assertText('externalIdentifier', externalIdentifier);
+  // A sealed token is bound to the user's id. The update then asks for both, so that it cannot hit another user.
+  const id = values.externalAuthenticationToken == null ? null : await findUserId(graph, externalIdentifier);
+  return { id, externalIdentifier, values: id === null ? values : seal(graph, id, values) };
+}
+
+function toDeleteCall([graph, { id, externalIdentifier }]: readonly [Grafast.Context, Arguments]) {
+  assertScope(graph.scopes, 'app');
+  if ((id == null) === (externalIdentifier == null)) {
+    throw refusal('BAD_USER_INPUT', 'Give either id or externalIdentifier to say which user to delete.', {
+      argument: 'id',
+    });
+  }
+  if (externalIdentifier != null) assertText('externalIdentifier', externalIdentifier);
+  return { id: id == null ? null : userIdOf(id), externalIdentifier: externalIdentifier ?? null };
+}
+
+/** The arguments under the names of their columns' fields, with the two spellings of the time zone made one. */
+function toValues(args: Arguments): Values {
+  const { timezone, ...others } = args;
+  const values: Record<string, string | null | undefined> = others;
+  if (timezone != null) {
+    if (values.timeZone != null && values.timeZone !== timezone) {
+      throw refusal('BAD_USER_INPUT', 'timezone is another spelling of timeZone; the two differ.', {
+        argument: 'timezone',
+      });
+    }
+    values.timeZone = timezone;
+  }
+  for (const [argument, value] of Object.entries(values)) if (value != null) assertText(argument, value);
+  return Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, string | null] => entry[1] !== undefined),
+  );
+}
+
+/** Replaces the external authentication token by its ciphertext and hash; null clears both. */
+function seal(graph: Grafast.Context, userId: string, values: Values): Values {
+  const { externalAuthenticationToken: token, ...others } = values;
+  if (token === undefined) return others;
+  if (token === null)
+    return { ...others, externalAuthenticationTokenCiphertext: null, externalAuthenticationTokenHash: null };
+
+  const length = [...token].length;
+  if (length < 16 || length > 500) {
+    throw refusal('BAD_USER_INPUT', 'An external authentication token has 16 to 500 characters.', {
+      argument: 'externalAuthenticationToken',
+    });
+  }
+  const sealed = graph.sealExternalAuthenticationToken(token, { organizationId: graph.organizationId, userId });
+  return {
+    ...others,
+    externalAuthenticationTokenCiphertext: sealed.ciphertext.toString('hex'),
+    externalAuthenticationTokenHash: sealed.hash.toString('hex'),
+  };
+}
+
+function userIdOf(globalId: string): string {
+  const decoded = decodeNodeId(globalId);
+  if (!decoded) throw refusal('BAD_USER_INPUT', 'This is not an id that the service has issued.', { argument: 'id' });
+  if (decoded[0] !== 'User') throw notFound();
+  return decoded[1];
+}
+
+async function findUserId(graph: Grafast.Context, externalIdentifier: string): Promise<string> {
+  const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
+    client.query<{ id: string }>({
+      text: 'select id from app_public.users where external_identifier = $1',
+      values: [externalIdentifier],
+    }),
+  );
+  if (!rows[0]) throw notFound();
+  return rows[0].id;
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair. */
+function assertText(argument: string, value: string): void {
+  if (!value.isWellFormed() || value.includes('\0')) {
+    throw refusal('BAD_USER_INPUT', `${argument} contains a character that is not Unicode text.`, { argument });
+  }
+}
+
+const notFound = () => refusal('NOT_FOUND', 'There is no such user.');

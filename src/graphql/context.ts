@@ -1,0 +1,26 @@
+import type { Secrets } from '../secrets.ts';
+import type { Claims } from '../token/claims.ts';
+
+/**
+ * What plans may read: derived from the verified token and nothing else. There are no claims under public introspection.
+ */
+export function createContext(claims: Claims | null, requestId: string, secrets: Secrets): Partial<Grafast.Context> {
+  return {
+    requestId,
+    scopes: claims?.scopes ?? [],
+    organizationId: claims?.organizationId ?? '',
+    openExternalAuthenticationToken: secrets.open,
+    sealExternalAuthenticationToken: (token, owner) => ({
+      ciphertext: secrets.seal(token, owner),
+      hash: secrets.lookupHash(token, owner.organizationId),
+    }),
+  };
+}
+
+declare global {
+  namespace Grafast {
+    interface Context {
+      requestId: string;
+    }
+  }
+}

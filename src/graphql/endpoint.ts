@@ -1,0 +1,166 @@
+import express, { type ErrorRequestHandler, type Request, type Response, Router } from 'express';
+import type { Pool } from 'pg';
+import { execute, hookArgs } from 'postgraphile/grafast';
+import type { ExecutionResult, GraphQLError } from 'postgraphile/graphql';
+import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
+import type { Config } from '../config.ts';
+import { isUnavailable } from '../database/unavailable.ts';
+import { requestIdOf } from '../http/requestId.ts';
+import type { Log } from '../log.ts';
+import type { Secrets } from '../secrets.ts';
+import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
+import type { Claims } from '../token/claims.ts';
+import { graphSettings } from '../token/settings.ts';
+import { verifyBearer } from '../token/verify.ts';
+import { checkArguments } from './arguments.ts';
+import { createContext } from './context.ts';
+import { createDocumentReader, DocumentRefused, isIntrospection, type PreparedDocument } from './document.ts';
+import { errorCodes, graphqlError, presentError } from './errors.ts';
+import { type GraphqlRequest, RequestRefused, readRequest } from './request.ts';
+import type { Graph } from './schema.ts';
+
+export type EndpointParts = { config: Config; pool: Pool; secrets: Secrets; graph: Graph; log: Log };
+
+/**
+ * `/graphql`, by the GraphQL-over-HTTP specification: GET for queries, POST for everything, and a bearer token for all but
+ * introspection. A request passes from top to bottom and is refused at the first step that it fails.
+ */
+export function createEndpoint({ config, pool, secrets, graph, log }: EndpointParts): Router {
+  const { schema, resolvedPreset } = graph;
+  const readDocument = createDocumentReader(schema, config.limits.tokens);
+  const rules = schema.extensions.constraintRules as ConstraintRules;
+
+  const answer = async (request: Request, response: Response) => {
+    const requestId = requestIdOf(response);
+    const bearer = readBearer(request);
+    const claims = bearer.kind === 'token' ? await verifyBearer(pool, bearer.token, requestId) : null;
+    if (!claims && bearer.kind !== 'missing') throw unauthenticated(bearer.kind);
+    if (!claims && !isPublic(request)) throw unauthenticated('missing');
+
+    const parameters = readRequest(request);
+    const prepared = readDocument(parameters.query, parameters.operationName);
+    if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
+      throw new RequestRefused(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
+    }
+    checkArguments(schema, prepared, parameters.variables);
+    send(response, await run(prepared, parameters, claims, requestId));
+  };
+
+  /** Introspection alone is answered without a token; what cannot be read is none. */
+  const isPublic = (request: Request): boolean => {
+    if (!config.publicIntrospection) return false;
+    try {
+      const { query, operationName } = readRequest(request);
+      return isIntrospection(readDocument(query, operationName));
+    } catch (error) {
+      if (error instanceof RequestRefused || error instanceof DocumentRefused) return false;
+      throw error;
+    }
+  };
+
+  const run = async (
+    { document }: PreparedDocument,
+    { operationName, variables }: GraphqlRequest,
+    claims: Claims | null,
+    requestId: string,
+  ): Promise<Answer> => {
+    const args = await hookArgs({
+      schema,
+      resolvedPreset,
+      document,
+      operationName,
+      variableValues: variables,
+      contextValue: createContext(claims, requestId, secrets),
+      requestContext: claims ? { pgSettings: graphSettings(claims, requestId) } : {},
+    });
+    // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
+    const { data, errors } = (await execute(args)) as ExecutionResult;
+    if (!errors) return { status: 200, body: { data } };
+
+    const presented = errors.map((error) => presentError(error, { requestId, rules, log }));
+    const isAway = presented.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
+    return {
+      status: isAway ? errorCodes.UNAVAILABLE.status : 200,
+      body: { ...(data !== undefined && { data }), errors: presented },
+    };
+  };
+
+  const refuse: ErrorRequestHandler = (error, _request, response, next) => {
+    const refusal = toAnswer(error, response, config);
+    if (!refusal) return next(error);
+    const errors = refusal.errors.map((error) => presentError(error, { requestId: requestIdOf(response), rules, log }));
+    send(response.set(refusal.headers ?? {}), { status: refusal.status, body: { errors } });
+  };
+
+  return Router()
+    .use(negotiate)
+    .use(express.raw({ type: () => true, limit: config.limits.body }))
+    .use(answer)
+    .use(refuse);
+}
+
+type Answer = {
+  readonly status: number;
+  readonly body: { readonly data?: unknown; readonly errors?: readonly unknown[] };
+};
+
+const jsonMediaType = 'application/json';
+const graphqlMediaType = 'application/graphql-response+json';
+
+/** Method and media type; `application/json` is what a client gets that does not say. */
+function negotiate(request: Request, response: Response, next: () => void): void {
+  response.set({ 'Cache-Control': 'no-store', Vary: 'Accept, Authorization' });
+  const types = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${type}; charset=utf-8`]);
+  const accepted = request.accepts(types);
+  response.type((accepted || '').startsWith(graphqlMediaType) ? graphqlMediaType : jsonMediaType);
+  if (request.method !== 'GET' && request.method !== 'POST') {
+    throw new RequestRefused(405, 'Send the operation by POST, or a query by GET.', {
+      headers: { Allow: 'GET, POST' },
+    });
+  }
+  if (!accepted)
+    throw new RequestRefused(406, `The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`);
+  next();
+}
+
+function send(response: Response, { status, body }: Answer): void {
+  if (status === 503) response.set('Retry-After', '2');
+  response.status(status).send(Buffer.from(JSON.stringify(body)));
+}
+
+type Refusal = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly errors: readonly GraphQLError[];
+};
+
+/** What was thrown on the way, as an answer; null for a defect of our own. */
+function toAnswer(error: unknown, response: Response, { limits }: Config): Refusal | null {
+  if (error instanceof RequestRefused) return { status: error.status, headers: error.headers, errors: [error.error] };
+  if (error instanceof DocumentRefused) {
+    // Clients of `application/json` tell a GraphQL answer from that of a proxy by its status.
+    const isLegacy = response.get('Content-Type')?.startsWith(jsonMediaType);
+    return { status: isLegacy ? 200 : 400, errors: error.errors };
+  }
+  if (isUnavailable(error)) {
+    return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
+  }
+  // What body-parser throws has the status of the client's mistake.
+  const status = error instanceof Error && 'status' in error ? error.status : null;
+  if (status === 413) {
+    return {
+      status,
+      errors: [graphqlError('LIMIT_EXCEEDED', `The body has more than ${limits.body} bytes.`, { limit: 'body' })],
+    };
+  }
+  if (status === 400 || status === 415)
+    return { status, errors: [graphqlError('BAD_USER_INPUT', 'The body cannot be read.')] };
+  return null;
+}
+
+function unauthenticated(kind: Bearer['kind']): RequestRefused {
+  return new RequestRefused(401, bearerProblem(kind), {
+    code: 'UNAUTHENTICATED',
+    headers: { 'WWW-Authenticate': bearerChallenge(kind) },
+  });
+}

@@ -1,0 +1,69 @@
+import { PgSimplifyInflectionPreset } from '@graphile/simplify-inflection';
+import type { Pool } from 'pg';
+import { makePgService } from 'postgraphile/adaptors/pg';
+import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
+import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
+import { AccessibleUnitsPlugin } from '../../plugins/AccessibleUnitsPlugin.ts';
+import { ChildrenPlugin } from '../../plugins/ChildrenPlugin.ts';
+import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlugin.ts';
+import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
+import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
+import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
+import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
+import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
+import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
+import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
+
+/** How the database becomes a schema: PostGraphile, told what to leave out, and our plugins. `pool` is the authenticator's. */
+export function createPreset(pool: Pool): GraphileConfig.Preset {
+  return {
+    extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
+    plugins: [
+      TenantPlugin,
+      SetofTablePlugin,
+      NodeIdPlugin,
+      ViewerIdPlugin,
+      RootFieldsPlugin,
+      ConnectionArgumentsPlugin,
+      ChildrenPlugin,
+      AccessibleUnitsPlugin,
+      UserMutationsPlugin,
+      ExternalAuthenticationTokenPlugin,
+      ConstraintRulesPlugin,
+    ],
+    disablePlugins: [
+      // `Query.query` and `Query` as a node served Relay 1.
+      'QueryQueryPlugin',
+      'RegisterQueryNodePlugin',
+      // `user(id:)`, `unit(id:)` and so on beside `node(id:)`; no behaviour turns them off.
+      'NodeAccessorPlugin',
+      // The authenticator has no rights of its own, by which this would hide everything. Policies decide, not the schema.
+      'PgRBACPlugin',
+      // A mistake in a migration must stop the start, not quietly drop a field.
+      'SwallowErrorsPlugin',
+    ],
+    pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings: ({ pgSettings }) => pgSettings })],
+    schema: {
+      // Root fields over all rows and generated mutations: the graph is entered through `viewer`, `app` and `node` only.
+      defaultBehavior:
+        '-query:resource:list -query:resource:connection -query:resource:single -insert -update -delete -filter -mutationField -queryField',
+      defaultNodeIdCodec: nodeIdCodecName,
+      pgForbidSetofFunctionsToReturnNull: true,
+      dontSwallowErrors: true,
+    },
+    grafast: {
+      // 100 levels of `children { edges { node } }`, of up to six layers each.
+      maxPlanningDepth: 2000,
+      explain: false,
+    },
+  };
+}
+
+declare global {
+  namespace Grafast {
+    interface RequestContext {
+      /** The settings of each transaction of the operation; without them PostgreSQL lets the authenticator read nothing. */
+      pgSettings: Record<string, string>;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import type { Request } from 'express';
+import { GraphQLError } from 'postgraphile/graphql';
+
+/** The parameters of a GraphQL-over-HTTP request. */
+export type GraphqlRequest = {
+  readonly query: string;
+  readonly operationName: string | null;
+  readonly variables: Readonly<Record<string, unknown>>;
+};
+
+/** The request is not a GraphQL request at all. */
+export class RequestRefused extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly error: GraphQLError;
+
+  constructor(
+    status: number,
+    message: string,
+    { code = 'BAD_USER_INPUT', headers = {}, ...extensions }: RefusalDetails = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+    this.error = new GraphQLError(message, { extensions: { code, ...extensions } });
+  }
+}
+
+type RefusalDetails = { code?: string; headers?: Readonly<Record<string, string>>; limit?: string };
+
+/** Takes the parameters from the body of a POST, which express has read as bytes, or from the query of a GET. */
+export function readRequest(request: Request): GraphqlRequest {
+  return checkShape(request.method === 'GET' ? readQuery(request) : readBody(request));
+}
+
+function readQuery(request: Request): Record<string, unknown> {
+  const search = new URL(request.originalUrl, 'http://localhost').searchParams;
+  const parameters: Record<string, unknown> = {};
+  for (const name of ['query', 'operationName', 'variables', 'extensions']) {
+    const [value, ...others] = search.getAll(name);
+    if (others.length > 0) throw new RequestRefused(400, `The parameter ${name} is given more than once.`);
+    if (value)
+      parameters[name] =
+        name === 'variables' || name === 'extensions' ? parseJson(value, `The parameter ${name}`) : value;
+  }
+  return parameters;
+}
+
+function readBody(request: Request): Record<string, unknown> {
+  if (!request.is('application/json') || !isUtf8(request)) {
+    throw new RequestRefused(415, 'Send the header Content-Type: application/json, and the body in UTF-8.', {
+      headers: { 'Accept-Post': 'application/json' },
+    });
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(request.body);
+  } catch {
+    throw new RequestRefused(400, 'The body is not UTF-8.');
+  }
+  const body = parseJson(text, 'The body');
+  if (Array.isArray(body)) throw new RequestRefused(400, 'Batches are not supported; send one operation per request.');
+  if (typeof body !== 'object' || body === null)
+    throw new RequestRefused(400, 'The body must be a JSON object with the key "query".');
+  return body as Record<string, unknown>;
+}
+
+function checkShape({ query, operationName, variables, extensions }: Record<string, unknown>): GraphqlRequest {
+  if (typeof query !== 'string' || query === '')
+    throw new RequestRefused(400, '"query" must be a string with a GraphQL document.');
+  if (operationName != null && typeof operationName !== 'string')
+    throw new RequestRefused(400, '"operationName" must be a string.');
+  if (!isMap(variables)) throw new RequestRefused(400, '"variables" must be an object.');
+  if (!isMap(extensions)) throw new RequestRefused(400, '"extensions" must be an object.');
+  return { query, operationName: operationName || null, variables: variables ?? {} };
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> | null | undefined =>
+  value == null || (typeof value === 'object' && !Array.isArray(value));
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RequestRefused(400, `${what} is not JSON.`);
+  }
+}
+
+function isUtf8(request: Request): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+  return charset === undefined || /^utf-?8$/i.test(charset);
+}

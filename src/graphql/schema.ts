@@ -1,0 +1,21 @@
+import type { Pool } from 'pg';
+import { makeSchema } from 'postgraphile';
+import type { GraphQLSchema } from 'postgraphile/graphql';
+import { createPreset } from './preset.ts';
+
+/** The schema that the database gives, and the preset that its operations run with. */
+export type Graph = {
+  readonly schema: GraphQLSchema;
+  readonly resolvedPreset: GraphileConfig.ResolvedPreset;
+  /** Ends what PostGraphile holds; the pool stays open. */
+  release(): Promise<void>;
+};
+
+/** Reads the database's catalogue as the authenticator. @throws when a comment or a plugin is at odds with it */
+export async function buildGraph(pool: Pool): Promise<Graph> {
+  const { schema, resolvedPreset } = await makeSchema(createPreset(pool));
+  const release = async () => {
+    for (const service of resolvedPreset.pgServices ?? []) await service.release?.();
+  };
+  return { schema, resolvedPreset, release };
+}
