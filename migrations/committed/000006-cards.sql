@@ -1,5 +1,5 @@
---! Previous: sha1:0ee0d9cf631826089c92cac8209d19d5bb2552a5
---! Hash: sha1:22cdc347ab8096ffff93542f908577f8d0052faa
+--! Previous: sha1:c3b18fc09515cd1d2c315a06a4e06ac91f61c91c
+--! Hash: sha1:f8ffaec8b09c615a0f887610eabb3fde05a42ea3
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

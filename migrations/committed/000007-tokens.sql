@@ -1,5 +1,5 @@
---! Previous: sha1:22cdc347ab8096ffff93542f908577f8d0052faa
---! Hash: sha1:d935d0c61442d3c0c82f49ebd3cb949c090769d6
+--! Previous: sha1:f8ffaec8b09c615a0f887610eabb3fde05a42ea3
+--! Hash: sha1:21857cd7f648d988f1ae02e8bdaab3f8efc7b2dd
 --! Message: tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.
@@ -48,7 +48,7 @@ create table oauth.access_tokens (
   constraint access_tokens_token_hash_length check (octet_length(token_hash) = 32),
   constraint access_tokens_scopes_known check (cardinality(scopes) > 0 and scopes <@ '{app,basic,me}')
 );
-create index access_tokens_grant_id_idx on oauth.access_tokens (organization_id, grant_id);
+create index access_tokens_grant_id_idx on oauth.access_tokens (organization_id, grant_id, expires_at);
 create index access_tokens_expires_at_idx on oauth.access_tokens (expires_at);
 comment on table oauth.access_tokens is 'SHA-256 of the access tokens.';
 
@@ -72,7 +72,7 @@ create table oauth.refresh_tokens (
   constraint refresh_tokens_used_whole check ((used_at is null) = (successor_hash is null)),
   constraint refresh_tokens_reply_ciphertext_length check (octet_length(reply_ciphertext) <= 4096)
 );
-create index refresh_tokens_grant_id_idx on oauth.refresh_tokens (organization_id, grant_id);
+create index refresh_tokens_grant_id_idx on oauth.refresh_tokens (organization_id, grant_id, expires_at);
 create index refresh_tokens_expires_at_idx on oauth.refresh_tokens (expires_at);
 comment on table oauth.refresh_tokens is 'SHA-256 of the refresh tokens. A used one is kept to notice its reuse.';
 comment on column oauth.refresh_tokens.expires_at is 'Idle limit: each rotation sets it anew.';

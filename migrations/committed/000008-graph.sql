@@ -1,5 +1,5 @@
---! Previous: sha1:d935d0c61442d3c0c82f49ebd3cb949c090769d6
---! Hash: sha1:99513bb6c9205412ff795f09d68baf352a8a63f4
+--! Previous: sha1:21857cd7f648d988f1ae02e8bdaab3f8efc7b2dd
+--! Hash: sha1:560c064af952daf09ff355dcaf5202d75ec75ccc
 --! Message: graph
 
 -- The two points of view from which the graph is entered, and the mutations.
