@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Scope } from '../token/claims.ts';
 import { createToken, hashToken } from '../token/format.ts';
+import { onlyRow } from './onlyRow.ts';
 
 /** Lifetime of an access token: `expires_in`. */
 export const accessTokenTtlSeconds = 7200;
@@ -33,7 +34,7 @@ export type TokensToIssue = {
 export async function issueTokens(client: PoolClient, tokens: TokensToIssue): Promise<TokenReply> {
   const accessToken = createToken('access');
   const refreshToken = createToken('refresh');
-  const { rows } = await client.query<{ created_at: string }>({
+  const issued = await client.query<{ created_at: string }>({
     name: 'issue_tokens',
     text: `
       with clock as (
@@ -65,6 +66,6 @@ export async function issueTokens(client: PoolClient, tokens: TokensToIssue): Pr
     expires_in: accessTokenTtlSeconds,
     refresh_token: refreshToken,
     scope: tokens.scopes.join(' '),
-    created_at: Number(rows[0]?.created_at),
+    created_at: Number(onlyRow(issued).created_at),
   };
 }

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { allowOnly } from './allowOnly.ts';
 import { authenticateClient } from './clientAuthentication.ts';
+import { inQueryOfEmptyPost } from './grants/externalAuthenticationToken.ts';
 import { handleErrors } from './handleErrors.ts';
 import { noStore } from './noStore.ts';
 import { readParameters } from './parameters.ts';
@@ -20,14 +21,20 @@ export type OauthContext = {
 };
 
 /** The OAuth 2.0 server: every endpoint and the steps that a request to it takes, in order. */
-export function createOauthRouter({ pool, log }: OauthContext): Router {
+export function createOauthRouter({ pool, secrets, log }: OauthContext): Router {
   const router = Router();
   const authenticate = authenticateClient(pool);
 
   router.use('/oauth', noStore);
   router
     .route('/oauth/token')
-    .post(readParameters(), refuseBadParameters, authenticate, refuseWrongClient, createTokenExchange(pool))
+    .post(
+      readParameters(inQueryOfEmptyPost),
+      refuseBadParameters,
+      authenticate,
+      refuseWrongClient,
+      createTokenExchange(pool, secrets),
+    )
     .all(allowOnly('POST'));
   router.use(handleErrors(log));
   return router;

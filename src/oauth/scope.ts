@@ -9,22 +9,23 @@ export const scopesOfGrantType = {
 } as const satisfies Record<string, readonly Scope[]>;
 
 /**
- * The scopes of a new grant, sorted: those asked for, or all that the grant type is for and the application holds.
+ * The scopes of a token, sorted: those asked for, or all of `possible` that the application holds. `possible` is what the
+ * grant type is for, or, when a token is renewed, what it was granted (RFC 6749 section 6).
  *
- * @throws {OAuthError} invalid_scope when the application does not hold what was asked for; unauthorized_client when
- *   nothing was asked for and it holds nothing
+ * @throws {OAuthError} invalid_scope when that is less than what was asked for; unauthorized_client when nothing was asked
+ *   for and nothing is left
  */
 export function grantedScopes(
-  grantType: keyof typeof scopesOfGrantType,
+  possible: readonly Scope[],
   application: Application,
   scope: string | undefined,
 ): readonly Scope[] {
-  const held = common(scopesOfGrantType[grantType], application.scopes);
+  const held = possible.filter((word) => application.scopes.includes(word));
   const asked = parseScope(scope);
   if (asked === null && held.length === 0) {
-    throw unauthorizedClient('The application holds no scope that this grant type can give.');
+    throw unauthorizedClient('The application holds no scope that this grant can give.');
   }
-  if (!isWithin(asked ?? [], held)) throw invalidScope('The application does not hold every scope asked for.');
+  if (!isWithin(asked ?? [], held)) throw invalidScope('That is more than the application and the grant hold.');
   return asked ?? held;
 }
 
@@ -39,11 +40,6 @@ export function parseScope(scope: string | undefined): readonly Scope[] | null {
   if (!words.every(isScope)) throw invalidScope('scope takes app, basic and me, separated by one space.');
   if (new Set(words).size < words.length) throw invalidScope('scope repeats a word.');
   return words.sort();
-}
-
-/** The scopes of both lists, in the order of the first. */
-export function common(one: readonly Scope[], other: readonly Scope[]): readonly Scope[] {
-  return one.filter((scope) => other.includes(scope));
 }
 
 /** Whether every scope of `part` is in `whole`. */

@@ -1,12 +1,19 @@
 import type { RequestHandler } from 'express';
 import oauth2orize from 'oauth2orize';
 import type { Pool } from 'pg';
+import type { Secrets } from '../secrets.ts';
 import type { Client } from './clientAuthentication.ts';
 import { clientCredentials } from './grants/clientCredentials.ts';
+import { externalAuthenticationToken } from './grants/externalAuthenticationToken.ts';
+import { password } from './grants/password.ts';
+import { refreshToken } from './grants/refreshToken.ts';
 
 /** The grant types of `POST /oauth/token`; whoever gets here is who they say, and their parameters are in order. */
-export function createTokenExchange(pool: Pool): RequestHandler {
+export function createTokenExchange(pool: Pool, secrets: Secrets): RequestHandler {
   const server = oauth2orize.createServer<Client>();
   server.exchange('client_credentials', clientCredentials(pool));
+  server.exchange('password', externalAuthenticationToken(pool, secrets));
+  server.exchange('password', password(pool));
+  server.exchange('refresh_token', refreshToken(pool));
   return server.token();
 }

@@ -8,7 +8,7 @@ import { inOrganization } from '../inOrganization.ts';
 import { issueTokens, type TokenReply } from '../issue.ts';
 import type { Parameters } from '../parameters.ts';
 import { respond } from '../respond.ts';
-import { grantedScopes } from '../scope.ts';
+import { grantedScopes, scopesOfGrantType } from '../scope.ts';
 
 /** The application in its own name (RFC 6749 section 4.4): one grant per application and set of scopes. */
 export const clientCredentials = (pool: Pool) =>
@@ -20,7 +20,7 @@ export const clientCredentials = (pool: Pool) =>
 
 async function issue(pool: Pool, client: Client, { scope }: Parameters): Promise<TokenReply> {
   const { application, requestId } = client;
-  const scopes = grantedScopes('client_credentials', application, scope);
+  const scopes = grantedScopes(scopesOfGrantType.client_credentials, application, scope);
   return inOrganization(pool, application.organizationId, requestId, async (database) => {
     const grantId = await findOrCreateGrant(database, application.id, scopes);
     await deleteExpiredTokens(database, grantId);

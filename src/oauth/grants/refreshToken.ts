@@ -1,0 +1,137 @@
+import oauth2orize from 'oauth2orize';
+import type { Pool, PoolClient } from 'pg';
+import { decrypt, encrypt, subkey } from '../../secrets.ts';
+import type { Scope } from '../../token/claims.ts';
+import { hashToken, isToken } from '../../token/format.ts';
+import type { Client } from '../clientAuthentication.ts';
+import { deleteExpiredTokens } from '../deleteExpiredTokens.ts';
+import { endGrant } from '../endGrant.ts';
+import { invalidClient, invalidGrant, OAuthError } from '../errors.ts';
+import { inOrganization } from '../inOrganization.ts';
+import { issueTokens, type TokenReply } from '../issue.ts';
+import type { Parameters } from '../parameters.ts';
+import { respond } from '../respond.ts';
+import { grantedScopes } from '../scope.ts';
+
+/**
+ * Renewal (RFC 6749 section 6) with rotation (RFC 9700 section 4.14.2): a refresh token is used once and a successor takes
+ * its place. A client that lost the reply may ask again within a minute and gets the same one. Any other reuse means that
+ * two parties have the token: it ends the grant, and only that.
+ */
+export const refreshToken = (pool: Pool) =>
+  oauth2orize.exchange.refreshToken<Client>(
+    { userProperty: 'oauthClient' },
+    // Called by the number of its parameters.
+    (client: Client, token, _scope, parameters: Parameters, _info, issued) =>
+      respond(issued, renew(pool, client, token, parameters)),
+  );
+
+async function renew(pool: Pool, client: Client, token: string, { scope }: Parameters): Promise<TokenReply> {
+  const { application, requestId } = client;
+  const outcome = await inOrganization(pool, application.organizationId, requestId, async (database) => {
+    const grant = isToken('refresh', token) ? await lockGrant(database, token) : undefined;
+    // Another client's token: nothing happens to it.
+    if (!grant || grant.application_id !== application.id) return unknownToken();
+    if (grant.client_authentication === 'secret' && client.authentication === 'none') return invalidClient();
+
+    const old = await readToken(database, token);
+    if (old?.used && !old.replayable) {
+      await endGrant(database, grant.id);
+      return invalidGrant('The refresh token was used before, so its grant has been ended; sign in again.');
+    }
+    if (!old || old.expired || grant.disabled) return unknownToken();
+    const scopes = grantedScopes(old.scopes, application, scope);
+    return old.used ? openReply(old.reply_ciphertext, token) : rotate(database, grant.id, token, old, scopes);
+  });
+  // Not thrown inside, where it would roll back the end of the grant.
+  if (outcome instanceof OAuthError) throw outcome;
+  return outcome;
+}
+
+const unknownToken = () => invalidGrant('The refresh token is unknown, expired or revoked.');
+
+type GrantRow = {
+  id: string;
+  application_id: string;
+  client_authentication: Client['authentication'];
+  disabled: boolean;
+};
+
+/**
+ * The grant, locked first: it makes renewals of one grant take turns, and whoever ends it locks it before its tokens, too,
+ * so that no two wait for each other.
+ */
+async function lockGrant(database: PoolClient, token: string): Promise<GrantRow | undefined> {
+  const { rows } = await database.query<GrantRow>({
+    name: 'lock_grant',
+    text: `
+      select g.id, g.application_id, g.client_authentication,
+        exists (select from oauth.credentials c where c.user_id = g.user_id and c.disabled_at is not null) as disabled
+      from oauth.grants g
+      where g.id = (select t.grant_id from oauth.refresh_tokens t where t.token_hash = $1)
+      for no key update of g`,
+    values: [hashToken(token)],
+  });
+  return rows[0];
+}
+
+type TokenRow = {
+  scopes: Scope[];
+  used: boolean;
+  /** Used less than 60 s ago, by somebody who may not have received the reply: the successor was not used yet. */
+  replayable: boolean | null;
+  expired: boolean;
+  absolute_expires_at: string;
+  reply_ciphertext: Buffer | null;
+};
+
+async function readToken(database: PoolClient, token: string): Promise<TokenRow | undefined> {
+  const { rows } = await database.query<TokenRow>({
+    name: 'read_refresh_token',
+    text: `
+      select t.scopes, t.used_at is not null as used, t.expires_at <= clock_timestamp() as expired,
+        t.used_at > clock_timestamp() - interval '60 seconds' and successor.used_at is null as replayable,
+        t.absolute_expires_at::text, t.reply_ciphertext
+      from oauth.refresh_tokens t
+      left join oauth.refresh_tokens successor on successor.token_hash = t.successor_hash
+      where t.token_hash = $1`,
+    values: [hashToken(token)],
+  });
+  return rows[0];
+}
+
+async function rotate(
+  database: PoolClient,
+  grantId: string,
+  token: string,
+  old: TokenRow,
+  scopes: readonly Scope[],
+): Promise<TokenReply> {
+  const reply = await issueTokens(database, {
+    grantId,
+    scopes,
+    refreshScopes: old.scopes,
+    absoluteExpiresAt: old.absolute_expires_at,
+  });
+  await database.query({
+    name: 'use_refresh_token',
+    text: `
+      update oauth.refresh_tokens
+      set used_at = clock_timestamp(), successor_hash = $2, reply_ciphertext = $3
+      where token_hash = $1`,
+    values: [hashToken(token), hashToken(reply.refresh_token), sealReply(reply, token)],
+  });
+  await deleteExpiredTokens(database, grantId);
+  return reply;
+}
+
+/** Under a key that only the old token itself gives: the database and SECRET_KEY together cannot open it. */
+const sealReply = (reply: TokenReply, token: string) => encrypt(replyKey(token), JSON.stringify(reply), '');
+
+function openReply(ciphertext: Buffer | null, token: string): TokenReply {
+  const reply = ciphertext && decrypt(replyKey(token), ciphertext, '');
+  if (!reply) throw new Error('The reply of a refresh token does not open with it');
+  return JSON.parse(reply);
+}
+
+const replyKey = (token: string) => subkey(Buffer.from(token), 'refresh token reply');

@@ -1,0 +1,179 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hashPassword } from '../../src/oauth/passwords.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import type { Scope } from '../../src/token/claims.ts';
+import { hashToken } from '../../src/token/format.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
+
+/** A service with a database of its own, and what it takes to be its client. */
+export type OauthTest = TestService & { database: TestDatabase; organizationId: string };
+
+export async function startOauthTest(overrides: Record<string, string> = {}): Promise<OauthTest> {
+  const database = await createTestDatabase();
+  const service = await startTestService(database, {
+    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
+    THROTTLE_FAILURES_PER_MINUTE: '1000000',
+    THROTTLE_FAILURES_PER_ACCOUNT: '1000000',
+    ...overrides,
+  });
+  const organizationId = await createOrganization(database);
+  const stop = async () => {
+    await service.stop();
+    await database.drop();
+  };
+  return { ...service, stop, database, organizationId };
+}
+
+export async function createOrganization({ owner }: TestDatabase): Promise<string> {
+  const { rows } = await owner.query('insert into app_hidden.organizations (name) values ($1) returning id', [
+    `Organization ${randomUUID()}`,
+  ]);
+  return rows[0].id;
+}
+
+export type TestApplication = { id: string; clientId: string; secret: string; organizationId: string };
+
+type ApplicationOptions = {
+  organizationId?: string;
+  clientId?: string;
+  secret?: string;
+  scopes?: Scope[];
+  confidential?: boolean;
+  mobileApp?: 'password' | 'external_authentication_token';
+};
+
+export async function createApplication(test: OauthTest, options: ApplicationOptions = {}): Promise<TestApplication> {
+  const { organizationId = test.organizationId, confidential = true } = options;
+  const clientId = options.clientId ?? `client-${randomUUID()}`;
+  const secret = options.secret ?? randomBytes(32).toString('base64url');
+  const { rows } = await test.database.owner.query(
+    `insert into oauth.applications (organization_id, name, client_id, confidential, scopes, mobile_app_authentication_type)
+     values ($1, 'Application', $2, $3, $4, $5)
+     returning id`,
+    [organizationId, clientId, confidential, options.scopes ?? ['app'], options.mobileApp ?? null],
+  );
+  const application = { id: rows[0].id, clientId, secret, organizationId };
+  if (confidential) await addSecret(test, application, secret);
+  return application;
+}
+
+export async function addSecret(test: OauthTest, application: TestApplication, secret: string): Promise<void> {
+  await test.database.owner.query(
+    'insert into oauth.application_secrets (organization_id, application_id, secret_hash) values ($1, $2, $3)',
+    [application.organizationId, application.id, hashToken(secret)],
+  );
+}
+
+export type TestUser = { id: string; email: string; password: string; externalAuthenticationToken: string };
+
+type UserOptions = { organizationId?: string; email?: string; password?: string | null; disabled?: boolean };
+
+/** A user who can sign in both ways; `password: null` leaves the password out. */
+export async function createUser(test: OauthTest, options: UserOptions = {}): Promise<TestUser> {
+  const { organizationId = test.organizationId, email = `${randomUUID()}@example.test` } = options;
+  const id = randomUUID();
+  const externalAuthenticationToken = randomBytes(32).toString('base64url');
+  await test.database.owner.query(
+    `insert into app_public.users
+       (organization_id, id, full_name, email, external_authentication_token_ciphertext, external_authentication_token_hash)
+     values ($1, $2, 'Ada Lovelace', $3, $4, $5)`,
+    [
+      organizationId,
+      id,
+      email,
+      secrets.seal(externalAuthenticationToken, { organizationId, userId: id }),
+      secrets.lookupHash(externalAuthenticationToken, organizationId),
+    ],
+  );
+  const { password = commonPassword } = options;
+  await test.database.owner.query(
+    `insert into oauth.credentials (organization_id, user_id, password_hash, disabled_at)
+     values ($1, $2, $3, case when $4 then now() end)`,
+    [organizationId, id, password && (await hashOf(password)), options.disabled ?? false],
+  );
+  return { id, email, password: password ?? '', externalAuthenticationToken };
+}
+
+export const secrets = createSecrets([Buffer.from(testSecretKey, 'base64')]);
+
+export const commonPassword = 'correct horse battery';
+
+/** Hashing is slow on purpose, so each password is hashed once. */
+function hashOf(password: string): Promise<string> {
+  const known = hashes.get(password) ?? hashPassword(password);
+  hashes.set(password, known);
+  return known;
+}
+
+const hashes = new Map<string, Promise<string>>();
+
+export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> };
+
+/** What a client sends: form parameters, or anything else as it is. */
+export type Sent = {
+  form?: Record<string, string> | [string, string][];
+  raw?: { body: string | Uint8Array<ArrayBuffer>; type?: string };
+  basic?: { id: string; secret: string };
+  headers?: Record<string, string>;
+  query?: string;
+  method?: string;
+};
+
+export async function send(test: { url: string }, path: string, sent: Sent): Promise<Answer> {
+  const headers = new Headers(sent.headers);
+  if (sent.basic) headers.set('Authorization', basic(sent.basic.id, sent.basic.secret));
+  if (sent.raw?.type) headers.set('Content-Type', sent.raw.type);
+  const body = sent.form ? new URLSearchParams(sent.form) : (sent.raw?.body ?? null);
+  const response = await fetch(`${test.url}${path}${sent.query ? `?${sent.query}` : ''}`, {
+    method: sent.method ?? 'POST',
+    headers,
+    body,
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('Content-Type')?.startsWith('application/json');
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
+}
+
+export const token = (test: { url: string }, sent: Sent) => send(test, '/oauth/token', sent);
+
+export function basic(id: string, secret: string): string {
+  const encoded = [id, secret].map((part) => new URLSearchParams({ part }).toString().slice('part='.length));
+  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
+}
+
+/** What `client_id` and `client_secret` make of an application in a form. */
+export const asClient = ({ clientId, secret }: TestApplication) => ({ client_id: clientId, client_secret: secret });
+
+/** The answer is this refusal and nothing more: status, body, challenge and caching (RFC 6749 section 5.2). */
+export function expectRefusal(answer: Answer, status: number, error: string): void {
+  expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error });
+  expect(Object.keys(answer.body)).toEqual(['error', 'error_description']);
+  expect(answer.body.error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+  expectUncached(answer);
+  const challenge = answer.headers.get('WWW-Authenticate');
+  if (status === 401) expect(challenge).toMatch(/^(Basic|Bearer) realm="graph-query-service"/);
+  else expect(challenge).toBeNull();
+}
+
+/** The answer is a token reply with every member that the specification promises. */
+export function expectTokens(answer: Answer, scope: string): { access_token: string; refresh_token: string } {
+  expect({ status: answer.status, error: answer.body.error }).toEqual({ status: 200, error: undefined });
+  expect(answer.body).toMatchObject({
+    access_token: expect.stringMatching(/^gqs_at_[\w-]{49}$/),
+    token_type: 'bearer',
+    expires_in: 7200,
+    refresh_token: expect.stringMatching(/^gqs_rt_[\w-]{49}$/),
+    scope,
+    created_at: expect.any(Number),
+  });
+  expectUncached(answer);
+  expect(answer.headers.get('WWW-Authenticate')).toBeNull();
+  return answer.body as { access_token: string; refresh_token: string };
+}
+
+function expectUncached(answer: Answer): void {
+  expect(answer.headers.get('Cache-Control')).toBe('no-store');
+  expect(answer.headers.get('Pragma')).toBe('no-cache');
+  expect(answer.headers.get('Content-Type')).toMatch(/^application\/json/);
+}

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import { bearerChallenge, readBearer } from '../../src/token/bearer.ts';
+
+const read = (...authorization: string[]) =>
+  readBearer({ headersDistinct: authorization.length > 0 ? { authorization } : {} } as unknown as IncomingMessage);
+
+test('one Bearer header gives its token, whatever the case of the scheme', () => {
+  for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+    expect(read(`${scheme} gqs_at_aZ09-._~+/==`)).toEqual({ kind: 'token', token: 'gqs_at_aZ09-._~+/==' });
+  }
+});
+
+test('no header, or another scheme, is a missing token', () => {
+  expect(read()).toEqual({ kind: 'missing' });
+  expect(read('Basic YTpi')).toEqual({ kind: 'missing' });
+  expect(read('')).toEqual({ kind: 'missing' });
+  expect(read('Bearerish abc')).toEqual({ kind: 'missing' });
+});
+
+test('a header that has no token, more than one, or other characters is malformed', () => {
+  for (const header of ['Bearer', 'Bearer ', 'Bearer a b', 'Bearer a,b', 'Bearer "a"', 'Bearer =a', 'Bearer ä']) {
+    expect(read(header)).toEqual({ kind: 'malformed' });
+  }
+  expect(read('Bearer a', 'Bearer a')).toEqual({ kind: 'malformed' });
+});
+
+test('the challenge has an error only when a token was brought (RFC 6750 section 3)', () => {
+  expect(bearerChallenge('missing')).toBe('Bearer realm="graph-query-service"');
+  expect(bearerChallenge('token')).toMatch(/^Bearer realm="graph-query-service", error="invalid_token", error_desc/);
+  expect(bearerChallenge('malformed')).toMatch(/error="invalid_token"/);
+});
