@@ -131,6 +131,12 @@ const neededWithOwnDatabase = {
   admin: ['DATABASE_URL', 'SECRET_KEY'],
 } as const;
 
+/** The value, which `loadConfig` has made sure of for the commands that need it. */
+export function needed<T>(value: T | undefined, name: keyof typeof whyNeeded): T {
+  if (value === undefined) throw new ConfigError([`${name}: ${whyNeeded[name]}`]);
+  return value;
+}
+
 const whyNeeded = {
   DATABASE_URL: "is needed beside AUTH_DATABASE_URL: the owner's connection, for migrations and admin commands",
   AUTH_DATABASE_URL: "is needed beside DATABASE_URL: the authenticator's connection, the only one the server uses",

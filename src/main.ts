@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from './config.ts';
+import { ConfigError, loadConfig, needed } from './config.ts';
 import { createLog, type Log } from './log.ts';
 import { StartupError } from './startupError.ts';
 
@@ -32,16 +32,17 @@ async function serve(): Promise<void> {
 async function migrate(): Promise<void> {
   const config = loadConfig(process.env, 'migrate');
   const log = createLog(config.logLevel);
-  const [{ openDatabase }, { migrate }] = await Promise.all([
-    import('./database/openDatabase.ts'),
-    import('./database/migrate.ts'),
-  ]);
-  const database = await openDatabase(config.database, log);
-  try {
-    await migrate(database, log);
-  } finally {
-    await database.close();
+  const { database } = config;
+  if (database.kind === 'embedded') {
+    // It is migrated whenever it is opened.
+    const { openDatabase } = await import('./database/openDatabase.ts');
+    await (await openDatabase(database, log)).close();
+  } else {
+    const { migrate } = await import('./database/migrate.ts');
+    const ownerUrl = needed(database.ownerUrl, 'DATABASE_URL');
+    await migrate({ ownerUrl, authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL') }, log);
   }
+  console.log('The database has every migration.');
 }
 
 /** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, needed } from './config.ts';
 import { createDataDirectory, keep } from './database/dataDirectory.ts';
 
 /**
@@ -7,13 +7,15 @@ import { createDataDirectory, keep } from './database/dataDirectory.ts';
  * and kept in the data directory.
  */
 export async function secretKeys(config: Config): Promise<[Buffer, ...Buffer[]]> {
-  const current = config.secretKey ?? (await keptKey(config));
-  return config.secretKeyPrevious ? [current, config.secretKeyPrevious] : [current];
+  const { database, secretKey, secretKeyPrevious } = config;
+  const current = database.kind === 'embedded' ? (secretKey ?? (await keptKey(database.dataDir))) : secretKey;
+  const keys: [Buffer, ...Buffer[]] = [needed(current, 'SECRET_KEY')];
+  if (secretKeyPrevious) keys.push(secretKeyPrevious);
+  return keys;
 }
 
-async function keptKey({ database }: Config): Promise<Buffer> {
-  if (database.kind === 'own') throw new ConfigError(['SECRET_KEY: is needed with a database of your own']);
-  await createDataDirectory(database.dataDir);
-  const key = await keep(database.dataDir, 'secret-key.json', () => randomBytes(32).toString('base64'));
+async function keptKey(dataDir: string): Promise<Buffer> {
+  await createDataDirectory(dataDir);
+  const key = await keep(dataDir, 'secret-key.json', () => randomBytes(32).toString('base64'));
   return Buffer.from(key, 'base64');
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
-import type { Config } from './config.ts';
+import { type Config, needed } from './config.ts';
 import { createDataDirectory, lockDataDirectory } from './database/dataDirectory.ts';
 import { startMigrated } from './database/openDatabase.ts';
 import { createPool } from './database/pools.ts';
-import { whyDatabaseIsNotReady } from './database/readiness.ts';
+import { watchDatabase } from './database/readiness.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
 import { createParts } from './parts.ts';
@@ -55,20 +55,20 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
 
+    const databaseReason = watchDatabase(pool, log);
     const build = async (): Promise<string | null> => {
-      const reason = await whyDatabaseIsNotReady(pool, log);
+      const reason = await databaseReason();
       if (reason !== null || stopping.signal.aborted) return reason;
       const parts = await createParts({ config, url, pool, secrets, log });
       resources.defer(parts.stop);
       answer = app(parts.mounts);
-      readiness = () => whyDatabaseIsNotReady(pool, log);
+      readiness = databaseReason;
       return null;
     };
-    readiness = async () => (await whyDatabaseIsNotReady(pool, log)) ?? 'The GraphQL schema is being built.';
+    readiness = async () => (await databaseReason()) ?? 'The GraphQL schema is being built.';
     const reason = await build();
     if (reason !== null) {
       if (config.database.kind === 'embedded') throw new StartupError(reason);
-      log.warn({ reason }, 'not ready yet');
       const built = keepTrying(build, stopping.signal, log);
       resources.defer(() => built);
     }
@@ -93,9 +93,9 @@ async function lockEmbedded({ database }: Config, resources: AsyncDisposableStac
 }
 
 async function openAuthenticated({ database }: Config, log: Log, resources: AsyncDisposableStack): Promise<string> {
-  if (database.kind === 'own') return database.authUrl ?? '';
+  if (database.kind === 'own') return needed(database.authUrl, 'AUTH_DATABASE_URL');
   const embedded = await startMigrated(database.dataDir, log);
-  resources.defer(embedded.close);
+  resources.defer(embedded.stop);
   return embedded.authUrl;
 }
 

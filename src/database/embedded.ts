@@ -17,6 +17,8 @@ export type DatabaseUrls = {
 };
 
 export type EmbeddedPostgres = DatabaseUrls & {
+  /** Where its files are: under the data directory, unless PostgreSQL's user cannot reach that. */
+  cluster: string;
   /** Ends every session and stops the server; resolves when its files are at rest. */
   stop(): Promise<void>;
 };
@@ -46,7 +48,7 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
     await server.stop();
     throw error;
   }
-  return { ...urls, stop: server.stop };
+  return { ...urls, cluster: place.cluster, stop: server.stop };
 }
 
 /** How to reach the embedded server that another process runs on `dataDir`, or null while there is none. */

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DatabaseConfig } from '../config.ts';
+import { type DatabaseConfig, needed } from '../config.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import { createDataDirectory, lockDataDirectory } from './dataDirectory.ts';
-import { type DatabaseUrls, findEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
+import { type EmbeddedPostgres, findEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 import { migrate, migrationsAreCurrent } from './migrate.ts';
 import { createOwnerPool } from './pools.ts';
 
-export type OpenDatabase = DatabaseUrls & {
+export type OpenDatabase = {
+  ownerUrl: string;
   /** Gives back what was started for it; somebody's own database and another process' server stay as they are. */
   close(): Promise<void>;
 };
@@ -19,44 +20,47 @@ export type OpenDatabase = DatabaseUrls & {
  * @throws {StartupError} when it cannot be had
  */
 export async function openDatabase(database: DatabaseConfig, log: Log): Promise<OpenDatabase> {
-  if (database.kind === 'own') {
-    const { ownerUrl = '', authUrl = '' } = database;
-    return { ownerUrl, authUrl, close: async () => undefined };
-  }
+  const nothing = async () => undefined;
+  if (database.kind === 'own') return { ownerUrl: needed(database.ownerUrl, 'DATABASE_URL'), close: nothing };
+
   await createDataDirectory(database.dataDir);
   const lock = await lockDataDirectory(database.dataDir);
-  if (!lock) return { ...(await waitForServer(database.dataDir, log)), close: async () => undefined };
-
-  const embedded = await startMigrated(database.dataDir, log);
-  const close = async () => {
-    await embedded.close();
+  if (!lock) return { ownerUrl: await waitForServer(database.dataDir, log), close: nothing };
+  try {
+    const { ownerUrl, stop } = await startMigrated(database.dataDir, log);
+    const close = async () => {
+      await stop();
+      await lock.release();
+    };
+    return { ownerUrl, close };
+  } catch (error) {
     await lock.release();
-  };
-  return { ...embedded, close };
+    throw error;
+  }
 }
 
 /** The embedded database with every committed migration; the caller holds the directory's lock. */
-export async function startMigrated(dataDir: string, log: Log): Promise<OpenDatabase> {
-  const { stop, ...urls } = await startEmbeddedPostgres(dataDir, log);
+export async function startMigrated(dataDir: string, log: Log): Promise<EmbeddedPostgres> {
+  const embedded = await startEmbeddedPostgres(dataDir, log);
   try {
-    await migrate(urls, log);
+    await migrate(embedded, log);
+    return embedded;
   } catch (error) {
-    await stop();
+    await embedded.stop();
     throw error;
   }
-  return { ...urls, close: stop };
 }
 
 /** Another process has the lock, so its server runs or is about to. */
-async function waitForServer(dataDir: string, log: Log): Promise<DatabaseUrls> {
+async function waitForServer(dataDir: string, log: Log): Promise<string> {
   for (const patience = Date.now() + 10_000; Date.now() < patience; await delay(100)) {
     const urls = await findEmbeddedPostgres(dataDir, log);
-    if (urls && (await isMigrated(urls, log))) return urls;
+    if (urls && (await isMigrated(urls.ownerUrl, log))) return urls.ownerUrl;
   }
   throw new StartupError(`The service that uses ${dataDir} does not answer; see its log.`);
 }
 
-async function isMigrated({ ownerUrl }: DatabaseUrls, log: Log): Promise<boolean> {
+async function isMigrated(ownerUrl: string, log: Log): Promise<boolean> {
   const pool = createOwnerPool(ownerUrl, log);
   try {
     return await migrationsAreCurrent(pool);

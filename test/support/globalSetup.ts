@@ -16,10 +16,10 @@ export default async function globalSetup(): Promise<void> {
 
   process.env.TEST_OWNER_URL = server.ownerUrl;
   process.env.TEST_AUTH_URL = server.authUrl;
-  globalThis.testServer = { dataDir, close: server.close };
+  globalThis.testServer = { dataDir, stop: server.stop };
 }
 
 declare global {
   // Jest hands it from the set-up to the tear-down.
-  var testServer: { dataDir: string; close(): Promise<void> } | undefined;
+  var testServer: { dataDir: string; stop(): Promise<void> } | undefined;
 }

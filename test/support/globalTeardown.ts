@@ -3,6 +3,6 @@ import { removeTestDataDirectory } from './dataDirectory.ts';
 export default async function globalTeardown(): Promise<void> {
   const server = globalThis.testServer;
   if (!server) return;
-  await server.close();
+  await server.stop();
   await removeTestDataDirectory(server.dataDir);
 }
