@@ -20,6 +20,15 @@ export const NodeIdPlugin: GraphileConfig.Plugin = {
   description: 'Encodes global ids from the type and the uuid of a row',
   version: '1.0.0',
 
+  inflection: {
+    add: {
+      // Belongs to NodeAccessorPlugin, which is disabled; simplify-inflection replaces it and complains when it is absent.
+      nodeById(_options, typeName) {
+        return this.camelCase(typeName);
+      },
+    },
+  },
+
   schema: {
     hooks: {
       init(_, build) {
