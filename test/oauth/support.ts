@@ -131,7 +131,7 @@ export async function send(test: { url: string }, path: string, sent: Sent): Pro
     body,
   });
   const text = await response.text();
-  const isJson = response.headers.get('Content-Type')?.startsWith('application/json');
+  const isJson = text !== '' && response.headers.get('Content-Type')?.startsWith('application/json');
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : {} };
 }
 

@@ -1,0 +1,64 @@
+import { createLimiter } from '../../src/oauth/limiter.ts';
+
+/** Works that end when told to. */
+function createWorks() {
+  const started: number[] = [];
+  const ends: ((error?: Error) => void)[] = [];
+  const work = (id: number) => () => {
+    started.push(id);
+    return new Promise<number>((resolve, reject) => {
+      ends[id] = (error) => (error ? reject(error) : resolve(id));
+    });
+  };
+  return { started, work, end: (id: number, error?: Error) => ends[id]?.(error) };
+}
+
+test('runs so many at once, the others in their turn', async () => {
+  const { started, work, end } = createWorks();
+  const limit = createLimiter({ parallel: 2, waiting: 2, refusal: () => new Error('full') });
+  const results = [0, 1, 2, 3].map((id) => limit(work(id)));
+  expect(started).toEqual([0, 1]);
+
+  end(1);
+  await results[1];
+  await Promise.resolve();
+  expect(started).toEqual([0, 1, 2]);
+
+  end(0);
+  await results[0];
+  await Promise.resolve();
+  expect(started).toEqual([0, 1, 2, 3]);
+  end(2);
+  end(3);
+  expect(await Promise.all(results)).toEqual([0, 1, 2, 3]);
+});
+
+test('refuses at once when too many are waiting, and takes new ones afterwards', async () => {
+  const { work, end } = createWorks();
+  const limit = createLimiter({ parallel: 1, waiting: 1, refusal: () => new Error('full') });
+  const [first, second] = [limit(work(0)), limit(work(1))];
+
+  await expect(limit(work(2))).rejects.toThrow('full');
+
+  end(0);
+  await first;
+  const third = limit(work(3));
+  end(1);
+  await second;
+  await Promise.resolve();
+  end(3);
+  expect(await third).toBe(3);
+});
+
+test('a work that fails gives its place away, too', async () => {
+  const { work, end } = createWorks();
+  const limit = createLimiter({ parallel: 1, waiting: 1, refusal: () => new Error('full') });
+  const [first, second] = [limit(work(0)), limit(work(1))];
+
+  end(0, new Error('broken'));
+  await expect(first).rejects.toThrow('broken');
+  await Promise.resolve();
+  end(1);
+
+  expect(await second).toBe(1);
+});
