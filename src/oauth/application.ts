@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Scope } from '../token/claims.ts';
-import { inOrganization } from './inOrganization.ts';
+import { oauthSettings } from '../token/settings.ts';
+import { queryOnce } from '../token/transaction.ts';
 
 /** An API application: a client in the sense of RFC 6749. */
 export type Application = {
@@ -18,13 +19,11 @@ export type Application = {
 
 /** The enabled application with this client id, in whatever organization, or null. */
 export async function findApplication(pool: Pool, clientId: string, requestId: string): Promise<Application | null> {
-  const { rows } = await inOrganization(pool, null, requestId, (client) =>
-    client.query<ApplicationRow>({
-      name: 'find_application',
-      text: 'select * from oauth.find_application($1)',
-      values: [clientId],
-    }),
-  );
+  const { rows } = await queryOnce<ApplicationRow>(pool, oauthSettings(null, requestId), {
+    name: 'find_application',
+    text: 'select * from oauth.find_application($1)',
+    values: [clientId],
+  });
   const row = rows[0];
   if (!row) return null;
   return {

@@ -2,13 +2,10 @@ import type { Pool, PoolClient } from 'pg';
 import { oauthSettings } from '../token/settings.ts';
 import { inTransaction } from '../token/transaction.ts';
 
-/**
- * One transaction of the OAuth server's own, limited by the policies to one organization; to none at all while the
- * organization is not known yet.
- */
+/** One transaction of the OAuth server's own, which the policies limit to one organization. */
 export function inOrganization<T>(
   pool: Pool,
-  organizationId: string | null,
+  organizationId: string,
   requestId: string,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {

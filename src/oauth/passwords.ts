@@ -4,8 +4,8 @@ import { temporarilyUnavailable } from './errors.ts';
 import { createLimiter } from './limiter.ts';
 
 /**
- * The argon2id hash to keep of a password, with the parameters of RFC 9106's second recommendation. Takes about 0.1 s of
- * four cores and 64 MiB.
+ * The argon2id hash to keep of a password, with the parameters of RFC 9106's second recommendation. Takes about 0.1 s
+ * and 64 MiB.
  */
 export function hashPassword(password: string): Promise<string> {
   return hash(normalize(password), parameters);
@@ -38,8 +38,8 @@ function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }
 
-/** Each takes memory and all cores. Those that wait are answered within the time that a client waits. */
-const limiter = createLimiter({ parallel: 2, waiting: 32, refusal: temporarilyUnavailable });
+/** Each takes 64 MiB and up to four cores. The last of those that wait has its turn after about 5 s. */
+const limiter = createLimiter({ parallel: 2, waiting: 64, refusal: temporarilyUnavailable });
 
 /** One password however a keyboard composes its letters (RFC 8265 section 4.2.1). */
 const normalize = (password: string) => password.normalize('NFC');

@@ -14,10 +14,12 @@ export type TransactionSettings = {
   readonly 'graph.scope': string;
   readonly 'graph.grant_id': string;
   readonly 'graph.request_id': string;
+  /** How many rows a statement may find; see app_hidden.count_row. */
+  readonly 'graph.row_limit': string;
 };
 
 /** The settings of a GraphQL operation. */
-export function graphSettings(claims: Claims, requestId: string): TransactionSettings {
+export function graphSettings(claims: Claims, requestId: string, rowLimit: number): TransactionSettings {
   return {
     role: roleOf(claims.scopes),
     'graph.organization_id': claims.organizationId,
@@ -26,6 +28,7 @@ export function graphSettings(claims: Claims, requestId: string): TransactionSet
     'graph.scope': claims.scopes.join(' '),
     'graph.grant_id': claims.grantId,
     'graph.request_id': requestId,
+    'graph.row_limit': String(rowLimit),
   };
 }
 
@@ -39,6 +42,7 @@ export function oauthSettings(organizationId: string | null, requestId: string):
     'graph.scope': '',
     'graph.grant_id': '',
     'graph.request_id': requestId,
+    'graph.row_limit': '',
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import type { TransactionSettings } from './settings.ts';
 
 /**
@@ -29,8 +29,17 @@ export async function inTransaction<T>(
   }
 }
 
-/** Prepared once per connection; the keys are the same each time, since a settings object always has all of them. */
-function setSettings(settings: TransactionSettings) {
+/** Runs one statement in a transaction of its own under these settings. */
+export function queryOnce<Row extends QueryResultRow>(
+  pool: Pool,
+  settings: TransactionSettings,
+  query: QueryConfig,
+): Promise<QueryResult<Row>> {
+  return inTransaction(pool, settings, (client) => client.query<Row>(query));
+}
+
+/** Prepared once per connection: the keys are the same each time, since a settings object always has all of them. */
+function setSettings(settings: TransactionSettings): QueryConfig {
   const values = Object.entries(settings).flat();
   const calls = Object.keys(settings).map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, true)`);
   return { name: 'settings', text: `select ${calls.join(', ')}`, values };

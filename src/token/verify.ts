@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Claims, Scope } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
 import { oauthSettings } from './settings.ts';
-import { inTransaction } from './transaction.ts';
+import { queryOnce } from './transaction.ts';
 
 /**
  * The claims of a live access token, or null: unknown, malformed, expired or revoked, or its application or user is
@@ -12,13 +12,11 @@ import { inTransaction } from './transaction.ts';
  */
 export async function verifyBearer(pool: Pool, token: string, requestId: string): Promise<Claims | null> {
   if (!isToken('access', token)) return null;
-  const { rows } = await inTransaction(pool, oauthSettings(null, requestId), (client) =>
-    client.query<AccessTokenRow>({
-      name: 'verify_access_token',
-      text: 'select * from oauth.verify_access_token($1)',
-      values: [hashToken(token)],
-    }),
-  );
+  const { rows } = await queryOnce<AccessTokenRow>(pool, oauthSettings(null, requestId), {
+    name: 'verify_access_token',
+    text: 'select * from oauth.verify_access_token($1)',
+    values: [hashToken(token)],
+  });
   return rows[0] ? toClaims(rows[0]) : null;
 }
 
