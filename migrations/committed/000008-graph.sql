@@ -1,10 +1,11 @@
 --! Previous: sha1:21857cd7f648d988f1ae02e8bdaab3f8efc7b2dd
---! Hash: sha1:560c064af952daf09ff355dcaf5202d75ec75ccc
+--! Hash: sha1:deb79191ab8493c591efcd89d5570c8b184639c2
 --! Message: graph
 
 -- The two points of view from which the graph is entered, and the mutations.
 -- Lines with @ in a comment are smart tags: they shape the GraphQL schema (https://postgraphile.org/postgraphile/5/smart-tags).
 
+drop function if exists app_hidden.count_row();
 drop function if exists app_public.user_delete(uuid, text);
 drop function if exists app_public.user_update(uuid, text, jsonb);
 drop function if exists app_public.user_create(uuid, jsonb);
@@ -145,3 +146,21 @@ comment on function app_public.user_delete(uuid, text) is E'@behavior -mutationF
 grant execute on function
   app_hidden.lock_user(uuid, text), app_public.user_create(uuid, jsonb), app_public.user_update(uuid, text, jsonb), app_public.user_delete(uuid, text)
   to graph_app;
+
+-- A nested page is read for each row of the page around it, so that rows multiply. This ends a statement that finds too many.
+
+create function app_hidden.count_row() returns int
+  language plpgsql volatile
+  as $$
+  declare
+    rows int = coalesce(nullif(current_setting('graph.rows', true), ''), '0')::int + 1;
+  begin
+    if rows > nullif(current_setting('graph.row_limit', true), '')::int then
+      raise program_limit_exceeded using message = 'The operation found too many rows';
+    end if;
+    perform set_config('graph.rows', rows::text, true);
+    return rows;
+  end
+  $$;
+comment on function app_hidden.count_row() is 'Counts the rows of a transaction; program_limit_exceeded beyond the setting graph.row_limit.';
+grant execute on function app_hidden.count_row() to graph_app, graph_user, graph_basic;

@@ -1,17 +1,18 @@
 import {
   type FieldNode,
-  type FragmentDefinitionNode,
-  type GraphQLArgument,
   GraphQLError,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLSchema,
   getArgumentValues,
+  getNamedType,
   getVariableValues,
+  isInterfaceType,
+  isObjectType,
   Kind,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
+  type SelectionSetNode,
 } from 'postgraphile/graphql';
+import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 
@@ -22,35 +23,68 @@ const maxPageSize = 1000;
  * Refuses bad variables, and bad page and filter arguments of connections, before anything is executed: in the statement that
  * carries a whole tree of connections, an error could no longer be told from its neighbours.
  *
+ * @returns how many rows the operation can have at most if every page is full; lists that are no connections count once
  * @throws {DocumentRefused} `BAD_USER_INPUT` with `extensions.argument`, one error for each bad argument
  */
 export function checkArguments(
   schema: GraphQLSchema,
-  prepared: PreparedDocument,
+  { operation, fragments }: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
-): void {
-  const { errors, coerced } = getVariableValues(schema, prepared.operation.variableDefinitions ?? [], variables);
+): number {
+  const { errors, coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   if (errors) throw new DocumentRefused(errors.map(badVariable));
 
-  const problems = connectionFields(schema, prepared).flatMap(({ field, node }) => {
+  const problems: GraphQLError[] = [];
+  const rowsOfFragment = new Map<string, number>();
+
+  const rowsOf = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): number => {
+    let rows = 0;
+    for (const node of selections) {
+      if (node.kind === Kind.FIELD) rows += rowsOfField(node, type);
+      else if (node.kind === Kind.FRAGMENT_SPREAD) rows += rowsOfSpread(node.name.value);
+      else rows += rowsOf(node.selectionSet, node.typeCondition ? schema.getType(node.typeCondition.name.value) : type);
+    }
+    return rows;
+  };
+
+  const rowsOfSpread = (name: string): number => {
+    const known = rowsOfFragment.get(name);
+    if (known !== undefined) return known;
+    const fragment = fragments.get(name);
+    const rows = fragment ? rowsOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value)) : 0;
+    rowsOfFragment.set(name, rows);
+    return rows;
+  };
+
+  const rowsOfField = (node: FieldNode, type: GraphQLNamedType | undefined): number => {
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    if (!field) return 0;
+    const inner = node.selectionSet ? rowsOf(node.selectionSet, getNamedType(field.type)) : 0;
+    if (!isConnection(field)) return inner;
+
     const values = getArgumentValues(field, node, coerced);
-    return Object.entries(checks).flatMap(([argument, check]) => {
-      const value = values[argument];
-      const message = value == null ? null : check(value, values);
-      return message === null
-        ? []
-        : [
-            new GraphQLError(`${argument}: ${message}`, {
-              nodes: node,
-              extensions: { code: 'BAD_USER_INPUT', argument },
-            }),
-          ];
-    });
-  });
+    problems.push(...problemsOf(node, values));
+    return pageSizeOf(values) * (1 + inner);
+  };
+
+  const rows = rowsOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
   if (problems.length > 0) throw new DocumentRefused(problems);
+  return rows;
 }
 
 type Values = Readonly<Record<string, unknown>>;
+
+const isConnection = (field: GraphQLField<unknown, unknown>) => field.args.some(({ name }) => name === 'first');
+
+function problemsOf(node: FieldNode, values: Values): GraphQLError[] {
+  return Object.entries(checks).flatMap(([argument, check]) => {
+    const message = values[argument] == null ? null : check(values[argument], values);
+    if (message === null) return [];
+    return [
+      new GraphQLError(`${argument}: ${message}`, { nodes: node, extensions: { code: 'BAD_USER_INPUT', argument } }),
+    ];
+  });
+}
 
 /** Argument → what is wrong with it, in the order in which a client is told. */
 const checks: Readonly<Record<string, (value: unknown, values: Values) => string | null>> = {
@@ -73,15 +107,23 @@ function pageSize(size: unknown): string | null {
   return typeof size === 'number' && size >= 0 && size <= maxPageSize ? null : `must be from 0 to ${maxPageSize}.`;
 }
 
+function pageSizeOf({ first, last, ids, externalIdentifiers }: Values): number {
+  const page = Number(first ?? last ?? defaultPageSize);
+  return [ids, externalIdentifiers].reduce<number>(
+    (most, filter) => (Array.isArray(filter) ? Math.min(most, filter.length) : most),
+    page,
+  );
+}
+
 /**
  * A cursor is a digest of the order and the values of its row by that order, as JSON in base64; the key is always one of them,
  * the rest are texts. What fits this shape is at worst another position among the caller's own rows.
  */
 function cursor(value: unknown, { orderBy }: Values): string | null {
   const orders = Array.isArray(orderBy) ? orderBy.map(String) : [];
-  const keyed = orders.findIndex((order) => order.startsWith('PRIMARY_KEY_'));
-  const expected = (keyed < 0 ? [...orders, 'key'] : orders).map((order) =>
-    /^(PRIMARY_KEY_|key$)/.test(order) ? isUuid : isTextOrNull,
+  const isKey = (order: string) => order.startsWith('PRIMARY_KEY_');
+  const expected = (orders.some(isKey) ? orders : [...orders, 'PRIMARY_KEY_ASC']).map((order) =>
+    isKey(order) ? isUuid : isTextOrNull,
   );
   const [digest, ...parts] = parseCursor(value);
   const fits =
@@ -113,46 +155,3 @@ function badVariable({ message, nodes = [] }: GraphQLError): GraphQLError {
   const argument = node?.kind === Kind.VARIABLE_DEFINITION ? { argument: node.variable.name.value } : {};
   return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...argument } });
 }
-
-type ConnectionField = { readonly field: GraphQLField<unknown, unknown>; readonly node: FieldNode };
-
-const connectionFieldsOf = new WeakMap<PreparedDocument['operation'], readonly ConnectionField[]>();
-
-/** The fields of the operation that are connections, each once however often its fragment is spread. */
-function connectionFields(
-  schema: GraphQLSchema,
-  { document, operation }: PreparedDocument,
-): readonly ConnectionField[] {
-  const known = connectionFieldsOf.get(operation);
-  if (known) return known;
-
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions)
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-
-  const found: ConnectionField[] = [];
-  const pending: (FragmentDefinitionNode | PreparedDocument['operation'])[] = [operation];
-  const seen = new Set<string>();
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const typeInfo = new TypeInfo(schema);
-    visit(
-      next,
-      visitWithTypeInfo(typeInfo, {
-        Field(node) {
-          const field = typeInfo.getFieldDef();
-          if (field?.args.some(isPageArgument)) found.push({ field, node });
-        },
-        FragmentSpread({ name }) {
-          const fragment = fragments.get(name.value);
-          if (!fragment || seen.has(name.value)) return;
-          seen.add(name.value);
-          pending.push(fragment);
-        },
-      }),
-    );
-  }
-  connectionFieldsOf.set(operation, found);
-  return found;
-}
-
-const isPageArgument = (argument: GraphQLArgument) => argument.name === 'first';

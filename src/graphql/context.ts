@@ -4,9 +4,15 @@ import type { Claims } from '../token/claims.ts';
 /**
  * What plans may read: derived from the verified token and nothing else. There are no claims under public introspection.
  */
-export function createContext(claims: Claims | null, requestId: string, secrets: Secrets): Partial<Grafast.Context> {
+export function createContext(
+  claims: Claims | null,
+  requestId: string,
+  secrets: Secrets,
+  countRows: Grafast.Context['countRows'],
+): Partial<Grafast.Context> {
   return {
     requestId,
+    countRows,
     scopes: claims?.scopes ?? [],
     organizationId: claims?.organizationId ?? '',
     openExternalAuthenticationToken: secrets.open,

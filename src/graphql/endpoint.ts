@@ -16,6 +16,7 @@ import { checkArguments } from './arguments.ts';
 import { createContext } from './context.ts';
 import { createDocumentReader, DocumentRefused, isIntrospection, type PreparedDocument } from './document.ts';
 import { errorCodes, graphqlError, presentError } from './errors.ts';
+import { limitExceeded } from './limits.ts';
 import { type GraphqlRequest, RequestRefused, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
 
@@ -27,7 +28,7 @@ export type EndpointParts = { config: Config; pool: Pool; secrets: Secrets; grap
  */
 export function createEndpoint({ config, pool, secrets, graph, log }: EndpointParts): Router {
   const { schema, resolvedPreset } = graph;
-  const readDocument = createDocumentReader(schema, config.limits.tokens);
+  const readDocument = createDocumentReader(schema, config.limits);
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: Request, response: Response) => {
@@ -42,8 +43,9 @@ export function createEndpoint({ config, pool, secrets, graph, log }: EndpointPa
     if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
       throw new RequestRefused(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
     }
-    checkArguments(schema, prepared, parameters.variables);
-    send(response, await run(prepared, parameters, claims, requestId));
+    const mostRows = checkArguments(schema, prepared, parameters.variables);
+    const countRows = mostRows > config.limits.rows ? createRowCounter(config.limits.rows) : null;
+    send(response, await run(prepared, parameters, claims, requestId, countRows));
   };
 
   /** Introspection alone is answered without a token; what cannot be read is none. */
@@ -59,10 +61,11 @@ export function createEndpoint({ config, pool, secrets, graph, log }: EndpointPa
   };
 
   const run = async (
-    { document }: PreparedDocument,
+    { document, operation }: PreparedDocument,
     { operationName, variables }: GraphqlRequest,
     claims: Claims | null,
     requestId: string,
+    countRows: Grafast.Context['countRows'],
   ): Promise<Answer> => {
     const args = await hookArgs({
       schema,
@@ -70,14 +73,19 @@ export function createEndpoint({ config, pool, secrets, graph, log }: EndpointPa
       document,
       operationName,
       variableValues: variables,
-      contextValue: createContext(claims, requestId, secrets),
-      requestContext: claims ? { pgSettings: graphSettings(claims, requestId) } : {},
+      contextValue: createContext(claims, requestId, secrets, countRows),
+      requestContext: claims ? { pgSettings: graphSettings(claims, requestId, config.limits.rows) } : {},
     });
     // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
     const { data, errors } = (await execute(args)) as ExecutionResult;
-    if (!errors) return { status: 200, body: { data } };
+    const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
+    const isEnded = presented?.some(({ extensions }) => extensions?.limit === 'rows');
+    // Then no part of it is an answer. What a mutation changed stays changed, so that its answer is given in any case.
+    if (operation.operation === 'query' && (isEnded || rowsOf(data) > config.limits.rows)) {
+      throw new DocumentRefused([limitExceeded('rows', config.limits.rows)]);
+    }
+    if (!presented) return { status: 200, body: { data } };
 
-    const presented = errors.map((error) => presentError(error, { requestId, rules, log }));
     const isAway = presented.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
     return {
       status: isAway ? errorCodes.UNAVAILABLE.status : 200,
@@ -163,4 +171,19 @@ function unauthenticated(kind: Bearer['kind']): RequestRefused {
     code: 'UNAUTHENTICATED',
     headers: { 'WWW-Authenticate': bearerChallenge(kind) },
   });
+}
+
+function createRowCounter(most: number) {
+  let rows = 0;
+  return (more: number) => {
+    rows += more;
+    if (rows > most) throw limitExceeded('rows', most);
+  };
+}
+
+/** Rows of an answer: the objects in its lists. */
+function rowsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value).reduce<number>((rows, item) => rows + rowsOf(item), 0);
+  return inner + (Array.isArray(value) ? value.length : 0);
 }

@@ -85,6 +85,8 @@ function ofDatabase(
       return { code: 'NOT_FOUND', message: `${message}.` };
     case '42501': // insufficient_privilege
       return { code: 'FORBIDDEN', message: 'The access token does not allow this.' };
+    case '54000': // program_limit_exceeded, raised by app_hidden.count_row
+      return { code: 'LIMIT_EXCEEDED', message: `${message}.`, limit: 'rows' };
     case '57014': // query_canceled
       return { code: 'TIMEOUT', message: 'The statement took too long and was cancelled; ask for less.' };
     case '40001': // serialization_failure

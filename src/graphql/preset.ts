@@ -10,6 +10,7 @@ import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
+import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
 import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
 import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
@@ -25,6 +26,7 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       ViewerIdPlugin,
       RootFieldsPlugin,
       ConnectionArgumentsPlugin,
+      RowLimitPlugin,
       ChildrenPlugin,
       AccessibleUnitsPlugin,
       UserMutationsPlugin,

@@ -1,0 +1,82 @@
+import type { PgSelectQueryBuilder } from 'postgraphile/@dataplan/pg';
+import { type ConnectionStep, context, lambda, list, type Step } from 'postgraphile/grafast';
+import { sql } from 'postgraphile/pg-sql2';
+import { selectOf } from './selectOf.ts';
+
+declare global {
+  namespace Grafast {
+    interface Context {
+      /**
+       * Counts the rows of an operation that could have too many if every page were full, and throws `LIMIT_EXCEEDED`;
+       * null for the others, which need not be counted.
+       */
+      countRows: ((rows: number) => void) | null;
+    }
+  }
+  namespace GraphileConfig {
+    interface Plugins {
+      RowLimitPlugin: true;
+    }
+  }
+}
+
+/**
+ * Keeps nested pages from multiplying beyond the limit on rows, twice over: in PostgreSQL each row of a connection calls
+ * app_hidden.count_row, which ends the statement; and here each page is counted before anything is made of its rows, since
+ * the same few rows may be asked for again and again.
+ */
+export const RowLimitPlugin: GraphileConfig.Plugin = {
+  name: 'RowLimitPlugin',
+  description: 'Counts the rows of connections as they come',
+  version: '1.0.0',
+  after: ['ConnectionArgumentsPlugin'],
+
+  schema: {
+    hooks: {
+      GraphQLObjectType_fields_field(field, _build, { scope }) {
+        const { plan } = field;
+        if (scope.isPgFieldConnection && plan) {
+          return {
+            ...field,
+            plan($parent, args, info) {
+              const $connection = plan($parent, args, info);
+              countInPostgres($connection);
+              return $connection;
+            },
+          };
+        }
+        const { fieldName } = scope;
+        if (scope.isConnectionType && (fieldName === 'nodes' || fieldName === 'edges')) {
+          return {
+            ...field,
+            plan($connection: ConnectionStep<unknown>) {
+              countBeforeUse($connection);
+              return $connection.get(fieldName);
+            },
+          };
+        }
+        return field;
+      },
+    },
+  },
+};
+
+function countInPostgres($connection: Step): void {
+  selectOf($connection).apply(
+    lambda(
+      context().get('countRows'),
+      (countRows) => (query: PgSelectQueryBuilder) => {
+        if (countRows && query.mode === 'normal') query.selectAndReturnIndex(sql`app_hidden.count_row()`);
+      },
+      true,
+    ),
+  );
+}
+
+function countBeforeUse($connection: ConnectionStep<unknown>): void {
+  $connection.addValidation(() =>
+    lambda(list([context().get('countRows'), selectOf($connection).items()]), ([countRows, rows]) =>
+      (countRows as Grafast.Context['countRows'])?.((rows as readonly unknown[]).length),
+    ),
+  );
+}
