@@ -1,0 +1,145 @@
+import type { ClientBase, Pool } from 'pg';
+import type { Secrets } from '../secrets.ts';
+import { findAccessProblems, readAccessibleUnits, type UnitIds, writeAccess } from './access.ts';
+import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';
+import { writeCards } from './cards.ts';
+import { type Document, type Outline, parseDocument } from './document.ts';
+import { findDuplicates } from './findDuplicates.ts';
+import { writeOrganizations } from './organizations.ts';
+import { writePasswords } from './passwords.ts';
+import { DocumentError, type Problem } from './problem.ts';
+import { entriesOf } from './rows.ts';
+import { type ExistingUnit, lockUnits, readUnits, unitsOf, writeUnits } from './units.ts';
+import { type ExistingUser, findUserProblems, readUsers, writeUsers } from './users.ts';
+
+export type ApplyOptions = {
+  secrets: Secrets;
+  /** Is told how far it is, for people to read. */
+  report: (message: string) => void;
+};
+
+/** The document's organizations and applications; a secret only when this run made it. */
+export type Applied = {
+  organizations: {
+    id: string;
+    name: string;
+    applications: { name: string; clientId: string; clientSecret?: string }[];
+  }[];
+};
+
+/**
+ * Makes the database what the document says (contract section 2), in one transaction: adds what is missing and changes
+ * what differs. Nothing is deleted, and nothing is written when nothing differs. Of two at once one waits.
+ *
+ * @param owner connections as the owner of the tables
+ * @param source the document, as parsed JSON
+ * @throws {DocumentError} with every problem at once; nothing was changed
+ */
+export async function applyDocument(owner: Pool, source: unknown, options: ApplyOptions): Promise<Applied> {
+  const { document, outline, problems } = parseDocument(source);
+  const duplicates = findDuplicates(outline);
+
+  return inTransaction(owner, async (client) => {
+    await client.query(`select pg_advisory_xact_lock(hashtextextended('provisioning', 0))`);
+    if (outline.organizations.some(({ units }) => units.length > 0)) await lockUnits(client);
+    const existing = await readExisting(client, outline, options.secrets);
+    if (!document || duplicates.length + existing.problems.length > 0) {
+      throw new DocumentError([...problems, ...duplicates, ...existing.problems]);
+    }
+    return write(client, document, existing, options);
+  });
+}
+
+/** What the database has of the document already, and what it has against it. */
+type Existing = {
+  organizationIds: (string | null)[];
+  users: ExistingUser[];
+  units: ExistingUnit[];
+  unitIds: UnitIds;
+  problems: Problem[];
+};
+
+async function readExisting(client: ClientBase, { organizations }: Outline, secrets: Secrets): Promise<Existing> {
+  // Written before the rest is checked: a problem takes them back, and everything else can refer to them.
+  const organizationIds = await writeOrganizations(
+    client,
+    organizations.map(({ name }) => name),
+  );
+  const applications = entriesOf(organizations, organizationIds, 'applications');
+  const users = entriesOf(organizations, organizationIds, 'users');
+  const units = unitsOf(organizations, organizationIds);
+
+  const existingUnits = await readUnits(client, units);
+  const unitIds = await readAccessibleUnits(client, users, units, existingUnits);
+  return {
+    organizationIds,
+    users: await readUsers(client, users),
+    units: existingUnits,
+    unitIds,
+    problems: [
+      ...findApplicationProblems(applications, await readApplications(client, applications)),
+      ...(await findUserProblems(client, users, secrets)),
+      ...findAccessProblems(users, unitIds),
+    ],
+  };
+}
+
+async function write(
+  client: ClientBase,
+  { organizations }: Document,
+  existing: Existing,
+  { secrets, report }: ApplyOptions,
+): Promise<Applied> {
+  const { organizationIds } = existing;
+  const applications = entriesOf(organizations, organizationIds, 'applications');
+  const users = entriesOf(organizations, organizationIds, 'users');
+
+  const generated = await writeApplications(client, applications);
+  await writeUnits(client, unitsOf(organizations, organizationIds), existing.units, report);
+  await writeUsers(client, users, existing.users, secrets, report);
+  await writeAccess(client, users, existing.users, existing.unitIds);
+  await writeCards(client, users, existing.users);
+  await writePasswords(client, users, existing.users, report);
+
+  return {
+    organizations: organizations.map(({ name, applications }, index) => ({
+      id: organizationIds[index] ?? '',
+      name,
+      applications: applications.map(({ name, clientId }) => {
+        const clientSecret = generated.get(clientId);
+        return { name, clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
+      }),
+    })),
+  };
+}
+
+async function inTransaction<T>(owner: Pool, work: (client: ClientBase) => Promise<T>): Promise<T> {
+  const client = await owner.connect();
+  // A connection that is lost fails the statement, too; unheard, the event would end the process.
+  const ignore = () => undefined;
+  client.on('error', ignore);
+  let unusable = false;
+  try {
+    await client.query('begin isolation level read committed');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    unusable = await client.query('rollback').then(
+      () => false,
+      () => true,
+    );
+    throw asDocumentError(error);
+  } finally {
+    client.off('error', ignore);
+    client.release(unusable);
+  }
+}
+
+/** Class 23 is a broken rule: somebody else wrote meanwhile, or a rule of the tables is stricter than ours. */
+function asDocumentError(error: unknown): unknown {
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  if (typeof code !== 'string' || !code.startsWith('23')) return error;
+  const message = `breaks the rule ${String(constraint)}; if somebody else is changing the same things, try again`;
+  return new DocumentError([{ path: [], message }]);
+}

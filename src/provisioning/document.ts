@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import * as fields from './fields.ts';
+import type { Problem } from './problem.ts';
+import { flattenUnits, isObject, type UnitOf } from './unitTree.ts';
+
+/**
+ * Reads a provisioning document (contract section 2). Unknown keys are problems, too.
+ *
+ * @returns the document, or null when it breaks a rule; in any case an outline of it, in which whatever breaks a rule is
+ * undefined, so that what is left can be compared with itself and with the database
+ */
+export function parseDocument(source: unknown): { document: Document | null; outline: Outline; problems: Problem[] } {
+  const parsed = strict.safeParse(source, { error: describeIssue });
+  if (parsed.success) return { document: parsed.data, outline: parsed.data, problems: [] };
+  return {
+    document: null,
+    outline: lenient.parse(source) as Outline,
+    problems: parsed.error.issues.flatMap(toProblems),
+  };
+}
+
+/** A whole document; every field follows the rules of its column. */
+export type Document = z.output<typeof strict>;
+
+export type Application = z.output<typeof application>;
+export type Unit = z.output<typeof unit>;
+export type User = z.output<typeof user>;
+export type Card = z.output<typeof card>;
+
+/** The same shape, each field there or not. */
+export type Outline = {
+  readonly organizations: readonly {
+    readonly name?: string | undefined;
+    readonly applications: readonly Partial<Application>[];
+    readonly units: readonly UnitOf<Partial<Unit>>[];
+    readonly users: readonly UserOutline[];
+  }[];
+};
+
+export type UserOutline = Omit<Partial<User>, 'accessibleUnits' | 'cards'> & {
+  readonly accessibleUnits: readonly (string | undefined)[];
+  readonly cards: readonly (Card | undefined)[];
+};
+
+const application = z.strictObject({
+  name: fields.text,
+  clientId: fields.clientId,
+  clientSecret: fields.clientSecret.optional(),
+  confidential: z.boolean().optional(),
+  scopes: z
+    .array(z.enum(['app', 'basic', 'me']))
+    .min(1, 'must have at least one scope')
+    // In one order and each once, so that equal sets are equal arrays.
+    .transform((scopes) => [...new Set(scopes)].sort())
+    .optional(),
+  redirectUris: z
+    .array(fields.redirectUri)
+    .max(50, 'must have at most 50 URIs')
+    .refine((uris) => uris.join('').length <= 50_000, 'must have at most 50,000 characters in all')
+    .optional(),
+  mobileApp: z
+    .strictObject({ authenticationType: z.enum(['password', 'external_authentication_token']) })
+    .nullable()
+    .optional(),
+});
+
+const card = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('NfcCard'), name: fields.text, nfcIdentifier: fields.nfcIdentifier }),
+  z.strictObject({
+    type: z.literal('BeaconCard'),
+    name: fields.text,
+    proximityUuid: fields.proximityUuid,
+    major: fields.beaconNumber,
+    minor: fields.beaconNumber,
+  }),
+  z.strictObject({ type: z.literal('IdentificationCode'), name: fields.text }),
+]);
+
+const user = z.strictObject({
+  externalIdentifier: fields.externalIdentifier,
+  fullName: fields.text,
+  email: fields.email,
+  locale: fields.locale.optional(),
+  timeZone: fields.timeZone.optional(),
+  password: fields.password.optional(),
+  externalAuthenticationToken: fields.externalAuthenticationToken.nullable().optional(),
+  accessibleUnits: z.array(fields.externalIdentifier).default([]),
+  cards: z.array(card).default([]),
+});
+
+/** Without `children`: the tree is flattened around it. */
+const unit = z.strictObject({ externalIdentifier: fields.externalIdentifier, name: fields.text });
+
+const strict = z.strictObject({
+  organizations: z.array(
+    z.strictObject({
+      name: fields.text,
+      applications: z.array(application).default([]),
+      units: z
+        .unknown()
+        .default([])
+        .transform((tree, context) => {
+          const { units, problems } = readUnits(tree);
+          for (const { path, message } of problems) context.addIssue({ code: 'custom', path: [...path], message });
+          return units as UnitOf<Unit>[];
+        }),
+      users: z.array(user).default([]),
+    }),
+  ),
+});
+
+/** A unit that breaks a rule lacks the field; then there is a problem, and nobody gets to see it as a `Unit`. */
+function readUnits(tree: unknown): { units: UnitOf<Partial<Unit>>[]; problems: Problem[] } {
+  return flattenUnits(tree, (own, report) => {
+    const parsed = unit.safeParse(own, { error: describeIssue });
+    if (parsed.success) return parsed.data;
+    for (const { path, message } of parsed.error.issues.flatMap(toProblems)) report(path, message);
+    return outlineOf(unit).parse(own) as Partial<Unit>;
+  });
+}
+
+const lenient = outlineOf(strict, {
+  organizations: listOf(
+    outlineOf(strict.shape.organizations.element, {
+      applications: listOf(outlineOf(application)),
+      units: z
+        .unknown()
+        .default([])
+        .transform((tree) => readUnits(tree).units),
+      users: listOf(
+        outlineOf(user, { accessibleUnits: listOf(ifValid(fields.externalIdentifier)), cards: listOf(ifValid(card)) }),
+      ),
+    }),
+  ),
+});
+
+/** Every field as it is if it is valid, else undefined; save those whose outline is given. */
+function outlineOf(object: z.ZodObject, outlines: Record<string, z.ZodType> = {}) {
+  const fields = Object.entries(object.shape).map(([key, field]) => [key, ifValid(field)]);
+  return z.preprocess(
+    (value) => (isObject(value) ? value : {}),
+    z.object({ ...Object.fromEntries(fields), ...outlines }),
+  );
+}
+
+function listOf(element: z.ZodType) {
+  return z.array(element).catch([]);
+}
+
+function ifValid(field: z.core.$ZodType) {
+  return z.optional(field).catch(undefined);
+}
+
+/** What is wrong and, without repeating the value, since it may be a secret, what would be right. */
+function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${withArticle(issue.expected)}`;
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    case 'invalid_union':
+      return issue.note ? `must be ${cardTypes}` : undefined;
+    default:
+      return undefined;
+  }
+}
+
+const cardTypes = '"NfcCard", "BeaconCard" or "IdentificationCode"';
+
+const withArticle = (type: string) => `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
+
+/** An object with three unknown keys is one issue but three problems. */
+function toProblems(issue: z.core.$ZodIssue): Problem[] {
+  if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
+  return issue.keys.map((key) => ({ path: [...issue.path, key], message: 'is not known' }));
+}

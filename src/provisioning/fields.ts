@@ -1,0 +1,107 @@
+import { z } from 'zod';
+
+// The rules of the tables (contract section 4), so that a document is refused with a path instead of a constraint.
+// Lengths are in characters as PostgreSQL counts them: code points.
+
+const notUnicode = 'must be valid Unicode text';
+const beaconRange = 'must be a whole number from 0 to 65535';
+
+/** What people read: trimmed, 1 to 200 characters, no control characters. */
+export const text = z
+  .string()
+  .trim()
+  .refine((value) => hasLength(value, 1, 200), 'must have 1 to 200 characters')
+  .refine((value) => !hasControlCharacters(value), 'must have no control characters')
+  .refine((value) => value.isWellFormed(), notUnicode);
+
+/** Identifier that the client system assigns; compared exactly. */
+export const externalIdentifier = exactly(1, 200);
+
+export const email = z
+  .string()
+  .trim()
+  .refine(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
+    (value) => /^[^@\s\u0000-\u0020\u007f-\u00a0]+@[^@\s\u0000-\u0020\u007f-\u00a0]+$/.test(value),
+    'must have one @ and no space',
+  )
+  .refine((value) => hasLength(value, 0, 254), 'must have at most 254 characters')
+  .refine((value) => value.isWellFormed(), notUnicode);
+
+/** BCP 47 (RFC 5646 section 2.1). */
+export const locale = z
+  .string()
+  .max(200, 'must have at most 200 characters')
+  .regex(
+    /^([a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[\da-wy-z](-[a-z\d]{2,8})+)*(-x(-[a-z\d]{1,8})+)?|x(-[a-z\d]{1,8})+)$/i,
+    'must be a BCP 47 language tag, such as "de" or "de-AT"',
+  );
+
+/** Whether there is such a time zone is for the database to say. */
+export const timeZone = exactly(1, 200);
+
+export const externalAuthenticationToken = exactly(16, 500);
+
+export const password = exactly(8, 200);
+
+/** RFC 6749 appendix A.1, without the colon that RFC 7617 ends a user name with. */
+export const clientId = z
+  .string()
+  .regex(/^[!-9;-~]{1,200}$/, 'must have 1 to 200 visible ASCII characters, no space and no colon');
+
+export const clientSecret = exactly(32, 500).refine(
+  (value) => !hasControlCharacters(value),
+  'must have no control characters',
+);
+
+/** RFC 6749 section 3.1.2, RFC 8252 sections 7.1 and 7.3. */
+export const redirectUri = z
+  .string()
+  .max(2000, 'must have at most 2000 characters')
+  .refine(
+    (value) => /^[!-~]+$/.test(value) && URL.canParse(value) && !value.includes('#'),
+    'must be an absolute URI without a fragment',
+  )
+  .refine(
+    isSafeRedirect,
+    'must be https, http on a loopback address, or a private-use scheme with a dot, such as "com.example.app:/callback"',
+  );
+
+function isSafeRedirect(value: string): boolean {
+  const url = URL.parse(value);
+  // Not a URI at all: said already.
+  if (!url) return true;
+  if (url.protocol === 'https:') return url.username === '' && url.password === '';
+  if (url.protocol === 'http:')
+    return loopbackHosts.includes(url.hostname) && url.username === '' && url.password === '';
+  return url.protocol.includes('.');
+}
+
+const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost'];
+
+export const nfcIdentifier = z
+  .string()
+  .regex(/^([\da-f]{8}|[\da-f]{14}|[\da-f]{20})$/i, 'must have 4, 7 or 10 bytes in hex')
+  .toUpperCase();
+
+/** Any 128 bits, since beacons do not keep to RFC 9562. */
+export const proximityUuid = z.guid('must be a UUID').toLowerCase();
+
+export const beaconNumber = z.int(beaconRange).min(0, beaconRange).max(65_535, beaconRange);
+
+function exactly(least: number, most: number) {
+  return z
+    .string()
+    .refine((value) => hasLength(value, least, most), `must have ${least} to ${most} characters`)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), notUnicode);
+}
+
+function hasLength(value: string, least: number, most: number): boolean {
+  // A code point is one or two UTF-16 units: counting them is needed only where that decides.
+  if (value.length < least || value.length > 2 * most) return false;
+  const length = [...value].length;
+  return length >= least && length <= most;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const hasControlCharacters = (value: string) => /[\u0000-\u001f\u007f-\u009f]/.test(value);

@@ -1,0 +1,47 @@
+import type { Outline } from './document.ts';
+import { formatPath, type Path, type Problem } from './problem.ts';
+import { unitPath } from './unitTree.ts';
+
+/**
+ * What one document says twice: the second place is the problem, and names the first. E-mail addresses are compared
+ * whatever their case, everything else exactly.
+ */
+export function findDuplicates({ organizations }: Outline): Problem[] {
+  const problems: Problem[] = [];
+  const once = () => {
+    const places = new Map<string, Path>();
+    return (value: string | null | undefined, path: Path) => {
+      if (value === null || value === undefined) return;
+      const first = places.get(value);
+      if (first) problems.push({ path, message: `must not be that of ${formatPath(first)}` });
+      else places.set(value, path);
+    };
+  };
+
+  const seeOrganization = once();
+  const seeClientId = once();
+  for (const [index, organization] of organizations.entries()) {
+    const path = ['organizations', index];
+    seeOrganization(organization.name, [...path, 'name']);
+
+    for (const [position, { clientId }] of organization.applications.entries()) {
+      seeClientId(clientId, [...path, 'applications', position, 'clientId']);
+    }
+    const seeUnit = once();
+    for (const unit of organization.units) {
+      seeUnit(unit.externalIdentifier, [...path, 'units', ...unitPath(unit), 'externalIdentifier']);
+    }
+    const [seeUser, seeEmail, seeToken] = [once(), once(), once()];
+    for (const [position, user] of organization.users.entries()) {
+      const userPath = [...path, 'users', position];
+      seeUser(user.externalIdentifier, [...userPath, 'externalIdentifier']);
+      seeEmail(user.email?.toLowerCase(), [...userPath, 'email']);
+      seeToken(user.externalAuthenticationToken, [...userPath, 'externalAuthenticationToken']);
+      const seeCard = once();
+      for (const [cardPosition, card] of user.cards.entries()) {
+        if (card) seeCard(`${card.type} ${card.name}`, [...userPath, 'cards', cardPosition, 'name']);
+      }
+    }
+  }
+  return problems;
+}

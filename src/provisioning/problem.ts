@@ -1,0 +1,30 @@
+/** Where something stands in the document: keys and positions, from its top. */
+export type Path = readonly PropertyKey[];
+
+/** One reason why a document cannot be applied. */
+export type Problem = { readonly path: Path; readonly message: string };
+
+/** A document that cannot be applied; nothing was changed. */
+export class DocumentError extends Error {
+  override name = 'DocumentError';
+  /** Each as `path: message`, such as `organizations[0].users[2].email: has one @ …`, in the document's order. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly Problem[]) {
+    const lines = problems.map(({ path, message }) => `${formatPath(path)}: ${message}`);
+    const sorted = [...new Set(lines)].sort(new Intl.Collator('en', { numeric: true }).compare);
+    super(sorted.join('\n'));
+    this.problems = sorted;
+  }
+}
+
+/** `organizations[0].users[2].email`; a key that is no plain word is quoted: `organizations[0]["e-mail"]`. */
+export function formatPath(path: Path): string {
+  if (path.length === 0) return 'document';
+  return path.map(formatStep).join('').replace(/^\./, '');
+}
+
+function formatStep(step: PropertyKey): string {
+  if (typeof step === 'number') return `[${step}]`;
+  return /^[a-z_]\w*$/i.test(String(step)) ? `.${String(step)}` : `[${JSON.stringify(String(step))}]`;
+}

@@ -1,0 +1,53 @@
+import type { ClientBase, QueryResultRow } from 'pg';
+import type { Outline } from './document.ts';
+import type { Path } from './problem.ts';
+
+/** Something that belongs to an organization, and where the document says it. */
+export type Entry<T> = { readonly organizationId: string; readonly value: T; readonly path: Path };
+
+type Organization = Outline['organizations'][number];
+type List<O extends Organization, Key extends keyof O> = Extract<O[Key], readonly unknown[]>;
+
+/**
+ * All applications, or all users, of all organizations.
+ *
+ * @param organizationIds by position; null for an organization that the database cannot have, which is left out
+ */
+export function entriesOf<O extends Organization, Key extends 'applications' | 'users'>(
+  organizations: readonly O[],
+  organizationIds: readonly (string | null)[],
+  key: Key,
+): Entry<List<O, Key>[number]>[] {
+  return organizations.flatMap((organization, index) => {
+    const organizationId = organizationIds[index] ?? null;
+    if (organizationId === null) return [];
+    const list = organization[key] as List<O, Key>;
+    return list.map((value, position) => ({ organizationId, value, path: ['organizations', index, key, position] }));
+  });
+}
+
+/** Rows for one statement: PostgreSQL plans `jsonb_to_recordset` for a hundred rows, and this many still fit. */
+const batchSize = 5000;
+
+/**
+ * Runs the statement once for each batch of rows; the rows are `$1`, for `jsonb_to_recordset`, in which an undefined
+ * column is null.
+ *
+ * @param progress is told how many are done after each batch
+ * @returns what all of them returned, in order
+ */
+export async function forRows<Returned extends QueryResultRow>(
+  client: ClientBase,
+  rows: readonly object[],
+  statement: string,
+  progress?: (done: number, all: number) => void,
+): Promise<Returned[]> {
+  const returned: Returned[] = [];
+  for (let start = 0; start < rows.length; start += batchSize) {
+    const batch = rows.slice(start, start + batchSize);
+    const result = await client.query<Returned>(statement, [JSON.stringify(batch)]);
+    for (const row of result.rows) returned.push(row);
+    progress?.(start + batch.length, rows.length);
+  }
+  return returned;
+}

@@ -1,0 +1,114 @@
+import type { ClientBase } from 'pg';
+import type { Unit } from './document.ts';
+import { forRows } from './rows.ts';
+import type { UnitOf } from './unitTree.ts';
+
+/** A unit of the document in its organization; parents stand before their children. */
+export type PlacedUnit<T extends Partial<Unit> = Unit> = { readonly organizationId: string; readonly unit: UnitOf<T> };
+
+export function unitsOf<T extends Partial<Unit>>(
+  organizations: readonly { readonly units: readonly UnitOf<T>[] }[],
+  organizationIds: readonly (string | null)[],
+): PlacedUnit<T>[] {
+  return organizations.flatMap(({ units }, index) => {
+    const organizationId = organizationIds[index] ?? null;
+    return organizationId === null ? [] : units.map((unit) => ({ organizationId, unit }));
+  });
+}
+
+/** A unit of the document as the database has it, or will. */
+export type ExistingUnit = {
+  /** A new one's id is made up here. */
+  id: string;
+  is_new: boolean;
+  parent_id: string | null;
+  name: string | null;
+};
+
+/** In the order of the document's. */
+export function readUnits(client: ClientBase, units: readonly PlacedUnit<Partial<Unit>>[]): Promise<ExistingUnit[]> {
+  const rows = units.map(({ organizationId, unit }) => ({
+    organization_id: organizationId,
+    external_identifier: unit.externalIdentifier,
+  }));
+  return forRows<ExistingUnit>(
+    client,
+    rows,
+    `select coalesce(u.id, app_hidden.uuid_v7()) as id, u.id is null as is_new, u.parent_id, u.name
+     from rows from (
+       jsonb_to_recordset($1) as (organization_id uuid, external_identifier text)
+     ) with ordinality as given (organization_id, external_identifier, position)
+     left join app_public.units u
+       on u.organization_id = given.organization_id and u.external_identifier = given.external_identifier
+     order by given.position`,
+  );
+}
+
+/**
+ * The tree's lock, which every move of a unit takes, too (see the trigger units_100_lock_tree). Taken before anything is
+ * written, so that whoever holds it never waits for us.
+ */
+export async function lockUnits(client: ClientBase): Promise<void> {
+  await client.query(`select pg_advisory_xact_lock(hashtextextended('app_public.units', 0))`);
+}
+
+/**
+ * Adds units, moves and renames those that differ. From the top of the tree to its bottom: whatever hung below what, the
+ * chain from a unit's new parent up to the root is by then the document's own, so no move can close a circle.
+ */
+export async function writeUnits(
+  client: ClientBase,
+  units: readonly PlacedUnit[],
+  existing: readonly ExistingUnit[],
+  report: (message: string) => void,
+): Promise<void> {
+  const ids = new Map(units.map(({ unit }, index) => [unit, (existing[index] as ExistingUnit).id]));
+  const wanted = units.map(({ organizationId, unit }, index) => {
+    const row = {
+      organization_id: organizationId,
+      id: ids.get(unit),
+      parent_id: (unit.parent && ids.get(unit.parent)) ?? null,
+      external_identifier: unit.externalIdentifier,
+      name: unit.name,
+    };
+    return { row, depth: unit.depth, before: existing[index] as ExistingUnit };
+  });
+  const added = wanted.filter(({ before }) => before.is_new);
+  const moved = wanted.filter(({ before, row }) => !before.is_new && before.parent_id !== row.parent_id);
+  const renamed = wanted.filter(({ before, row }) => !before.is_new && before.name !== row.name);
+
+  const [addedByDepth, movedByDepth] = [Map.groupBy(added, depthOf), Map.groupBy(moved, depthOf)];
+  let done = 0;
+  const progress = (before: number) => (now: number) =>
+    report(`${before + now} of ${added.length + moved.length} units placed`);
+  for (const depth of new Set([...addedByDepth.keys(), ...movedByDepth.keys()].sort((a, b) => a - b))) {
+    for (const [changes, statement] of [
+      [addedByDepth.get(depth) ?? [], insertUnits],
+      [movedByDepth.get(depth) ?? [], moveUnits],
+    ] as const) {
+      await forRows(client, rowsOf(changes), statement, progress(done));
+      done += changes.length;
+    }
+  }
+  await forRows(client, rowsOf(renamed), renameUnits);
+}
+
+const depthOf = ({ depth }: { depth: number }) => depth;
+
+const rowsOf = <Row>(changes: readonly { row: Row }[]) => changes.map(({ row }) => row);
+
+const insertUnits = `
+  insert into app_public.units (organization_id, id, parent_id, external_identifier, name)
+  select organization_id, id, parent_id, external_identifier, name
+  from jsonb_to_recordset($1) as given (
+    organization_id uuid, id uuid, parent_id uuid, external_identifier text, name text)`;
+
+const moveUnits = `
+  update app_public.units u set parent_id = given.parent_id
+  from jsonb_to_recordset($1) as given (organization_id uuid, id uuid, parent_id uuid)
+  where u.organization_id = given.organization_id and u.id = given.id`;
+
+const renameUnits = `
+  update app_public.units u set name = given.name
+  from jsonb_to_recordset($1) as given (organization_id uuid, id uuid, name text)
+  where u.organization_id = given.organization_id and u.id = given.id`;
