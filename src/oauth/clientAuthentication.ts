@@ -65,6 +65,12 @@ export function authenticateClient(pool: Pool): RequestHandler {
   };
 }
 
+/** What `authenticateClient` has set. @throws {OAuthError} invalid_client where it did not run */
+export function requireClient({ oauthClient }: Request): Client {
+  if (!oauthClient) throw invalidClient();
+  return oauthClient;
+}
+
 /** A phone keeps no secret, so the application of a mobile app may come without one, as public clients do. */
 async function identify(pool: Pool, clientId: string, requestId: string): Promise<Client> {
   const application = await findApplication(pool, clientId, requestId);

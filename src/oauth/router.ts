@@ -3,13 +3,18 @@ import type { Pool } from 'pg';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { allowOnly } from './allowOnly.ts';
+import { authenticateBearer } from './bearerAuthentication.ts';
 import { authenticateClient } from './clientAuthentication.ts';
 import { inQueryOfEmptyPost } from './grants/externalAuthenticationToken.ts';
 import { handleErrors } from './handleErrors.ts';
+import { authenticateCaller, introspect, type UserIdOf } from './introspect.ts';
+import { describeServer } from './metadata.ts';
 import { noStore } from './noStore.ts';
-import { readParameters } from './parameters.ts';
+import { readParameters, refuseQueryCredentials } from './parameters.ts';
+import { revoke, revokeBearer } from './revoke.ts';
 import { refuseBadParameters, refuseWrongClient } from './tokenChecks.ts';
 import { createTokenExchange } from './tokenExchange.ts';
+import { describeBearer } from './tokenInfo.ts';
 
 export type OauthContext = {
   /** Connections as the authenticator. */
@@ -18,24 +23,30 @@ export type OauthContext = {
   /** The specification's `{base_url}`: the issuer. */
   url: string;
   log: Log;
+  /** How clients know a user, when not by the database's id. */
+  userIdOf?: UserIdOf;
 };
 
-/** The OAuth 2.0 server: every endpoint and the steps that a request to it takes, in order. */
-export function createOauthRouter({ pool, secrets, log }: OauthContext): Router {
+/** The OAuth 2.0 server: every endpoint, and the steps that a request to it takes, in order. */
+export function createOauthRouter({ pool, secrets, url, log, userIdOf = (uuid) => uuid }: OauthContext): Router {
   const router = Router();
-  const authenticate = authenticateClient(pool);
+  const client = authenticateClient(pool);
+  const bearer = [authenticateBearer(pool), refuseQueryCredentials];
+  const exchange = createTokenExchange(pool, secrets);
 
-  router.use('/oauth', noStore);
+  router.use(['/oauth', '/.well-known/oauth-authorization-server'], noStore);
   router
     .route('/oauth/token')
-    .post(
-      readParameters(inQueryOfEmptyPost),
-      refuseBadParameters,
-      authenticate,
-      refuseWrongClient,
-      createTokenExchange(pool, secrets),
-    )
+    .post(readParameters(inQueryOfEmptyPost), refuseBadParameters, client, refuseWrongClient, exchange)
+    .delete(bearer, revokeBearer(pool))
+    .all(allowOnly('POST', 'DELETE'));
+  router.route('/oauth/token/info').get(bearer, describeBearer(pool, userIdOf)).all(allowOnly('GET', 'HEAD'));
+  router.route('/oauth/revoke').post(readParameters(), client, revoke(pool)).all(allowOnly('POST'));
+  router
+    .route('/oauth/introspect')
+    .post(readParameters(), authenticateCaller(pool), introspect(pool, userIdOf))
     .all(allowOnly('POST'));
+  router.route('/.well-known/oauth-authorization-server').get(describeServer(url)).all(allowOnly('GET', 'HEAD'));
   router.use(handleErrors(log));
   return router;
 }

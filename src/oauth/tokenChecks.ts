@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Client } from './clientAuthentication.ts';
+import { type Client, requireClient } from './clientAuthentication.ts';
 import {
   invalidClient,
   invalidRequest,
@@ -22,8 +22,7 @@ export const refuseBadParameters: RequestHandler = (request, _response, next) =>
 
 /** What it refuses this client, in this order; `authenticateClient` has run. */
 export const refuseWrongClient: RequestHandler = (request, _response, next) => {
-  if (!request.oauthClient) throw invalidClient();
-  refuse(clientChecks, { ...request.oauthClient, parameters: request.body });
+  refuse(clientChecks, { ...requireClient(request), parameters: request.body });
   next();
 };
 

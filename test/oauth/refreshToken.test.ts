@@ -4,12 +4,14 @@ import {
   asClient,
   createApplication,
   createOrganization,
-  createUser,
   expectRefusal,
   expectTokens,
+  issueOwn,
   type OauthTest,
+  signIn as signInAs,
   startOauthTest,
   type TestApplication,
+  type Tokens,
   token,
 } from './support.ts';
 
@@ -21,15 +23,11 @@ beforeAll(async () => {
 });
 afterAll(() => oauth.stop());
 
-type Tokens = { access_token: string; refresh_token: string };
+const issue = (client = application, scope = 'app basic') => issueOwn(oauth, client, scope);
 
-const issue = async (client = application, scope = 'app basic'): Promise<Tokens> =>
-  expectTokens(await token(oauth, { form: { grant_type: 'client_credentials', scope, ...asClient(client) } }), scope);
-
-const signIn = async (client: Record<string, string> = asClient(application)): Promise<Tokens & { userId: string }> => {
-  const { id, email, password } = await createUser(oauth);
-  const answer = await token(oauth, { form: { grant_type: 'password', username: email, password, ...client } });
-  return { ...expectTokens(answer, 'me'), userId: id };
+const signIn = async (client: Record<string, string> = asClient(application)) => {
+  const { user, ...tokens } = await signInAs(oauth, client);
+  return { ...tokens, userId: user.id };
 };
 
 const refresh = (refresh_token: string, more: Record<string, string> = {}): Promise<Answer> =>
@@ -128,7 +126,7 @@ test('a replay after 60 s ends the grant, and only that grant', async () => {
   const replay = await refresh(first.refresh_token);
 
   expectRefusal(replay, 400, 'invalid_grant');
-  expect(await alive(first, second as Tokens, other)).toEqual([false, false, true]);
+  expect(await alive(first, second, other)).toEqual([false, false, true]);
   expectRefusal(await refresh(second.refresh_token), 400, 'invalid_grant');
   expectTokens(await refresh(other.refresh_token), 'me');
 });

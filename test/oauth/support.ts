@@ -157,7 +157,7 @@ export function expectRefusal(answer: Answer, status: number, error: string): vo
 }
 
 /** The answer is a token reply with every member that the specification promises. */
-export function expectTokens(answer: Answer, scope: string): { access_token: string; refresh_token: string } {
+export function expectTokens(answer: Answer, scope: string): Tokens {
   expect({ status: answer.status, error: answer.body.error }).toEqual({ status: 200, error: undefined });
   expect(answer.body).toMatchObject({
     access_token: expect.stringMatching(/^gqs_at_[\w-]{49}$/),
@@ -169,8 +169,36 @@ export function expectTokens(answer: Answer, scope: string): { access_token: str
   });
   expectUncached(answer);
   expect(answer.headers.get('WWW-Authenticate')).toBeNull();
-  return answer.body as { access_token: string; refresh_token: string };
+  return answer.body as Tokens;
 }
+
+/** The answer is 200 with exactly this, and nobody may keep it. */
+export function expectAnswer(answer: Answer, body: unknown): void {
+  expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body });
+  expectUncached(answer);
+  expect(answer.headers.get('WWW-Authenticate')).toBeNull();
+}
+
+export type Tokens = { access_token: string; refresh_token: string };
+
+/** Tokens of the application's own. */
+export async function issueOwn(test: OauthTest, application: TestApplication, scope: string): Promise<Tokens> {
+  const form = { grant_type: 'client_credentials', scope, ...asClient(application) };
+  return expectTokens(await token(test, { form }), scope);
+}
+
+/** Tokens of a new person, who signs in by password through the client that these form parameters name. */
+export async function signIn(
+  test: OauthTest,
+  client: Record<string, string>,
+  options: UserOptions = {},
+): Promise<Tokens & { user: TestUser }> {
+  const user = await createUser(test, options);
+  const form = { grant_type: 'password', username: user.email, password: user.password, ...client };
+  return { ...expectTokens(await token(test, { form }), 'me'), user };
+}
+
+export const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
 
 function expectUncached(answer: Answer): void {
   expect(answer.headers.get('Cache-Control')).toBe('no-store');

@@ -167,12 +167,12 @@ test('other methods get 405 with what is allowed', async () => {
   for (const method of ['GET', 'PUT', 'PATCH', 'OPTIONS']) {
     const answer = await token(oauth, { method });
     expectRefusal(answer, 405, 'invalid_request');
-    expect(answer.headers.get('Allow')).toBe('POST');
+    expect(answer.headers.get('Allow')).toBe('POST, DELETE');
   }
   const head = await token(oauth, { method: 'HEAD' });
   expect({ status: head.status, allow: head.headers.get('Allow'), text: head.text }).toEqual({
     status: 405,
-    allow: 'POST',
+    allow: 'POST, DELETE',
     text: '',
   });
 });

@@ -1,0 +1,41 @@
+import type { Request, RequestHandler } from 'express';
+import type { Pool } from 'pg';
+import { requestIdOf } from '../http/requestId.ts';
+import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
+import type { Claims } from '../token/claims.ts';
+import { verifyBearer } from '../token/verify.ts';
+import { OAuthError } from './errors.ts';
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Set by `authenticateBearer`. */
+      oauthClaims?: Claims;
+    }
+  }
+}
+
+/** Sets `request.oauthClaims` from the bearer token in the Authorization header, or refuses with 401 (RFC 6750). */
+export function authenticateBearer(pool: Pool): RequestHandler {
+  return async (request, response, next) => {
+    const bearer = readBearer(request);
+    const claims = bearer.kind === 'token' ? await verifyBearer(pool, bearer.token, requestIdOf(response)) : null;
+    if (!claims) throw invalidToken(bearer.kind);
+    request.oauthClaims = claims;
+    next();
+  };
+}
+
+/** What `authenticateBearer` has set. @throws {OAuthError} 401 where it did not run */
+export function requireClaims({ oauthClaims }: Request): Claims {
+  if (!oauthClaims) throw invalidToken('missing');
+  return oauthClaims;
+}
+
+/** 401 with the challenge that belongs to what was brought. */
+export function invalidToken(kind: Bearer['kind']): OAuthError {
+  return new OAuthError('invalid_token', bearerProblem(kind), {
+    status: 401,
+    headers: { 'WWW-Authenticate': bearerChallenge(kind) },
+  });
+}

@@ -1,0 +1,22 @@
+import type { RequestHandler } from 'express';
+
+/** `GET /.well-known/oauth-authorization-server` (RFC 8414), true to what is implemented. */
+export function describeServer(url: string): RequestHandler {
+  const client = ['client_secret_basic', 'client_secret_post'];
+  const metadata = {
+    issuer: url,
+    token_endpoint: `${url}/oauth/token`,
+    revocation_endpoint: `${url}/oauth/revoke`,
+    introspection_endpoint: `${url}/oauth/introspect`,
+    scopes_supported: ['app', 'basic', 'me'],
+    // Required, and empty while there is no authorization endpoint.
+    response_types_supported: [],
+    grant_types_supported: ['client_credentials', 'password', 'refresh_token'],
+    token_endpoint_auth_methods_supported: [...client, 'none'],
+    revocation_endpoint_auth_methods_supported: [...client, 'none'],
+    introspection_endpoint_auth_methods_supported: [...client, 'Bearer'],
+  };
+  return (_request, response) => {
+    response.json(metadata);
+  };
+}
