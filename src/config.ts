@@ -98,6 +98,7 @@ const environment = z.object({
     })
     .default('info'),
   PUBLIC_INTROSPECTION: z.stringbool({ error: 'must be true or false' }).default(true),
+  EXPLORERS: z.stringbool({ error: 'must be true or false' }).optional(),
   LIMIT_BODY_BYTES: limit(100_000),
   LIMIT_TOKENS: limit(5000),
   LIMIT_DEPTH: limit(310),
@@ -173,6 +174,8 @@ function toConfig(env: z.output<typeof environment>) {
     secretKeyPrevious: env.SECRET_KEY_PREVIOUS,
     logLevel: env.LOG_LEVEL,
     publicIntrospection: env.PUBLIC_INTROSPECTION,
+    /** GraphiQL, the playground and the documentation: their scripts share the origin of the sign-in pages. */
+    explorers: env.EXPLORERS ?? database.kind === 'embedded',
     /** Contract section 6; the keys are the values of `extensions.limit`, `body` in bytes. */
     limits: {
       body: env.LIMIT_BODY_BYTES,

@@ -6,6 +6,7 @@ import { buildGraph } from './graphql/schema.ts';
 import type { Log } from './log.ts';
 import { createOauthRouter } from './oauth/router.ts';
 import type { Secrets } from './secrets.ts';
+import { createToolsRouter } from './tools/router.ts';
 
 /** What the parts of the service are built from; each takes what it needs. */
 export type PartsContext = {
@@ -22,7 +23,11 @@ export type PartsContext = {
 export async function createParts(context: PartsContext): Promise<Parts> {
   const graph = await buildGraph(context.pool);
   return {
-    mounts: [createOauthRouter(context), Router().use('/graphql', createEndpoint({ ...context, graph }))],
+    mounts: [
+      createOauthRouter(context),
+      await createToolsRouter(context),
+      Router().use('/graphql', createEndpoint({ ...context, graph })),
+    ],
     stop: graph.release,
   };
 }

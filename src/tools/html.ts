@@ -1,0 +1,29 @@
+/** Markup that may be put into a page as it is. */
+export class Html {
+  readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+/** A template for markup: every value in it is escaped, except `Html` and lists of it. */
+export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return new Html(strings.reduce((markup, part, index) => markup + toMarkup(values[index - 1]) + part));
+}
+
+type HtmlValue = string | number | Html | readonly Html[] | null | undefined;
+
+function toMarkup(value: HtmlValue): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Html) return value.markup;
+  if (typeof value === 'object') return value.map(toMarkup).join('');
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Data for a page's scripts. It is never executed, so that no policy has to allow inline scripts. */
+export function jsonElement(id: string, data: unknown): Html {
+  // Nothing in the data may end the element.
+  const text = JSON.stringify(data).replaceAll('<', '\\u003c');
+  return html`<script type="application/json" id="${id}">${new Html(text)}</script>`;
+}

@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url';
+import { Router } from 'express';
+import type { Config } from '../config.ts';
+import { serveAssets } from './assets.ts';
+import { createGraphiql } from './graphiql.ts';
+import type { Site } from './site.ts';
+
+export type ToolsContext = {
+  config: Config;
+  /** The specification's `{base_url}`. */
+  url: string;
+};
+
+/** The explorers beside the API; everything that they load comes from here. */
+export async function createToolsRouter({ config, url }: ToolsContext): Promise<Router> {
+  const router = Router();
+  if (!config.explorers) return router;
+
+  const basePath = new URL(url).pathname.replace(/\/$/, '');
+  const assets = await serveAssets(basePath, 'pages', fileURLToPath(new URL('browser', import.meta.url)));
+  const site: Site = {
+    basePath,
+    assetsPath: assets.path,
+    links: [
+      { href: `${basePath}/`, label: 'Home' },
+      { href: `${basePath}/graphiql`, label: 'GraphiQL' },
+    ],
+  };
+  const graphiql = await createGraphiql(site);
+
+  router.use(assets.router, graphiql.assets);
+  router.get('/graphiql', graphiql.page);
+  return router;
+}

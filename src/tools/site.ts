@@ -1,0 +1,11 @@
+import type { Link } from './page.ts';
+
+/** What the pages share. */
+export type Site = {
+  /** The path of the service's base URL, without a slash at its end: what a proxy may have put before our paths. */
+  readonly basePath: string;
+  /** Where the files of `browser` are served. */
+  readonly assetsPath: string;
+  /** The home page and the explorers. */
+  readonly links: readonly Link[];
+};

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/**
+ * Chromium from a package, which reaches no other host than this machine. `CHROMIUM_PATH` names another one, for
+ * processors that the package is not made for.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  const folder = await unpackChromium();
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? join(folder, 'chromium'),
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'),
+      FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+    },
+    args: ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1', '--disable-gpu'],
+  });
+}
+
+export type OpenPage = {
+  readonly page: Page;
+  /** What a page must not do: write errors to the console, throw, or ask for what fails or is not of this service. */
+  readonly problems: string[];
+  close(): Promise<void>;
+};
+
+/** A page in a new profile: nothing is cached or stored. */
+export async function openPage(
+  browser: Browser,
+  { baseUrl, width, colorScheme = 'light' }: { baseUrl: string; width: number; colorScheme?: 'light' | 'dark' },
+): Promise<OpenPage> {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`thrown: ${error.stack ?? error.message}`));
+  context.on('requestfailed', (request) => problems.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  context.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
+  });
+  context.on('request', (request) => {
+    if (!isOf(baseUrl, request.url())) problems.push(`foreign: ${request.url()}`);
+  });
+  return { page, problems, close: () => context.close() };
+}
+
+function isOf(baseUrl: string, url: string): boolean {
+  const { protocol, origin } = new URL(url);
+  return protocol === 'data:' || protocol === 'blob:' || origin === new URL(baseUrl).origin;
+}
+
+/** @returns the folder that it is in, kept for the next run */
+async function unpackChromium(): Promise<string> {
+  const cache = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url));
+  const folder = join(cache, 'chromium');
+  if (existsSync(folder)) return folder;
+
+  await mkdir(cache, { recursive: true });
+  const unpacked = await mkdtemp(`${folder}-`);
+  const script = fileURLToPath(new URL('unpackChromium.ts', import.meta.url));
+  await promisify(execFile)(process.execPath, [script], {
+    env: { TMPDIR: unpacked, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
+  });
+  await writeFile(join(unpacked, 'fonts.conf'), fontsIn(folder));
+  // Another test file may have been faster.
+  await rename(unpacked, folder).catch(() => rm(unpacked, { recursive: true }));
+  return folder;
+}
+
+/** Chromium ends itself when it finds no font at all; the package brings one. */
+const fontsIn = (folder: string) => `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${join(folder, 'fonts')}</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir>${join(folder, 'fonts-cache')}</cachedir>
+</fontconfig>
+`;
