@@ -1,4 +1,4 @@
 /** Whether the error is the operating system's, with this code, such as `ENOENT`. */
 export function isErrno(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
+  return Error.isError(error) && 'code' in error && error.code === code;
 }

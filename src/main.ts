@@ -69,7 +69,7 @@ function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Log): 
 /** @returns the exit code */
 function report(error: unknown): number {
   if (error instanceof ConfigError || error instanceof StartupError) {
-    const reason = error.cause instanceof Error ? `\n${error.cause.message}` : '';
+    const reason = Error.isError(error.cause) ? `\n${error.cause.message}` : '';
     console.error(error.message + reason);
     return error instanceof ConfigError ? 78 : 1;
   }

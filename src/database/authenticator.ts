@@ -52,7 +52,7 @@ async function withoutInheriting(owner: ClientBase): Promise<string> {
 }
 
 /** SQLSTATE 42501, insufficient_privilege. */
-const isRefusal = (error: unknown) => error instanceof Error && 'code' in error && error.code === '42501';
+const isRefusal = (error: unknown) => Error.isError(error) && 'code' in error && error.code === '42501';
 
 /**
  * What PostgreSQL stores for the password (RFC 5803), so that the password itself is in no statement that the server

@@ -60,7 +60,7 @@ async function applyMigrations(connectionString: string, log: Log): Promise<void
   try {
     await runMigrations({ connectionString, migrationsFolder, logger });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown';
+    const reason = Error.isError(error) ? error.message : 'unknown';
     throw new StartupError(`The migrations failed; the one that failed changed nothing: ${reason}`, { cause: error });
   } finally {
     // It keeps its connections for a while, and ends the process when it loses one.
@@ -84,5 +84,5 @@ async function readNewestHash(): Promise<string | null> {
 
 /** SQLSTATE: undefined table or schema, insufficient privilege; nobody has migrated this database yet. */
 function isMissingOrForbidden(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ['42P01', '3F000', '42501'].includes(String(error.code));
+  return Error.isError(error) && 'code' in error && ['42P01', '3F000', '42501'].includes(String(error.code));
 }

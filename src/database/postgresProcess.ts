@@ -63,7 +63,7 @@ export async function createCluster(place: PostgresPlace, ownerName: string, own
     const args = [`--pgdata=${draft}`, '--no-instructions', ...locale, ...access];
     await run(join(place.binaries, 'initdb'), args, surroundings(place));
   } catch (error) {
-    const reason = error instanceof Error && 'stderr' in error ? error.stderr : error;
+    const reason = Error.isError(error) && 'stderr' in error ? error.stderr : error;
     throw new StartupError(`The embedded database cannot be created. ${brokenInstallation}\n${reason}`);
   } finally {
     await rm(passwordFile, { force: true });

@@ -34,8 +34,8 @@ const refusedLogin =
 
 /** SQLSTATE class 28: the role is unknown, may not log in, or has another password. */
 function isRefusedLogin(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('28');
+  const cause = Error.isError(error) ? error.cause : undefined;
+  return Error.isError(cause) && 'code' in cause && String(cause.code).startsWith('28');
 }
 
 function rejectOn(signal: AbortSignal): Promise<never> {

@@ -10,7 +10,7 @@ export class DatabaseUnavailable extends Error {
 /** Whether the error means that the database is away for now, so that the same request may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
-  if (!(error instanceof Error)) return false;
+  if (!Error.isError(error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // The driver gives a connection that breaks during a statement neither a class nor a code.
   return unavailableCodes.test(code) || error.message.startsWith('Connection terminated');

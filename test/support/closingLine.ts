@@ -5,7 +5,13 @@ export default class ClosingLine {
     const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
     // Jest's own summary comes after every reporter.
     process.once('exit', () => console.log(`${result.numPassedTests} passed, ${failed} failed`));
+    setTimeout(failInsteadOfHanging, 15_000).unref();
   }
 }
 
 type Totals = { numPassedTests: number; numFailedTests: number; numRuntimeErrorTestSuites: number };
+
+function failInsteadOfHanging(): void {
+  console.error('The tests are over but have left something running.');
+  process.exit(1);
+}
