@@ -1,7 +1,6 @@
 import express, { type ErrorRequestHandler, type Request, type Response, Router } from 'express';
 import type { Pool } from 'pg';
-import { execute, hookArgs } from 'postgraphile/grafast';
-import type { ExecutionResult, GraphQLError } from 'postgraphile/graphql';
+import type { GraphQLError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
 import { isUnavailable } from '../database/unavailable.ts';
@@ -9,15 +8,12 @@ import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
-import type { Claims } from '../token/claims.ts';
-import { graphSettings } from '../token/settings.ts';
 import { verifyBearer } from '../token/verify.ts';
 import { checkArguments } from './arguments.ts';
-import { createContext } from './context.ts';
-import { createDocumentReader, DocumentRefused, isIntrospection, type PreparedDocument } from './document.ts';
-import { errorCodes, graphqlError, presentError } from './errors.ts';
-import { limitExceeded } from './limits.ts';
-import { type GraphqlRequest, RequestRefused, readRequest } from './request.ts';
+import { createDocumentReader, DocumentRefused, isIntrospection } from './document.ts';
+import { graphqlError, presentError } from './errors.ts';
+import { type Answer, createExecution } from './execution.ts';
+import { RequestRefused, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
 
 export type EndpointParts = { config: Config; pool: Pool; secrets: Secrets; graph: Graph; log: Log };
@@ -27,8 +23,9 @@ export type EndpointParts = { config: Config; pool: Pool; secrets: Secrets; grap
  * introspection. A request passes from top to bottom and is refused at the first step that it fails.
  */
 export function createEndpoint({ config, pool, secrets, graph, log }: EndpointParts): Router {
-  const { schema, resolvedPreset } = graph;
+  const { schema } = graph;
   const readDocument = createDocumentReader(schema, config.limits);
+  const executeOperation = createExecution({ config, secrets, graph, log });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: Request, response: Response) => {
@@ -43,9 +40,9 @@ export function createEndpoint({ config, pool, secrets, graph, log }: EndpointPa
     if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
       throw new RequestRefused(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
     }
-    const mostRows = checkArguments(schema, prepared, parameters.variables);
-    const countRows = mostRows > config.limits.rows ? createRowCounter(config.limits.rows) : null;
-    send(response, await run(prepared, parameters, claims, requestId, countRows));
+    const { variables } = parameters;
+    const mostRows = checkArguments(schema, prepared, variables);
+    send(response, await executeOperation({ prepared, variables, claims, requestId, mostRows }));
   };
 
   /** Introspection alone is answered without a token; what cannot be read is none. */
@@ -60,44 +57,11 @@ export function createEndpoint({ config, pool, secrets, graph, log }: EndpointPa
     }
   };
 
-  const run = async (
-    { document, operation }: PreparedDocument,
-    { operationName, variables }: GraphqlRequest,
-    claims: Claims | null,
-    requestId: string,
-    countRows: Grafast.Context['countRows'],
-  ): Promise<Answer> => {
-    const args = await hookArgs({
-      schema,
-      resolvedPreset,
-      document,
-      operationName,
-      variableValues: variables,
-      contextValue: createContext(claims, requestId, secrets, countRows),
-      requestContext: claims ? { pgSettings: graphSettings(claims, requestId, config.limits.rows) } : {},
-    });
-    // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
-    const { data, errors } = (await execute(args)) as ExecutionResult;
-    const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
-    const isEnded = presented?.some(({ extensions }) => extensions?.limit === 'rows');
-    // Then no part of it is an answer. What a mutation changed stays changed, so that its answer is given in any case.
-    if (operation.operation === 'query' && (isEnded || rowsOf(data) > config.limits.rows)) {
-      throw new DocumentRefused([limitExceeded('rows', config.limits.rows)]);
-    }
-    if (!presented) return { status: 200, body: { data } };
-
-    const isAway = presented.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
-    return {
-      status: isAway ? errorCodes.UNAVAILABLE.status : 200,
-      body: { ...(data !== undefined && { data }), errors: presented },
-    };
-  };
-
   const refuse: ErrorRequestHandler = (error, _request, response, next) => {
     const refusal = toAnswer(error, response, config);
     if (!refusal) return next(error);
     const errors = refusal.errors.map((error) => presentError(error, { requestId: requestIdOf(response), rules, log }));
-    send(response.set(refusal.headers ?? {}), { status: refusal.status, body: { errors } });
+    send(response.set(refusal.headers ?? {}), { status: refusal.status, body: JSON.stringify({ errors }) });
   };
 
   return Router()
@@ -106,11 +70,6 @@ export function createEndpoint({ config, pool, secrets, graph, log }: EndpointPa
     .use(answer)
     .use(refuse);
 }
-
-type Answer = {
-  readonly status: number;
-  readonly body: { readonly data?: unknown; readonly errors?: readonly unknown[] };
-};
 
 const jsonMediaType = 'application/json';
 const graphqlMediaType = 'application/graphql-response+json';
@@ -133,7 +92,7 @@ function negotiate(request: Request, response: Response, next: () => void): void
 
 function send(response: Response, { status, body }: Answer): void {
   if (status === 503) response.set('Retry-After', '2');
-  response.status(status).send(Buffer.from(JSON.stringify(body)));
+  response.status(status).send(Buffer.from(body));
 }
 
 type Refusal = {
@@ -171,19 +130,4 @@ function unauthenticated(kind: Bearer['kind']): RequestRefused {
     code: 'UNAUTHENTICATED',
     headers: { 'WWW-Authenticate': bearerChallenge(kind) },
   });
-}
-
-function createRowCounter(most: number) {
-  let rows = 0;
-  return (more: number) => {
-    rows += more;
-    if (rows > most) throw limitExceeded('rows', most);
-  };
-}
-
-/** Rows of an answer: the objects in its lists. */
-function rowsOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Object.values(value).reduce<number>((rows, item) => rows + rowsOf(item), 0);
-  return inner + (Array.isArray(value) ? value.length : 0);
 }

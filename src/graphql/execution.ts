@@ -1,0 +1,78 @@
+import { execute, hookArgs } from 'postgraphile/grafast';
+import type { ExecutionResult } from 'postgraphile/graphql';
+import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Claims } from '../token/claims.ts';
+import { graphSettings } from '../token/settings.ts';
+import { createContext } from './context.ts';
+import { DocumentRefused, type PreparedDocument } from './document.ts';
+import { errorCodes, presentError } from './errors.ts';
+import { limitExceeded } from './limits.ts';
+import type { Graph } from './schema.ts';
+
+/** An operation whose document, variables and arguments are in order. */
+export type Operation = {
+  readonly prepared: PreparedDocument;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Null under public introspection only. */
+  readonly claims: Claims | null;
+  readonly requestId: string;
+  /** How many rows it has if every page is full. */
+  readonly mostRows: number;
+};
+
+/** The HTTP status and the JSON text of an answer. */
+export type Answer = { readonly status: number; readonly body: string };
+
+export type ExecutionParts = { config: Pick<Config, 'limits'>; secrets: Secrets; graph: Graph; log: Log };
+
+/**
+ * Executes operations. A failed field is part of the answer; too many rows refuse the query as a whole.
+ * The function that it returns throws {@link DocumentRefused} then.
+ */
+export function createExecution({ config, secrets, graph, log }: ExecutionParts) {
+  const { schema, resolvedPreset } = graph;
+  const rules = schema.extensions.constraintRules as ConstraintRules;
+  const maxRows = config.limits.rows;
+
+  return async ({ prepared, variables, claims, requestId, mostRows }: Operation): Promise<Answer> => {
+    const { document, operation } = prepared;
+    const args = await hookArgs({
+      schema,
+      resolvedPreset,
+      document,
+      operationName: operation.name?.value,
+      variableValues: variables,
+      contextValue: createContext(claims, requestId, secrets, mostRows > maxRows ? createRowCounter(maxRows) : null),
+      requestContext: claims ? { pgSettings: graphSettings(claims, requestId, maxRows) } : {},
+    });
+    // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
+    const { data, errors } = (await execute(args)) as ExecutionResult;
+
+    const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
+    const isEnded = presented?.some(({ extensions }) => extensions?.limit === 'rows');
+    // Then no part of it is an answer. What a mutation changed stays changed, so that its answer is given in any case.
+    if (operation.operation === 'query' && (isEnded || rowsOf(data) > maxRows)) {
+      throw new DocumentRefused([limitExceeded('rows', maxRows)]);
+    }
+    const isAway = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
+    return { status: isAway ? errorCodes.UNAVAILABLE.status : 200, body: JSON.stringify({ data, errors: presented }) };
+  };
+}
+
+function createRowCounter(most: number) {
+  let rows = 0;
+  return (more: number) => {
+    rows += more;
+    if (rows > most) throw limitExceeded('rows', most);
+  };
+}
+
+/** Rows of an answer: the objects in its lists. */
+function rowsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value).reduce<number>((rows, item) => rows + rowsOf(item), 0);
+  return inner + (Array.isArray(value) ? value.length : 0);
+}
