@@ -192,7 +192,7 @@ async function toUpdateCall([graph, args]: readonly [Grafast.Context, Arguments]
   assertText('externalIdentifier', externalIdentifier);
   // A sealed token is bound to the user's id. The update then asks for both, so that it cannot hit another user.
   const id = values.externalAuthenticationToken == null ? null : await findUserId(graph, externalIdentifier);
-  return { id, externalIdentifier, values: id === null ? values : seal(graph, id, values) };
+  return { id, externalIdentifier, values: seal(graph, id ?? '', values) };
 }
 
 function toDeleteCall([graph, { id, externalIdentifier }]: readonly [Grafast.Context, Arguments]) {
@@ -224,7 +224,7 @@ function toValues(args: Arguments): Values {
   );
 }
 
-/** Replaces the external authentication token by its ciphertext and hash; null clears both. */
+/** Replaces the external authentication token by its ciphertext and hash; null clears both, whoever the user is. */
 function seal(graph: Grafast.Context, userId: string, values: Values): Values {
   const { externalAuthenticationToken: token, ...others } = values;
   if (token === undefined) return others;
