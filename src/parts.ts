@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import type { Pool } from 'pg';
+import { encodeNodeId } from '../plugins/NodeIdPlugin.ts';
 import type { Config } from './config.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
 import { buildGraph } from './graphql/schema.ts';
@@ -24,7 +25,8 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   const graph = await buildGraph(context.pool);
   return {
     mounts: [
-      createOauthRouter(context),
+      // A client knows a user by the id that the graph shows.
+      createOauthRouter({ ...context, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid }),
       await createToolsRouter(context),
       Router().use('/graphql', createEndpoint({ ...context, graph })),
     ],
