@@ -38,8 +38,8 @@ function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }
 
-/** Each takes 64 MiB and up to four cores. The last of those that wait has its turn after about 5 s. */
-const limiter = createLimiter({ parallel: 2, waiting: 64, refusal: temporarilyUnavailable });
+/** Each takes 64 MiB and up to four cores. The last of those that wait has its turn after about 3 s. */
+const limiter = createLimiter({ parallel: 2, waiting: 32, refusal: temporarilyUnavailable });
 
 /** One password however a keyboard composes its letters (RFC 8265 section 4.2.1). */
 const normalize = (password: string) => password.normalize('NFC');

@@ -1,0 +1,54 @@
+import {
+  asClient,
+  createApplication,
+  createUser,
+  expectRefusal,
+  expectTokens,
+  type OauthTest,
+  startOauthTest,
+  token,
+} from './support.ts';
+
+let oauth: OauthTest;
+beforeAll(async () => {
+  oauth = await startOauthTest({ STATEMENT_TIMEOUT_MS: '300' });
+});
+afterAll(() => oauth.stop());
+
+test('too many sign-ins at once are refused with 503, and nobody else has to wait for them', async () => {
+  const application = await createApplication(oauth, { scopes: ['app', 'me'] });
+  const user = await createUser(oauth);
+  const form = { grant_type: 'password', username: user.email, password: 'wrong', ...asClient(application) };
+
+  const flood = Array.from({ length: 60 }, () => token(oauth, { form }));
+  const other = await token(oauth, { form: { grant_type: 'client_credentials', ...asClient(application) } });
+  const answers = await Promise.all(flood);
+
+  expectTokens(other, 'app');
+  const [refused, busy] = [400, 503].map((status) => answers.filter((answer) => answer.status === status));
+  expect(refused?.length).toBeGreaterThan(33);
+  expect(busy?.length).toBeGreaterThan(0);
+  expect((refused?.length ?? 0) + (busy?.length ?? 0)).toBe(60);
+  for (const answer of busy ?? []) {
+    expectRefusal(answer, 503, 'temporarily_unavailable');
+    expect(answer.headers.get('Retry-After')).toMatch(/^\d+$/);
+  }
+  expectTokens(await token(oauth, { form: { ...form, password: user.password } }), 'me');
+});
+
+test('a statement that takes too long is a 503, and the cause is in the log', async () => {
+  const application = await createApplication(oauth);
+  const form = { grant_type: 'client_credentials', ...asClient(application) };
+  const blocker = await oauth.database.owner.connect();
+  await blocker.query('begin');
+  await blocker.query('lock table oauth.grants');
+
+  const answer = await token(oauth, { form });
+  await blocker.query('rollback');
+  blocker.release();
+
+  expectRefusal(answer, 503, 'temporarily_unavailable');
+  expect(answer.headers.get('Retry-After')).toMatch(/^\d+$/);
+  expect(oauth.logs.some((line) => line.includes('"code":"57014"'))).toBe(true);
+  expectTokens(await token(oauth, { form }), 'app');
+});
