@@ -6,12 +6,12 @@ import { StartupError } from './startupError.ts';
 process.env.NODE_ENV ??= 'production';
 process.env.GRAPHILE_ENV ??= process.env.NODE_ENV;
 
-const commands: Record<string, (args: string[]) => Promise<void>> = { serve, migrate };
+const commands = new Map(Object.entries({ serve, migrate, admin }));
 
 const [name = 'serve', ...args] = process.argv.slice(2);
-const command = commands[name];
+const command = commands.get(name);
 try {
-  if (!command) throw new StartupError(`There is no command ${name}; there are ${Object.keys(commands).join(', ')}.`);
+  if (!command) throw new StartupError(`There is no command ${name}; there are ${[...commands.keys()].join(', ')}.`);
   await command(args);
 } catch (error) {
   process.exit(report(error));
@@ -21,11 +21,11 @@ try {
 async function serve(): Promise<void> {
   const config = loadConfig(process.env, 'serve');
   const log = createLog(config.logLevel);
-  const { startService } = await import('./service.ts');
+  const [{ startService }, { startLines }] = await Promise.all([import('./service.ts'), import('./startLines.ts')]);
   const starting = startService(config, log);
   stopOnSignals(starting, log);
   const service = await starting;
-  console.log(`Graph Query Service: ${service.url}`);
+  console.log(startLines(service).join('\n'));
 }
 
 /** `npm run db:migrate` */
@@ -43,6 +43,12 @@ async function migrate(): Promise<void> {
     await migrate({ ownerUrl, authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL') }, log);
   }
   console.log('The database has every migration.');
+}
+
+/** `npm run admin -- <args>` */
+async function admin(args: string[]): Promise<void> {
+  const { runAdmin } = await import('./admin/runAdmin.ts');
+  process.exit(await runAdmin(args, () => loadConfig(process.env, 'admin')));
 }
 
 /** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */

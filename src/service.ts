@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import { type Config, needed } from './config.ts';
-import { createDataDirectory, lockDataDirectory } from './database/dataDirectory.ts';
+import { createDataDirectory, keep, lockDataDirectory } from './database/dataDirectory.ts';
 import { startMigrated } from './database/openDatabase.ts';
-import { createPool } from './database/pools.ts';
+import { createOwnerPool, createPool } from './database/pools.ts';
 import { watchDatabase } from './database/readiness.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
 import { createParts } from './parts.ts';
+import { createDemoCredentials, provisionDemo } from './provisioning/demo.ts';
 import { secretKeys } from './secretKey.ts';
-import { createSecrets } from './secrets.ts';
+import { createSecrets, type Secrets } from './secrets.ts';
+import type { Started } from './startLines.ts';
 import { StartupError } from './startupError.ts';
 
-export type Service = {
-  /** The specification's `{base_url}`. */
-  url: string;
+export type Service = Started & {
   /** Finishes what is in flight (at most 10 s), then gives everything back. */
   stop(): Promise<void>;
 };
@@ -50,7 +50,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
   try {
     const url = config.publicUrl ?? `http://localhost:${server.port}`;
     const secrets = createSecrets(await secretKeys(config));
-    const authUrl = await openAuthenticated(config, log, resources);
+    const { authUrl, embedded } = await openDatabase(config, secrets, log, resources);
     const pool = createPool(authUrl, config, log);
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
@@ -72,7 +72,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       const built = keepTrying(build, stopping.signal, log);
       resources.defer(() => built);
     }
-    return { url, stop };
+    return { url, explorers: config.explorers, embedded, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -92,11 +92,23 @@ async function lockEmbedded({ database }: Config, resources: AsyncDisposableStac
   resources.defer(lock.release);
 }
 
-async function openAuthenticated({ database }: Config, log: Log, resources: AsyncDisposableStack): Promise<string> {
-  if (database.kind === 'own') return needed(database.authUrl, 'AUTH_DATABASE_URL');
-  const embedded = await startMigrated(database.dataDir, log);
-  resources.defer(embedded.stop);
-  return embedded.authUrl;
+/** The authenticator's URL; the embedded database is started, migrated and given its demo first. */
+async function openDatabase({ database }: Config, secrets: Secrets, log: Log, resources: AsyncDisposableStack) {
+  if (database.kind === 'own') {
+    return { authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL'), embedded: undefined };
+  }
+  const { authUrl, ownerUrl, cluster, stop } = await startMigrated(database.dataDir, log);
+  resources.defer(stop);
+
+  // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
+  const demo = await keep(database.dataDir, 'demo.json', createDemoCredentials);
+  const owner = createOwnerPool(ownerUrl, log);
+  try {
+    if (await provisionDemo(owner, secrets, demo)) log.info('provisioned the demo organization');
+  } finally {
+    await owner.end();
+  }
+  return { authUrl, embedded: { cluster, demo } };
 }
 
 async function keepTrying(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
 import { createLog } from '../../src/log.ts';
@@ -13,18 +16,19 @@ describe('npm start without a database', () => {
 
   beforeAll(async () => {
     dataDir = await createTestDataDirectory();
-  });
-
-  beforeEach(async () => {
     service = await start();
   });
 
-  afterEach(async () => {
-    service.signal('SIGTERM');
-    await service.exited;
+  // Some tests stop it.
+  beforeEach(async () => {
+    if (!service.running) service = await start();
   });
 
-  afterAll(() => removeTestDataDirectory(dataDir));
+  afterAll(async () => {
+    service.signal('SIGTERM');
+    await service.exited;
+    await removeTestDataDirectory(dataDir);
+  });
 
   it('serves', async () => {
     const response = await fetch(`${addressOf(service)}/readyz`);
@@ -33,8 +37,38 @@ describe('npm start without a database', () => {
     expect(await response.json()).toEqual({ status: 'ready' });
   });
 
+  it('shows where everything is, and a command that works when pasted', async () => {
+    const url = addressOf(service);
+
+    expect(service.output.stdout.split('\n')).toEqual([
+      `Graph Query Service: ${url}`,
+      `GraphiQL: ${url}/graphiql`,
+      `Playground: ${url}/playground`,
+      `Documentation: ${url}/documentations/graphql`,
+      expect.stringContaining(`Database: an embedded PostgreSQL in `),
+      expect.stringMatching(/^Demo credentials: client_id demo-backend, client_secret \S+; /),
+      'Try it:',
+      expect.stringMatching(/^curl /),
+      '',
+    ]);
+    const answer: unknown = JSON.parse(await paste(commandOf(service)));
+    expect(answer).toMatchObject({ data: { app: { name: 'Demo Backend' } } });
+    expect(answer).toHaveProperty('data.app.users.nodes.length', 3);
+  });
+
+  it('shows the same secrets at the next start, which still work, and never in the log', async () => {
+    const shown = secretsOf(service);
+    service.signal('SIGTERM');
+    await service.exited;
+    service = await start();
+
+    expect(secretsOf(service)).toEqual(shown);
+    expect(JSON.parse(await paste(commandOf(service)))).toHaveProperty('data.app.name', 'Demo Backend');
+    for (const secret of shown) expect(service.output.stderr).not.toContain(secret);
+  });
+
   it('keeps its secrets readable for its owner only', async () => {
-    for (const name of ['postgres.json', 'secret-key.json']) {
+    for (const name of ['postgres.json', 'secret-key.json', 'demo.json']) {
       expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
     }
     expect((await readdir(dataDir)).filter((name) => name.includes('password'))).toEqual([]);
@@ -103,7 +137,7 @@ describe('npm start without a database', () => {
 
     const outcomes = await Promise.all(
       contenders.map((contender) =>
-        contender.says('Graph Query Service: http').then(
+        contender.says('curl ').then(
           () => contender,
           () => null,
         ),
@@ -115,11 +149,18 @@ describe('npm start without a database', () => {
     service = winners[0] ?? service;
   });
 
+  it('lets admin commands work beside it', async () => {
+    const admin = startProcess(['admin', 'database-url'], environment());
+
+    expect(await admin.exited).toEqual({ code: 0, signal: null });
+    expect(admin.output.stdout.trim()).toBe((await findEmbeddedPostgres(dataDir, log))?.ownerUrl);
+  });
+
   const environment = () => ({ PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0' });
 
   async function start(): Promise<TestProcess> {
     const started = startProcess([], environment());
-    await started.says('Graph Query Service: http');
+    await started.says('curl ');
     return started;
   }
 
@@ -155,4 +196,23 @@ const log = createLog('silent');
 
 function addressOf(service: TestProcess): string {
   return /Graph Query Service: (http\S+)/.exec(service.output.stdout)?.[1] ?? '';
+}
+
+function commandOf(service: TestProcess): string {
+  return /^curl .*$/m.exec(service.output.stdout)?.[0] ?? '';
+}
+
+/** The secret, the password and the external token of the demo. */
+function secretsOf(service: TestProcess): string[] {
+  const credentials = /^Demo credentials: .*$/m.exec(service.output.stdout)?.[0] ?? '';
+  const secrets = [...credentials.matchAll(/(?:client_secret|password|external_authentication_token) ([^\s,;]+)/g)];
+  expect(secrets).toHaveLength(3);
+  return secrets.map(([, secret = '']) => secret);
+}
+
+async function paste(command: string): Promise<string> {
+  // Last on the path, so that the machine's own curl is used where there is one.
+  const PATH = `${process.env.PATH}:${fileURLToPath(new URL('../support/bin', import.meta.url))}`;
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { PATH } });
+  return stdout;
 }

@@ -11,6 +11,8 @@ export type TestProcess = {
   signal(signal: NodeJS.Signals): void;
   /** To the whole process group, as a terminal's Ctrl-C or a supervisor's last resort does. */
   signalGroup(signal: NodeJS.Signals): void;
+  /** Whether it is still there. */
+  running: boolean;
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
@@ -27,11 +29,18 @@ export function startProcess(args: string[], environment: Record<string, string>
     });
   }
   const exited = ended(child).finally(closed);
+  let running = true;
+  void exited.then(() => {
+    running = false;
+  });
 
   return {
     pid: child.pid ?? 0,
     output,
     exited,
+    get running() {
+      return running;
+    },
     says: (text) =>
       new Promise((resolve, reject) => {
         const check = () => {
