@@ -9,6 +9,7 @@ import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlug
 import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
+import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
 import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
@@ -23,6 +24,7 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       TenantPlugin,
       SetofTablePlugin,
       NodeIdPlugin,
+      NodeTypePlugin,
       ViewerIdPlugin,
       RootFieldsPlugin,
       ConnectionArgumentsPlugin,

@@ -1,0 +1,44 @@
+import type { PgSelectSingleStep } from 'postgraphile/@dataplan/pg';
+import { sql } from 'postgraphile/pg-sql2';
+
+declare global {
+  namespace GraphileConfig {
+    interface Plugins {
+      NodeTypePlugin: true;
+    }
+  }
+}
+
+/**
+ * Several types may live in one table, told apart by a column. A global id names a type and a key; PostGraphile looks for the
+ * key alone and would show a row as a type that it is not. With this a tampered id finds nothing.
+ */
+export const NodeTypePlugin: GraphileConfig.Plugin = {
+  name: 'NodeTypePlugin',
+  description: 'Finds a row by a global id only if it is of the type that the id names',
+  version: '1.0.0',
+  after: ['PgPolymorphismPlugin'],
+
+  schema: {
+    hooks: {
+      init(_, build) {
+        for (const { polymorphism } of Object.values(build.input.pgRegistry.pgCodecs)) {
+          if (polymorphism?.mode !== 'single') continue;
+          const [typeColumn = ''] = polymorphism.typeAttributes;
+          for (const [value, { name }] of Object.entries(polymorphism.types)) {
+            const handler = build.getNodeIdHandler?.(name);
+            if (!handler) continue;
+            const { get } = handler;
+            handler.get = (spec) => {
+              const $row = get(spec) as PgSelectSingleStep;
+              const $rows = $row.getClassStep();
+              $rows.where(sql`${$rows.alias}.${sql.identifier(typeColumn)} = ${sql.literal(value)}`);
+              return $row;
+            };
+          }
+        }
+        return _;
+      },
+    },
+  },
+};
