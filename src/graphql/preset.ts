@@ -14,6 +14,7 @@ import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
 import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
 import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
+import { TotalOrderPlugin } from '../../plugins/TotalOrderPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
 
 /** How the database becomes a schema: PostGraphile, told what to leave out, and our plugins. `pool` is the authenticator's. */
@@ -22,6 +23,7 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
     plugins: [
       TenantPlugin,
+      TotalOrderPlugin,
       SetofTablePlugin,
       NodeIdPlugin,
       NodeTypePlugin,
