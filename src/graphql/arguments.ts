@@ -13,6 +13,7 @@ import {
   type SelectionSetNode,
 } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
+import { cursorDigest } from '../../plugins/CursorDigestPlugin.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 
@@ -63,7 +64,7 @@ export function checkArguments(
     if (!isConnection(field)) return inner;
 
     const values = getArgumentValues(field, node, coerced);
-    problems.push(...problemsOf(node, values));
+    problems.push(...problemsOf(field, node, values));
     return pageSizeOf(values) * (1 + inner);
   };
 
@@ -72,13 +73,14 @@ export function checkArguments(
   return rows;
 }
 
+type Field = GraphQLField<unknown, unknown>;
 type Values = Readonly<Record<string, unknown>>;
 
-const isConnection = (field: GraphQLField<unknown, unknown>) => field.args.some(({ name }) => name === 'first');
+const isConnection = (field: Field) => field.args.some(({ name }) => name === 'first');
 
-function problemsOf(node: FieldNode, values: Values): GraphQLError[] {
+function problemsOf(field: Field, node: FieldNode, values: Values): GraphQLError[] {
   return Object.entries(checks).flatMap(([argument, check]) => {
-    const message = values[argument] == null ? null : check(values[argument], values);
+    const message = values[argument] == null ? null : check(values[argument], values, field);
     if (message === null) return [];
     return [
       new GraphQLError(`${argument}: ${message}`, { nodes: node, extensions: { code: 'BAD_USER_INPUT', argument } }),
@@ -87,7 +89,7 @@ function problemsOf(node: FieldNode, values: Values): GraphQLError[] {
 }
 
 /** Argument → what is wrong with it, in the order in which a client is told. */
-const checks: Readonly<Record<string, (value: unknown, values: Values) => string | null>> = {
+const checks: Readonly<Record<string, (value: unknown, values: Values, field: Field) => string | null>> = {
   first: (first, { last }) => (last == null ? pageSize(first) : 'not together with last.'),
   last: pageSize,
   after: cursor,
@@ -117,19 +119,19 @@ function pageSizeOf({ first, last, ids, externalIdentifiers }: Values): number {
 
 /**
  * A cursor is a digest of the order and the values of its row by that order, as JSON in base64; the key is always one of them,
- * the rest are texts. What fits this shape is at worst another position among the caller's own rows.
+ * the rest are texts. What fits is at worst another position among the caller's own rows.
  */
-function cursor(value: unknown, { orderBy }: Values): string | null {
+function cursor(value: unknown, { orderBy }: Values, field: Field): string | null {
   const orders = Array.isArray(orderBy) ? orderBy.map(String) : [];
   const isKey = (order: string) => order.startsWith('PRIMARY_KEY_');
   const expected = (orders.some(isKey) ? orders : [...orders, 'PRIMARY_KEY_ASC']).map((order) =>
-    isKey(order) ? isUuid : isTextOrNull,
+    isKey(order) ? isUuid : isText,
   );
   const [digest, ...parts] = parseCursor(value);
   const fits =
-    typeof digest === 'string' &&
     parts.length === expected.length &&
-    expected.every((check, index) => check(parts[index]));
+    expected.every((check, index) => check(parts[index])) &&
+    digest === cursorDigest(field, orders);
   return fits ? null : 'not a cursor of this connection in this order.';
 }
 
@@ -145,7 +147,6 @@ function parseCursor(value: unknown): readonly unknown[] {
 const isUuid = (value: unknown) =>
   typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
 const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
-const isTextOrNull = (value: unknown) => value === null || isText(value);
 const isShort = (value: unknown, most: number): value is readonly unknown[] =>
   Array.isArray(value) && value.length <= most;
 

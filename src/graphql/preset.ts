@@ -7,6 +7,7 @@ import { AccessibleUnitsPlugin } from '../../plugins/AccessibleUnitsPlugin.ts';
 import { ChildrenPlugin } from '../../plugins/ChildrenPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
+import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
@@ -30,6 +31,7 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       ViewerIdPlugin,
       RootFieldsPlugin,
       ConnectionArgumentsPlugin,
+      CursorDigestPlugin,
       RowLimitPlugin,
       ChildrenPlugin,
       AccessibleUnitsPlugin,
