@@ -7,6 +7,7 @@ import { buildGraph } from './graphql/schema.ts';
 import type { Log } from './log.ts';
 import { createOauthRouter } from './oauth/router.ts';
 import type { Secrets } from './secrets.ts';
+import type { DemoAccess } from './tools/demo.ts';
 import { createToolsRouter } from './tools/router.ts';
 
 /** What the parts of the service are built from; each takes what it needs. */
@@ -17,6 +18,8 @@ export type PartsContext = {
   /** Connections as the authenticator. */
   pool: Pool;
   secrets: Secrets;
+  /** Null without the demo organization. */
+  demo: DemoAccess | null;
   log: Log;
 };
 

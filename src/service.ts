@@ -59,7 +59,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     const build = async (): Promise<string | null> => {
       const reason = await databaseReason();
       if (reason !== null || stopping.signal.aborted) return reason;
-      const parts = await createParts({ config, url, pool, secrets, log });
+      const parts = await createParts({ config, url, pool, secrets, demo: embedded?.demo ?? null, log });
       resources.defer(parts.stop);
       answer = app(parts.mounts);
       readiness = databaseReason;

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import type { Config } from '../config.ts';
 import { serveAssets } from './assets.ts';
+import type { DemoAccess } from './demo.ts';
 import { createGraphiql } from './graphiql.ts';
 import type { Site } from './site.ts';
 
@@ -9,16 +10,19 @@ export type ToolsContext = {
   config: Config;
   /** The specification's `{base_url}`. */
   url: string;
+  /** Null without the demo organization. */
+  demo: DemoAccess | null;
 };
 
 /** The explorers beside the API; everything that they load comes from here. */
-export async function createToolsRouter({ config, url }: ToolsContext): Promise<Router> {
+export async function createToolsRouter({ config, url, demo }: ToolsContext): Promise<Router> {
   const router = Router();
   if (!config.explorers) return router;
 
   const basePath = new URL(url).pathname.replace(/\/$/, '');
   const assets = await serveAssets(basePath, 'pages', fileURLToPath(new URL('browser', import.meta.url)));
   const site: Site = {
+    url,
     basePath,
     assetsPath: assets.path,
     links: [
@@ -26,7 +30,7 @@ export async function createToolsRouter({ config, url }: ToolsContext): Promise<
       { href: `${basePath}/graphiql`, label: 'GraphiQL' },
     ],
   };
-  const graphiql = await createGraphiql(site);
+  const graphiql = await createGraphiql(site, config, demo);
 
   router.use(assets.router, graphiql.assets);
   router.get('/graphiql', graphiql.page);

@@ -2,6 +2,8 @@ import type { Link } from './page.ts';
 
 /** What the pages share. */
 export type Site = {
+  /** The specification's `{base_url}`. */
+  readonly url: string;
   /** The path of the service's base URL, without a slash at its end: what a proxy may have put before our paths. */
   readonly basePath: string;
   /** Where the files of `browser` are served. */

@@ -1,0 +1,65 @@
+/**
+ * Goes to the sign-in page: the authorization code flow (RFC 6749 section 4.1) with PKCE (RFC 7636).
+ *
+ * @param {string} oauthPath
+ * @param {string} clientId
+ */
+export async function beginCodeFlow(oauthPath, clientId) {
+  if (!crypto.subtle) {
+    throw new Error('The browser allows this only over https, or on localhost.');
+  }
+  const codeVerifier = randomText();
+  const state = randomText();
+  const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(codeVerifier));
+  sessionStorage.setItem(key, JSON.stringify({ clientId, codeVerifier, state }));
+  const parameters = new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri(),
+    scope: 'me',
+    state,
+    code_challenge: toBase64Url(new Uint8Array(challenge)),
+    code_challenge_method: 'S256',
+  });
+  location.assign(`${oauthPath}/authorize?${parameters}`);
+}
+
+/**
+ * What the sign-in page has sent this page back with; null when it did not. The address is cleaned of it.
+ *
+ * @param {string} issuer
+ * @returns {{ clientId: string, code: string, redirectUri: string, codeVerifier: string } | null}
+ * @throws when the person refused, or when the answer is not to the question that this tab asked
+ */
+export function endCodeFlow(issuer) {
+  const answer = new URLSearchParams(location.search);
+  if (!answer.has('state')) return null;
+  history.replaceState(null, '', location.pathname);
+  const asked = JSON.parse(sessionStorage.getItem(key) ?? '{}');
+  sessionStorage.removeItem(key);
+
+  // RFC 9207: another server's code must not be sent to this one.
+  if (!asked.state || answer.get('state') !== asked.state || answer.get('iss') !== issuer) {
+    throw new Error('That answer does not belong to a sign-in that this tab began. Sign in again.');
+  }
+  const code = answer.get('code');
+  if (!code) {
+    const denied = answer.get('error') === 'access_denied';
+    throw new Error(denied ? 'Access was denied on the sign-in page.' : 'The sign-in failed. Sign in again.');
+  }
+  return { clientId: asked.clientId, code, redirectUri: redirectUri(), codeVerifier: asked.codeVerifier };
+}
+
+const key = 'graph-query-service:code-flow';
+
+const redirectUri = () => location.origin + location.pathname;
+
+/** 256 bits, 43 characters. */
+const randomText = () => toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+
+/** @param {Uint8Array} bytes */
+const toBase64Url = (bytes) =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');

@@ -1,0 +1,40 @@
+/**
+ * @typedef {object} TextModel a text in Monaco, as far as it is used here
+ * @property {{ path: string }} uri
+ * @property {() => string} getValue
+ * @property {() => unknown} getFullModelRange
+ * @property {(before: null, edits: { range: unknown, text: string }[], cursor: () => null) => void} pushEditOperations
+ */
+
+/** @returns {string} the query in the editor, empty while there is no editor yet */
+export const editedQuery = () => findModel('operation.graphql')?.getValue() ?? '';
+
+/**
+ * Replaces what is in the editor, in a way that its undo takes back.
+ *
+ * @param {string} query
+ * @param {string} variables
+ */
+export function edit(query, variables) {
+  replace('operation.graphql', query);
+  replace('variables.json', variables);
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+function replace(name, text) {
+  const model = findModel(name);
+  model?.pushEditOperations(null, [{ range: model.getFullModelRange(), text }], () => null);
+}
+
+/**
+ * @param {string} name
+ * @returns {TextModel | undefined}
+ */
+function findModel(name) {
+  /** @type {TextModel[]} */
+  const models = Reflect.get(globalThis, 'monaco')?.editor.getModels() ?? [];
+  return models.findLast(({ uri }) => uri.path.endsWith(name));
+}
