@@ -1,0 +1,66 @@
+import { verify } from '@node-rs/argon2';
+import { createDemoCredentials, provisionDemo } from '../../src/provisioning/demo.ts';
+import { hashToken } from '../../src/token/format.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { apply, everyRow, testSecrets } from './support.ts';
+
+describe('the demo', () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterEach(async () => {
+    await database.drop();
+  });
+
+  it('is an organization whose credentials open it', async () => {
+    const credentials = createDemoCredentials();
+
+    expect(await provisionDemo(database.owner, testSecrets, credentials)).toBe(true);
+
+    const backend = await database.owner.query("select * from oauth.find_application('demo-backend')");
+    expect(backend.rows[0]).toMatchObject({ confidential: true, scopes: ['app', 'basic'] });
+    expect(backend.rows[0].secret_hashes).toEqual([hashToken(credentials.clientSecret)]);
+    const { rows } = await database.owner.query(
+      `select c.password_hash, u.* from app_public.users u join oauth.credentials c on c.user_id = u.id
+       where u.email = 'ada@demo.test'`,
+    );
+    expect(await verify(rows[0].password_hash, credentials.password)).toBe(true);
+    expect(rows[0].external_authentication_token_hash).toEqual(
+      testSecrets.lookupHash(credentials.externalAuthenticationToken, rows[0].organization_id),
+    );
+    const types = await database.owner.query('select distinct type from app_public.cards');
+    expect(types.rowCount).toBe(3);
+    const depth = await database.owner.query('select max(cardinality(ancestor_ids)) as depth from app_public.units');
+    expect(depth.rows).toEqual([{ depth: 3 }]);
+  });
+
+  it('is provisioned once, whatever became of it', async () => {
+    const credentials = createDemoCredentials();
+    await provisionDemo(database.owner, testSecrets, credentials);
+    await database.owner.query("delete from app_public.users where email = 'ada@demo.test'");
+    await database.owner.query("update app_hidden.organizations set name = 'Ours'");
+    const before = await everyRow(database.owner);
+
+    expect(await provisionDemo(database.owner, testSecrets, createDemoCredentials())).toBe(false);
+
+    expect(await everyRow(database.owner)).toEqual(before);
+  });
+
+  it('comes beside organizations that are there already', async () => {
+    await apply(database.owner, { organizations: [{ name: 'Acme' }] });
+
+    await provisionDemo(database.owner, testSecrets, createDemoCredentials());
+
+    const { rows } = await database.owner.query('select name from app_hidden.organizations order by 1');
+    expect(rows).toEqual([{ name: 'Acme' }, { name: 'Demo' }]);
+  });
+
+  it('has other credentials in each installation', () => {
+    const [one, other] = [createDemoCredentials(), createDemoCredentials()];
+
+    for (const [name, value] of Object.entries(one)) expect(Object.entries(other)).not.toContainEqual([name, value]);
+  });
+});
