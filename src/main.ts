@@ -21,10 +21,10 @@ try {
 async function serve(): Promise<void> {
   const config = loadConfig(process.env, 'serve');
   const log = createLog(config.logLevel);
-  const [{ startService }, { startLines }] = await Promise.all([import('./service.ts'), import('./startLines.ts')]);
-  const starting = startService(config, log);
+  const starting = import('./service.ts').then(({ startService }) => startService(config, log));
   stopOnSignals(starting, log);
   const service = await starting;
+  const { startLines } = await import('./startLines.ts');
   console.log(startLines(service).join('\n'));
 }
 

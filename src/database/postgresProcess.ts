@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { access, chown, mkdir, open, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Log } from '../log.ts';
@@ -47,10 +48,11 @@ export async function runPostgres(place: PostgresPlace, port: number, log: Log):
 export async function createCluster(place: PostgresPlace, ownerName: string, ownerPassword: string): Promise<void> {
   if (await exists(join(place.cluster, 'PG_VERSION'))) return;
 
-  // Made under another name, so that a cluster that exists is always whole.
-  const draft = `${place.cluster}.new`;
-  const passwordFile = `${place.cluster}.password`;
-  await rm(draft, { recursive: true, force: true });
+  // Made under another name, so that a cluster that exists is always whole. A new one each time: an initdb that outlived
+  // its process may still be writing to the last.
+  await removeDrafts(place.cluster);
+  const draft = `${place.cluster}.new-${randomUUID()}`;
+  const passwordFile = `${draft}.password`;
   await mkdir(draft, { mode: 0o700 });
   await writeFile(passwordFile, ownerPassword, { mode: 0o600 });
   if (place.user) {
@@ -98,6 +100,13 @@ export async function runningPort(cluster: string): Promise<number | null> {
   const lines = await pidFile(cluster);
   const running = await processesOn(cluster);
   return lines[7]?.trim() === 'ready' && running.includes(Number(lines[0])) ? Number(lines[3]) : null;
+}
+
+async function removeDrafts(cluster: string): Promise<void> {
+  for (const name of await readdir(dirname(cluster))) {
+    const path = join(dirname(cluster), name);
+    if (path.startsWith(`${cluster}.new-`)) await rm(path, { recursive: true, force: true, maxRetries: 10 });
+  }
 }
 
 async function spawnPostgres(place: PostgresPlace, port: number): Promise<ChildProcess> {

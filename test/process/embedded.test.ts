@@ -149,6 +149,19 @@ describe('npm start without a database', () => {
     service = winners[0] ?? service;
   });
 
+  it('takes the database along when it crashes, logs why and exits with 1', async () => {
+    service.signal('SIGTERM');
+    await service.exited;
+    const bug = `process.on('SIGUSR2', () => { throw new Error('a bug'); })`;
+    service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` });
+
+    service.signal('SIGUSR2');
+
+    expect(await service.exited).toEqual({ code: 1, signal: null });
+    expect(service.output.stderr).toContain('a bug');
+    await until(async () => (await findEmbeddedPostgres(dataDir, log)) === null);
+  });
+
   it('lets admin commands work beside it', async () => {
     const admin = startProcess(['admin', 'database-url'], environment());
 
@@ -158,8 +171,8 @@ describe('npm start without a database', () => {
 
   const environment = () => ({ PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0' });
 
-  async function start(): Promise<TestProcess> {
-    const started = startProcess([], environment());
+  async function start(more: Record<string, string> = {}): Promise<TestProcess> {
+    const started = startProcess([], { ...environment(), ...more });
     await started.says('curl ');
     return started;
   }

@@ -1,0 +1,58 @@
+import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createDataDirectory, keep, lockDataDirectory } from '../../src/database/dataDirectory.ts';
+import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+
+describe('the data directory', () => {
+  let parent: string;
+
+  beforeEach(async () => {
+    parent = await createTestDataDirectory();
+  });
+
+  afterEach(() => removeTestDataDirectory(parent));
+
+  it('is made so that others may pass but not look', async () => {
+    await createDataDirectory(join(parent, 'data'));
+
+    expect((await stat(join(parent, 'data'))).mode & 0o777).toBe(0o711);
+  });
+
+  it('keeps the mode that somebody gave it', async () => {
+    await mkdir(join(parent, 'data'));
+    await chmod(join(parent, 'data'), 0o700);
+
+    await createDataDirectory(join(parent, 'data'));
+
+    expect((await stat(join(parent, 'data'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('has one holder at a time, under whatever name', async () => {
+    await symlink(parent, join(parent, 'alias'));
+    const lock = await lockDataDirectory(parent);
+
+    expect(lock).not.toBeNull();
+    expect(await lockDataDirectory(join(parent, 'alias'))).toBeNull();
+
+    await lock?.release();
+    const next = await lockDataDirectory(parent);
+    expect(next).not.toBeNull();
+    await next?.release();
+  });
+
+  it('keeps a value once, whoever comes first', async () => {
+    let made = 0;
+    const values = await Promise.all(Array.from({ length: 10 }, () => keep(parent, 'value.json', () => ++made)));
+
+    expect(new Set(values).size).toBe(1);
+    expect(await keep(parent, 'value.json', () => 'another')).toBe(values[0]);
+    expect(await readdir(parent)).toEqual(['value.json']);
+    expect((await stat(join(parent, 'value.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('says which file cannot be read', async () => {
+    await writeFile(join(parent, 'value.json'), 'not JSON');
+
+    await expect(keep(parent, 'value.json', () => 1)).rejects.toThrow(`Cannot read ${join(parent, 'value.json')}`);
+  });
+});

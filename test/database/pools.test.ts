@@ -1,0 +1,77 @@
+import { loadConfig } from '../../src/config.ts';
+import { createPool } from '../../src/database/pools.ts';
+import { DatabaseUnavailable, isUnavailable } from '../../src/database/unavailable.ts';
+import { createLog } from '../../src/log.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+
+describe('the connections of the server', () => {
+  const logs: string[] = [];
+  const log = createLog('trace', { write: (line) => logs.push(line) });
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterAll(() => database.drop());
+
+  it('are waited for only so long', async () => {
+    const pool = createTestPool({ DATABASE_POOL_SIZE: '1', DATABASE_POOL_WAIT_MS: '50' });
+    const busy = await pool.connect();
+
+    await expect(pool.query('select 1')).rejects.toThrow(DatabaseUnavailable);
+    await expect(pool.connect()).rejects.toThrow(DatabaseUnavailable);
+
+    busy.release();
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
+  it('end a statement that takes too long, which is not an outage', async () => {
+    const pool = createTestPool({ STATEMENT_TIMEOUT_MS: '50' });
+
+    const error: unknown = await pool.query('select pg_sleep(60)').catch((reason: unknown) => reason);
+
+    expect(error).toMatchObject({ code: '57014' });
+    expect(isUnavailable(error)).toBe(false);
+    await pool.end();
+  });
+
+  it('may be lost, idle or in use, without a password in the log', async () => {
+    const pool = createTestPool({});
+    const idle = await pool.connect();
+    const inUse = pool.query('select pg_sleep(60)').catch((reason: unknown) => reason);
+    await until(async () => (await busySessions()) === 1);
+    idle.release();
+
+    await database.owner.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'graph-query-service'`,
+    );
+
+    expect(isUnavailable(await inUse)).toBe(true);
+    await until(() => logs.join().includes('lost an idle database connection'));
+    expect(logs.join()).not.toContain(new URL(database.authUrl).password);
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
+  it('fail as an outage when nothing listens', async () => {
+    const pool = createPool('postgres://nobody:secret@127.0.0.1:1/none', loadConfig({}, 'serve'), log);
+
+    await expect(pool.query('select 1')).rejects.toThrow(DatabaseUnavailable);
+
+    await pool.end();
+  });
+
+  const createTestPool = (environment: Record<string, string>) =>
+    createPool(database.authUrl, loadConfig(environment, 'serve'), log);
+
+  async function busySessions(): Promise<number | null> {
+    const sessions = await database.owner.query(
+      `select from pg_stat_activity where datname = current_database() and query like '%pg_sleep(60)' and state = 'active'`,
+    );
+    return sessions.rowCount;
+  }
+});
