@@ -1,5 +1,5 @@
 --! Previous: sha1:94cc8cf5397693406710eab3dd2495e7ffc35b9c
---! Hash: sha1:2c64cecf96318231d964c777be960c8180f60cf9
+--! Hash: sha1:354d1b312c36b0c9c0ee99a04012f0f4f3210d16
 --! Message: users
 
 -- A user is a person of one organization. What signs a person in (password, external token) never leaves the database in clear.
@@ -13,12 +13,15 @@ create table app_public.users (
   external_identifier text,
   full_name text not null,
   email text not null,
+  email_lowercase text not null generated always as (lower(email)) stored,
   locale text not null default 'en',
   time_zone text not null default 'UTC',
   external_authentication_token_ciphertext bytea,
   external_authentication_token_hash bytea,
   constraint users_pkey primary key (organization_id, id),
   constraint users_organization_id_fkey foreign key (organization_id) references app_hidden.organizations,
+  -- Over a column and not an expression: under row-level security only leakproof operators reach an index, and lower is none.
+  constraint users_email_key unique (organization_id, email_lowercase),
   constraint users_external_identifier_key unique (organization_id, external_identifier),
   constraint users_external_authentication_token_hash_key unique (organization_id, external_authentication_token_hash),
   constraint users_external_identifier_length check (char_length(external_identifier) between 1 and 200),
@@ -33,8 +36,6 @@ create table app_public.users (
   constraint users_external_authentication_token_length check (
     octet_length(external_authentication_token_ciphertext) <= 4096 and octet_length(external_authentication_token_hash) = 32)
 );
--- One e-mail address per organization, whatever its case. An index, since a constraint takes no expression.
-create unique index users_email_key on app_public.users (organization_id, lower(email));
 -- Orders that clients ask for page by page; each ends in the key, so that it is total.
 create index users_full_name_idx on app_public.users (organization_id, full_name, id);
 create index users_email_idx on app_public.users (organization_id, email, id);
@@ -44,6 +45,7 @@ comment on table app_public.users is 'A person of one organization.';
 comment on column app_public.users.external_identifier is 'Identifier that the client system assigns to the user; unique in the organization, compared exactly.';
 comment on column app_public.users.full_name is 'Full name.';
 comment on column app_public.users.email is 'E-mail address; unique in the organization whatever its case.';
+comment on column app_public.users.email_lowercase is E'@behavior -*\nThe e-mail address by which it is unique and looked up.';
 comment on column app_public.users.locale is 'Locale: a BCP 47 language tag, such as `de` or `de-AT`.';
 comment on column app_public.users.time_zone is 'Time zone: an IANA name, such as `Europe/Berlin`, or the city alone, as it was given.';
 comment on column app_public.users.external_authentication_token_ciphertext is E'@behavior -*\nExternal authentication token, AES-256-GCM under SECRET_KEY; only the service can read it.';
@@ -51,7 +53,7 @@ comment on column app_public.users.external_authentication_token_hash is E'@beha
 
 -- The comment on a rule is what a client reads when it breaks the rule; @argument names the argument of the mutation.
 comment on constraint users_external_identifier_key on app_public.users is E'@argument externalIdentifier\nAnother user has this external identifier.';
-comment on index app_public.users_email_key is E'@argument email\nAnother user has this e-mail address.';
+comment on constraint users_email_key on app_public.users is E'@argument email\nAnother user has this e-mail address.';
 comment on constraint users_external_authentication_token_hash_key on app_public.users is E'@argument externalAuthenticationToken\nAnother user has this external authentication token.';
 comment on constraint users_external_identifier_length on app_public.users is E'@argument externalIdentifier\nAn external identifier has 1 to 200 characters.';
 comment on constraint users_full_name_text on app_public.users is E'@argument fullName\nA full name has 1 to 200 characters and no control characters.';
@@ -95,7 +97,7 @@ grant update (
 grant select (
   organization_id, id, external_identifier, full_name, email, locale, time_zone, external_authentication_token_ciphertext
 ) on app_public.users to graph_user, graph_basic;
-grant select (organization_id, id, full_name, email, external_authentication_token_hash) on app_public.users to graph_oauth;
+grant select (organization_id, id, full_name, email, email_lowercase, external_authentication_token_hash) on app_public.users to graph_oauth;
 
 create table oauth.credentials (
   organization_id uuid not null,

@@ -1,5 +1,5 @@
---! Previous: sha1:2c64cecf96318231d964c777be960c8180f60cf9
---! Hash: sha1:c3b18fc09515cd1d2c315a06a4e06ac91f61c91c
+--! Previous: sha1:354d1b312c36b0c9c0ee99a04012f0f4f3210d16
+--! Hash: sha1:b40d01f27c2aa58d954d91c67b975cdbbe85880e
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

@@ -1,5 +1,5 @@
---! Previous: sha1:c3b18fc09515cd1d2c315a06a4e06ac91f61c91c
---! Hash: sha1:f8ffaec8b09c615a0f887610eabb3fde05a42ea3
+--! Previous: sha1:b40d01f27c2aa58d954d91c67b975cdbbe85880e
+--! Hash: sha1:65ecdbdb5d667f0b222836bfcb6c5fd2bf26b425
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:f8ffaec8b09c615a0f887610eabb3fde05a42ea3
---! Hash: sha1:21857cd7f648d988f1ae02e8bdaab3f8efc7b2dd
+--! Previous: sha1:65ecdbdb5d667f0b222836bfcb6c5fd2bf26b425
+--! Hash: sha1:57c046f47b1d30f07cda2b427f62805204e67b32
 --! Message: tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

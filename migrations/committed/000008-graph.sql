@@ -1,5 +1,5 @@
---! Previous: sha1:21857cd7f648d988f1ae02e8bdaab3f8efc7b2dd
---! Hash: sha1:deb79191ab8493c591efcd89d5570c8b184639c2
+--! Previous: sha1:57c046f47b1d30f07cda2b427f62805204e67b32
+--! Hash: sha1:e79f4b3704641352ba024873e7faa1c71d7f6a78
 --! Message: graph
 
 -- The two points of view from which the graph is entered, and the mutations.
