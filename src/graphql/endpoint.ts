@@ -79,7 +79,8 @@ function negotiate(request: Request, response: Response, next: () => void): void
   response.set({ 'Cache-Control': 'no-store', Vary: 'Accept, Authorization' });
   const types = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${type}; charset=utf-8`]);
   const accepted = request.accepts(types);
-  response.type((accepted || '').startsWith(graphqlMediaType) ? graphqlMediaType : jsonMediaType);
+  const mediaType = (accepted || '').startsWith(graphqlMediaType) ? graphqlMediaType : jsonMediaType;
+  response.set('Content-Type', `${mediaType}; charset=utf-8`);
   if (request.method !== 'GET' && request.method !== 'POST') {
     throw new RequestRefused(405, 'Send the operation by POST, or a query by GET.', {
       headers: { Allow: 'GET, POST' },
