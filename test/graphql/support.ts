@@ -225,7 +225,7 @@ function expectAnswer(answer: Answer, expected: { status: number; data?: unknown
 }
 
 function expectHeaders({ status, headers }: Answer): void {
-  expect(headers.get('Content-Type')).toContain(graphqlResponse);
+  expect(headers.get('Content-Type')).toBe(`${graphqlResponse}; charset=utf-8`);
   expect(headers.get('Cache-Control')).toBe('no-store');
   expect(headers.has('WWW-Authenticate')).toBe(status === 401);
 }
