@@ -23,12 +23,11 @@ export type OauthContext = {
   /** The specification's `{base_url}`: the issuer. */
   url: string;
   log: Log;
-  /** How clients know a user, when not by the database's id. */
-  userIdOf?: UserIdOf;
+  userIdOf: UserIdOf;
 };
 
 /** The OAuth 2.0 server: every endpoint, and the steps that a request to it takes, in order. */
-export function createOauthRouter({ pool, secrets, url, log, userIdOf = (uuid) => uuid }: OauthContext): Router {
+export function createOauthRouter({ pool, secrets, url, log, userIdOf }: OauthContext): Router {
   const router = Router();
   const client = authenticateClient(pool);
   const bearer = [authenticateBearer(pool), refuseQueryCredentials];
