@@ -21,7 +21,7 @@ export async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new StartupError(`${name} is not JSON${placeOf(error, text)}.`);
+    throw new StartupError(`${name} is not JSON${placeOf(error)}.`);
   }
 }
 
@@ -34,10 +34,11 @@ async function read(file: string): Promise<Buffer> {
   }
 }
 
-/** The parser's own message quotes what is around the place. */
-function placeOf(error: unknown, text: string): string {
-  const position = /at position (\d+)/.exec(String(error))?.[1];
-  if (position === undefined) return ': it ends too early or begins with something else';
-  const before = text.slice(0, Number(position)).split('\n');
-  return `: see line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+/** What the parser says without what it quotes: where it is, or else which character. */
+function placeOf(error: unknown): string {
+  const message = String(error);
+  const place = /\(line (\d+) column (\d+)\)/.exec(message);
+  if (place) return `: see line ${place[1]}, column ${place[2]}`;
+  const token = /Unexpected token '(.)'/u.exec(message)?.[1];
+  return token === undefined ? ': it ends too early' : `: there is a ${JSON.stringify(token)} where none can be`;
 }

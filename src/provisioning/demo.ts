@@ -39,6 +39,30 @@ export async function provisionDemo(owner: Pool, secrets: Secrets, credentials: 
   return true;
 }
 
+/**
+ * Lets GraphiQL sign people of the demo in: registers `demo-graphiql` with the address that this start gave to GraphiQL.
+ * Does nothing where the demo organization is gone or renamed.
+ *
+ * @param url the service's base URL
+ */
+export async function registerDemoGraphiql(owner: Pool, secrets: Secrets, url: string): Promise<void> {
+  const demo = await owner.query(
+    `select from oauth.applications a join app_hidden.organizations o on o.id = a.organization_id
+     where o.name = 'Demo' and a.client_id = 'demo-backend'`,
+  );
+  if (!demo.rowCount) return;
+  const graphiql = {
+    name: 'Demo GraphiQL',
+    clientId: 'demo-graphiql',
+    confidential: false,
+    scopes: ['me'],
+    // Whoever opens it by the loopback address comes back there, on any port (RFC 8252 section 7.3).
+    redirectUris: [...new Set([`${url}/graphiql`, 'http://127.0.0.1/graphiql'])],
+  };
+  const document = { organizations: [{ name: 'Demo', applications: [graphiql] }] };
+  await applyDocument(owner, document, { secrets, report: () => undefined });
+}
+
 const demoDocument = ({ clientSecret, password, externalAuthenticationToken }: DemoCredentials) => ({
   organizations: [
     {

@@ -1,5 +1,5 @@
 import { verify } from '@node-rs/argon2';
-import { createDemoCredentials, provisionDemo } from '../../src/provisioning/demo.ts';
+import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from '../../src/provisioning/demo.ts';
 import { hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { apply, everyRow, testSecrets } from './support.ts';
@@ -47,6 +47,25 @@ describe('the demo', () => {
     expect(await provisionDemo(database.owner, testSecrets, createDemoCredentials())).toBe(false);
 
     expect(await everyRow(database.owner)).toEqual(before);
+  });
+
+  it('brings GraphiQL back to where it is at each start', async () => {
+    const redirectUris = async () => {
+      const found = await database.owner.query("select redirect_uris from oauth.find_application('demo-graphiql')");
+      return found.rows[0]?.redirect_uris;
+    };
+    await registerDemoGraphiql(database.owner, testSecrets, 'http://localhost:3000');
+    expect(await redirectUris()).toBeUndefined();
+    await provisionDemo(database.owner, testSecrets, createDemoCredentials());
+
+    await registerDemoGraphiql(database.owner, testSecrets, 'http://localhost:3000');
+    expect(await redirectUris()).toEqual(['http://localhost:3000/graphiql', 'http://127.0.0.1/graphiql']);
+    await registerDemoGraphiql(database.owner, testSecrets, 'http://localhost:4000');
+    expect(await redirectUris()).toEqual(['http://localhost:4000/graphiql', 'http://127.0.0.1/graphiql']);
+
+    await database.owner.query("update app_hidden.organizations set name = 'Ours'");
+    await registerDemoGraphiql(database.owner, testSecrets, 'http://localhost:5000');
+    expect(await redirectUris()).toEqual(['http://localhost:4000/graphiql', 'http://127.0.0.1/graphiql']);
   });
 
   it('comes beside organizations that are there already', async () => {
