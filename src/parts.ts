@@ -3,10 +3,11 @@ import type { Pool } from 'pg';
 import { encodeNodeId } from '../plugins/NodeIdPlugin.ts';
 import type { Config } from './config.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
+import { createOffload } from './graphql/offload.ts';
 import { buildGraph } from './graphql/schema.ts';
 import type { Log } from './log.ts';
 import { createOauthRouter } from './oauth/router.ts';
-import type { Secrets } from './secrets.ts';
+import { createSecrets } from './secrets.ts';
 import type { DemoAccess } from './tools/demo.ts';
 import { createToolsRouter } from './tools/router.ts';
 
@@ -17,7 +18,10 @@ export type PartsContext = {
   url: string;
   /** Connections as the authenticator. */
   pool: Pool;
-  secrets: Secrets;
+  /** How to connect as the authenticator. */
+  authUrl: string;
+  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one; 32 bytes each. */
+  keys: readonly [Buffer, ...Buffer[]];
   /** Null without the demo organization. */
   demo: DemoAccess | null;
   log: Log;
@@ -25,15 +29,21 @@ export type PartsContext = {
 
 /** Everything that answers requests, in request order; the database answers and is migrated by now. */
 export async function createParts(context: PartsContext): Promise<Parts> {
-  const graph = await buildGraph(context.pool);
+  const { config, pool, authUrl, keys, log } = context;
+  const secrets = createSecrets(keys);
+  const graph = await buildGraph(pool);
+  const offload = createOffload({ config, authUrl, keys }, log);
   return {
     mounts: [
       // A client knows a user by the id that the graph shows.
-      createOauthRouter({ ...context, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid }),
+      createOauthRouter({ ...context, secrets, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid }),
       await createToolsRouter(context),
-      Router().use('/graphql', createEndpoint({ ...context, graph })),
+      Router().use('/graphql', createEndpoint({ config, pool, secrets, graph, offload, log })),
     ],
-    stop: graph.release,
+    stop: async () => {
+      await offload.stop();
+      await graph.release();
+    },
   };
 }
 

@@ -49,8 +49,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
 
   try {
     const url = config.publicUrl ?? `http://localhost:${server.port}`;
-    const secrets = createSecrets(await secretKeys(config));
-    const { authUrl, embedded } = await openDatabase(config, secrets, log, resources);
+    const keys = await secretKeys(config);
+    const { authUrl, embedded } = await openDatabase(config, createSecrets(keys), log, resources);
     const pool = createPool(authUrl, config, log);
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
@@ -59,7 +59,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     const build = async (): Promise<string | null> => {
       const reason = await databaseReason();
       if (reason !== null || stopping.signal.aborted) return reason;
-      const parts = await createParts({ config, url, pool, secrets, demo: embedded?.demo ?? null, log });
+      const parts = await createParts({ config, url, pool, authUrl, keys, demo: embedded?.demo ?? null, log });
       resources.defer(parts.stop);
       answer = app(parts.mounts);
       readiness = databaseReason;

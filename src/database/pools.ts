@@ -3,11 +3,13 @@ import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
+export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTimeoutMs'>;
+
 /**
  * The running server's connections, all as the authenticator. A statement ends after `statementTimeoutMs` with SQLSTATE
  * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`.
  */
-export function createPool(authUrl: string, config: Config, log: Log): Pool {
+export function createPool(authUrl: string, config: PoolSettings, log: Log): Pool {
   const { poolSize, poolWaitMs, statementTimeoutMs } = config;
   return createBoundedPool(authUrl, log, {
     max: poolSize,

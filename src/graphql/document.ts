@@ -1,4 +1,4 @@
-import { LRU } from '@graphile/lru';
+import { LRUCache } from 'lru-cache';
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -13,13 +13,15 @@ import {
 } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
 import { graphqlError } from './errors.ts';
-import { exceededLimits, limitExceeded } from './limits.ts';
+import { exceededLimits, limitExceeded, measureOperations, type Size } from './limits.ts';
 
 /** A document that fits the schema and its limits, and the operation that was asked for. */
 export type PreparedDocument = {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly size: Size;
+  readonly query: string;
 };
 
 /** The document is refused before execution. */
@@ -32,46 +34,55 @@ export class DocumentRefused extends Error {
   }
 }
 
-/** Documents that are remembered, the refused ones too. A body is at most `limits.body` bytes, which bounds the memory. */
-const rememberedDocuments = 500;
+/** A parsed document takes some eighty times the memory of its text. */
+const rememberedCharacters = 500_000;
 
 /**
- * Parses, measures and validates documents, and remembers the outcome.
+ * Parses, measures and validates documents, and remembers the good ones.
  * The function that it returns throws {@link DocumentRefused}.
  */
 export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits']) {
-  const outcomes = new LRU<string, DocumentNode | DocumentRefused>({ maxLength: rememberedDocuments });
+  const known = new LRUCache<string, ReadDocument>({
+    maxSize: rememberedCharacters,
+    sizeCalculation: (_document, query) => query.length,
+  });
 
   return (query: string, operationName: string | null): PreparedDocument => {
-    const outcome = outcomes.get(query) ?? read(schema, query, limits);
-    outcomes.set(query, outcome);
-    if (outcome instanceof DocumentRefused) throw outcome;
+    const { document, sizes, fragments } = known.get(query) ?? read(schema, query, limits);
+    known.set(query, { document, sizes, fragments });
 
-    const operation = getOperationAST(outcome, operationName);
-    if (!operation)
-      throw new DocumentRefused([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
-    return { document: outcome, operation, fragments: fragmentsOf(outcome) };
+    const operation = getOperationAST(document, operationName);
+    const size = operation && sizes.get(operation);
+    if (!size) throw new DocumentRefused([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
+    return { document, operation, fragments, size, query };
   };
 }
 
-function read(schema: GraphQLSchema, query: string, limits: Config['limits']): DocumentNode | DocumentRefused {
-  let document: DocumentNode;
+type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments'> & {
+  readonly sizes: ReadonlyMap<OperationDefinitionNode, Size>;
+};
+
+function read(schema: GraphQLSchema, query: string, limits: Config['limits']): ReadDocument {
+  const document = parseDocument(query, limits.tokens);
+  const sizes = measureOperations(schema, document);
+  const exceeded = exceededLimits(sizes.values(), limits);
+  if (exceeded.length > 0) throw new DocumentRefused(exceeded);
+
+  const errors = validate(schema, document);
+  if (errors.length > 0) throw new DocumentRefused(errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')));
+  return { document, sizes, fragments: fragmentsOf(document) };
+}
+
+function parseDocument(query: string, maxTokens: number): DocumentNode {
   try {
-    document = parse(query, { maxTokens: limits.tokens });
+    return parse(query, { maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     // GraphQL.js has no other sign of its token limit than this sentence.
-    const isTokenLimit = error.message.includes(`more that ${limits.tokens} tokens`);
-    return new DocumentRefused([
-      isTokenLimit ? limitExceeded('tokens', limits.tokens) : withCode(error, 'GRAPHQL_PARSE_FAILED'),
-    ]);
+    const isTokenLimit = error.message.includes(`more that ${maxTokens} tokens`);
+    const refusal = isTokenLimit ? limitExceeded('tokens', maxTokens) : withCode(error, 'GRAPHQL_PARSE_FAILED');
+    throw new DocumentRefused([refusal]);
   }
-  const exceeded = exceededLimits(schema, document, limits);
-  if (exceeded.length > 0) return new DocumentRefused(exceeded);
-  const errors = validate(schema, document);
-  return errors.length > 0
-    ? new DocumentRefused(errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')))
-    : document;
 }
 
 /** Without its suggestions, which would spell the schema out for those who may not read it. */

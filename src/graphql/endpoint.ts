@@ -13,16 +13,17 @@ import { checkArguments } from './arguments.ts';
 import { createDocumentReader, DocumentRefused, isIntrospection } from './document.ts';
 import { graphqlError, presentError } from './errors.ts';
 import { type Answer, createExecution } from './execution.ts';
+import { isLong, type Offload } from './offload.ts';
 import { RequestRefused, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
 
-export type EndpointParts = { config: Config; pool: Pool; secrets: Secrets; graph: Graph; log: Log };
+export type EndpointParts = { config: Config; pool: Pool; secrets: Secrets; graph: Graph; offload: Offload; log: Log };
 
 /**
  * `/graphql`, by the GraphQL-over-HTTP specification: GET for queries, POST for everything, and a bearer token for all but
  * introspection. A request passes from top to bottom and is refused at the first step that it fails.
  */
-export function createEndpoint({ config, pool, secrets, graph, log }: EndpointParts): Router {
+export function createEndpoint({ config, pool, secrets, graph, offload, log }: EndpointParts): Router {
   const { schema } = graph;
   const readDocument = createDocumentReader(schema, config.limits);
   const executeOperation = createExecution({ config, secrets, graph, log });
@@ -42,7 +43,8 @@ export function createEndpoint({ config, pool, secrets, graph, log }: EndpointPa
     }
     const { variables } = parameters;
     const mostRows = checkArguments(schema, prepared, variables);
-    send(response, await executeOperation({ prepared, variables, claims, requestId, mostRows }));
+    const operation = { prepared, variables, claims, requestId, mostRows };
+    send(response, await (isLong(operation) ? offload.execute(operation) : executeOperation(operation)));
   };
 
   /** Introspection alone is answered without a token; what cannot be read is none. */

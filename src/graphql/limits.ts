@@ -16,32 +16,28 @@ import {
 import type { Config } from '../config.ts';
 import { graphqlError } from './errors.ts';
 
-/**
- * The limits of a document that an operation of it exceeds, as errors with `extensions.limit`. Counted after the expansion of
- * fragments and before validation, in time linear in the document: each fragment is measured once.
- */
-export function exceededLimits(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  limits: Config['limits'],
-): readonly GraphQLError[] {
+/** How large an operation is after the expansion of its fragments; the names are values of `extensions.limit`. */
+export type Size = Readonly<Record<(typeof measured)[number], number>>;
+
+const measured = ['depth', 'aliases', 'rootFields', 'directives', 'fields', 'connections'] as const;
+
+/** Measures each operation before validation, in time linear in the document: each fragment is measured once. */
+export function measureOperations(schema: GraphQLSchema, document: DocumentNode): Map<OperationDefinitionNode, Size> {
   const measure = createMeasure(schema, document);
-  const exceeded = new Set<Measured>();
-  for (const node of document.definitions) {
-    if (node.kind !== Kind.OPERATION_DEFINITION) continue;
-    const size = measure(node);
-    for (const name of measured) if (size[name] > limits[name]) exceeded.add(name);
-  }
-  return [...exceeded].map((limit) => limitExceeded(limit, limits[limit]));
+  const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+  return new Map(operations.map((operation) => [operation, measure(operation)]));
+}
+
+/** The limits that any of the operations exceeds, as errors. */
+export function exceededLimits(sizes: Iterable<Size>, limits: Config['limits']): readonly GraphQLError[] {
+  const all = [...sizes];
+  const exceeded = measured.filter((name) => all.some((size) => size[name] > limits[name]));
+  return exceeded.map((name) => limitExceeded(name, limits[name]));
 }
 
 export function limitExceeded(limit: keyof Config['limits'], most: number): GraphQLError {
   return graphqlError('LIMIT_EXCEEDED', `${sentences[limit]} ${most}.`, { limit });
 }
-
-const measured = ['depth', 'aliases', 'rootFields', 'directives', 'fields', 'connections'] as const;
-type Measured = (typeof measured)[number];
-type Size = Record<Measured, number>;
 
 const sentences: Record<keyof Config['limits'], string> = {
   body: 'The most bytes that a body may have are',
@@ -70,8 +66,8 @@ function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operatio
     sizes.set(name, nothing);
     const fragment = fragments.get(name);
     if (!fragment) return nothing;
-    const size = ofSelections(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value));
-    size.directives += fragment.directives?.length ?? 0;
+    const inner = ofSelections(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value));
+    const size = add(inner, { ...nothing, directives: fragment.directives?.length ?? 0 });
     sizes.set(name, size);
     return size;
   };

@@ -1,0 +1,94 @@
+import { Worker } from 'node:worker_threads';
+import type { Config } from '../config.ts';
+import type { PoolSettings } from '../database/pools.ts';
+import { DatabaseUnavailable } from '../database/unavailable.ts';
+import type { Log } from '../log.ts';
+import { DocumentRefused } from './document.ts';
+import type { Answer, Operation } from './execution.ts';
+import { limitExceeded } from './limits.ts';
+
+/** What the other thread is started with. */
+export type OffloadSettings = {
+  readonly config: PoolSettings & Pick<Config, 'limits' | 'logLevel'>;
+  readonly authUrl: string;
+  readonly keys: readonly [Uint8Array, ...Uint8Array[]];
+};
+
+/** What goes to the other thread; it prepares the document anew. */
+export type OffloadedOperation = Omit<Operation, 'prepared'> & {
+  readonly id: number;
+  readonly query: string;
+  readonly operationName: string | null;
+};
+
+/** What comes back: an answer, a refusal for its rows, a failure, or a line for the log. */
+export type OffloadMessage =
+  | { readonly id: number; readonly answer: Answer }
+  | { readonly id: number; readonly refused: 'rows' }
+  | { readonly id: number; readonly failed: true }
+  | { readonly line: string };
+
+export type Offload = { execute(operation: Operation): Promise<Answer>; stop(): Promise<void> };
+
+/**
+ * A second thread for operations that take long to plan or return much, both of which Node.js does in one go: while it is busy,
+ * this thread goes on answering. It starts with the first such operation and has connections of its own.
+ */
+export function createOffload(settings: OffloadSettings, log: Log): Offload {
+  const pending = new Map<number, PromiseWithResolvers<Answer>>();
+  let worker: Worker | null = null;
+  let lastId = 0;
+
+  const start = (): Worker => {
+    const started = new Worker(new URL('./offloadWorker.ts', import.meta.url), {
+      workerData: settings,
+      resourceLimits: { maxOldGenerationSizeMb: 1024 },
+    });
+    started.on('message', (message: OffloadMessage) => {
+      if ('line' in message) return relay(log, message.line);
+      const operation = pending.get(message.id);
+      pending.delete(message.id);
+      if ('answer' in message) operation?.resolve(message.answer);
+      else if ('refused' in message)
+        operation?.reject(new DocumentRefused([limitExceeded('rows', settings.config.limits.rows)]));
+      else operation?.reject(new Error('The second thread failed; its log line says why'));
+    });
+    started.on('error', (error) => log.error({ error }, 'the second thread failed'));
+    started.on('exit', () => {
+      worker = null;
+      for (const operation of pending.values()) operation.reject(new DatabaseUnavailable());
+      pending.clear();
+    });
+    // It must not keep a process alive that has nothing else to do.
+    started.unref();
+    return started;
+  };
+
+  return {
+    execute({ prepared, ...operation }: Operation): Promise<Answer> {
+      worker ??= start();
+      const id = ++lastId;
+      const answer = Promise.withResolvers<Answer>();
+      pending.set(id, answer);
+      const { query, operation: node } = prepared;
+      const operationName = node.name?.value ?? null;
+      worker.postMessage({ ...operation, id, query, operationName } satisfies OffloadedOperation);
+      return answer.promise;
+    },
+    async stop(): Promise<void> {
+      await worker?.terminate();
+    },
+  };
+}
+
+/** Planning takes time with fields and with connections below connections; writing an answer with its rows. */
+export function isLong({ prepared: { size }, mostRows }: Operation): boolean {
+  return size.fields > 200 || size.depth * size.connections > 500 || mostRows > 3000;
+}
+
+/** A line of the other thread's log, with its level and fields. */
+function relay(log: Log, line: string): void {
+  const { level, msg, ...fields } = JSON.parse(line);
+  const method = log.levels.labels[level] as 'error' | undefined;
+  if (method) log[method](fields, msg);
+}

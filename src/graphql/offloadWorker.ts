@@ -1,0 +1,31 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { createPool } from '../database/pools.ts';
+import { createLog } from '../log.ts';
+import { createSecrets } from '../secrets.ts';
+import { createDocumentReader, DocumentRefused } from './document.ts';
+import { createExecution } from './execution.ts';
+import type { OffloadedOperation, OffloadMessage, OffloadSettings } from './offload.ts';
+import { buildGraph } from './schema.ts';
+
+// The other end of offload.ts.
+
+const { config, authUrl, keys } = workerData as OffloadSettings;
+const send = (message: OffloadMessage) => parentPort?.postMessage(message);
+const log = createLog(config.logLevel, { write: (line) => send({ line }) });
+const pool = createPool(authUrl, { ...config, poolSize: 2 }, log);
+const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
+const ready = buildGraph(pool).then((graph) => ({
+  readDocument: createDocumentReader(graph.schema, config.limits),
+  execute: createExecution({ config, secrets, graph, log }),
+}));
+
+parentPort?.on('message', async ({ id, query, operationName, ...operation }: OffloadedOperation) => {
+  try {
+    const { readDocument, execute } = await ready;
+    send({ id, answer: await execute({ ...operation, prepared: readDocument(query, operationName) }) });
+  } catch (error) {
+    if (error instanceof DocumentRefused) return send({ id, refused: 'rows' });
+    log.error({ requestId: operation.requestId, error }, 'an operation failed');
+    send({ id, failed: true });
+  }
+});
