@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { serveAssets } from './assets.ts';
 import type { DemoAccess } from './demo.ts';
 import { createGraphiql } from './graphiql.ts';
+import { createPlayground } from './playground.ts';
 import type { Site } from './site.ts';
 
 export type ToolsContext = {
@@ -28,11 +29,15 @@ export async function createToolsRouter({ config, url, demo }: ToolsContext): Pr
     links: [
       { href: `${basePath}/`, label: 'Home' },
       { href: `${basePath}/graphiql`, label: 'GraphiQL' },
+      { href: `${basePath}/playground`, label: 'Playground' },
+      { href: `${basePath}/documentations/graphql`, label: 'Documentation' },
     ],
   };
   const graphiql = await createGraphiql(site, config, demo);
+  const playground = await createPlayground(site);
 
-  router.use(assets.router, graphiql.assets);
+  router.use(assets.router, graphiql.assets, playground.assets);
   router.get('/graphiql', graphiql.page);
+  router.get('/playground', playground.page);
   return router;
 }

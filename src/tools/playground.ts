@@ -1,0 +1,59 @@
+import altair from 'altair-static';
+import { serveAssets } from './assets.ts';
+import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
+import { examples } from './examples.ts';
+import { Html, html, jsonElement } from './html.ts';
+import { findPackage } from './package.ts';
+import { renderPage } from './page.ts';
+import { sendPage } from './sendPage.ts';
+import type { Site } from './site.ts';
+
+/** `/playground`: Altair, with the endpoint and an example of the Authorization header filled in. */
+export async function createPlayground({ url, basePath, assetsPath, links }: Site) {
+  const assets = await serveAssets(basePath, 'altair', altair.getDistDirectory(), isWanted);
+  const [example] = examples.app;
+  const page = renderPage({
+    title: 'Playground',
+    assetsPath,
+    links,
+    here: `${basePath}/playground`,
+    madeWith: `Altair ${findPackage('altair-static').version}`,
+    head: html`<base href="${assets.path}">
+<link rel="stylesheet" href="${assets.path}styles.css">
+<link rel="stylesheet" href="${assetsPath}playground.css">
+${jsonElement('settings', {
+  baseURL: assets.path,
+  endpointURL: `${url}/graphql`,
+  initialName: 'Graph Query Service',
+  initialQuery: example?.query,
+  initialVariables: JSON.stringify(example?.variables, null, 2),
+  initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
+  // A token typed into the headers must not outlive the page.
+  preserveState: false,
+  // It would be one with the makers of Altair.
+  disableAccount: true,
+})}`,
+    body: html`<p class="hint">Without a token the service shows its schema only. Put one in place of <code>&lt;ACCESS_TOKEN&gt;</code>
+in the <button type="button" id="show-headers">HTTP headers</button>; <a href="${basePath}/documentations/graphql#token">how to get one</a>.</p>
+${new Html(altairBody())}
+<script type="module" src="${assetsPath}playground.js"></script>`,
+  });
+  return { assets: assets.router, page: sendPage(page, policy) };
+}
+
+/** Angular, with which Altair is made, writes its styles into the page; its editor works in workers; `<base>` is how it finds its files. */
+const policy = contentSecurityPolicy({
+  'style-src': "'self' 'unsafe-inline'",
+  'worker-src': "'self'",
+  'base-uri': "'self'",
+});
+
+/** Not the frame for scripts around requests, which need `eval`; playground.css hides their tabs. */
+const isWanted = (file: string) => !file.startsWith('iframe-sandbox') && file !== 'index.html';
+
+/** What Altair's own page has in its body: the element that it fills, and its scripts. */
+function altairBody(): string {
+  const body = /<body>(.*)<\/body>/s.exec(altair.getAltairHtml())?.[1];
+  if (body === undefined) throw new Error('altair-static has another page than this version of the service knows.');
+  return body;
+}
