@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 section 5.2, and two for what it does not know. */
+/** The error codes of RFC 6749 section 5.2, RFC 6750's `invalid_token`, and two for a service in trouble. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -47,8 +47,8 @@ export const endedMeanwhile = (cause: unknown) =>
 
 export const unauthorizedClient = (description: string) => new OAuthError('unauthorized_client', description);
 
-export const unsupportedGrantType = () =>
-  new OAuthError('unsupported_grant_type', 'grant_type must be client_credentials, password or refresh_token.');
+export const unsupportedGrantType = (supported: readonly string[]) =>
+  new OAuthError('unsupported_grant_type', `grant_type must be one of ${supported.join(', ')}.`);
 
 export const invalidScope = (description: string) => new OAuthError('invalid_scope', description);
 

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Scope } from '../token/claims.ts';
-import type { Client } from './clientAuthentication.ts';
+import type { Client } from './authenticateClient.ts';
 import { inOrganization } from './inOrganization.ts';
-import { issueTokens, type TokenReply } from './issue.ts';
+import { issueTokens, type TokenReply } from './issueTokens.ts';
 import { onlyRow } from './onlyRow.ts';
 
 /** A new grant for a person who has just signed in, and its tokens. The grant remembers how its client authenticated. */

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import { scopesOfGrantType } from './scope.ts';
 
 /** `GET /.well-known/oauth-authorization-server` (RFC 8414), true to what is implemented. */
 export function describeServer(url: string): RequestHandler {
@@ -11,7 +12,7 @@ export function describeServer(url: string): RequestHandler {
     scopes_supported: ['app', 'basic', 'me'],
     // Required, and empty while there is no authorization endpoint.
     response_types_supported: [],
-    grant_types_supported: ['client_credentials', 'password', 'refresh_token'],
+    grant_types_supported: Object.keys(scopesOfGrantType),
     token_endpoint_auth_methods_supported: [...client, 'none'],
     revocation_endpoint_auth_methods_supported: [...client, 'none'],
     introspection_endpoint_auth_methods_supported: [...client, 'Bearer'],

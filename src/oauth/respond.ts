@@ -1,5 +1,5 @@
 import type { ExchangeDoneFunction } from 'oauth2orize';
-import type { TokenReply } from './issue.ts';
+import type { TokenReply } from './issueTokens.ts';
 
 /**
  * Hands a reply, or what went wrong, to oauth2orize. Its callbacks know no promises: a rejection that nobody hands on

@@ -2,11 +2,14 @@ import type { Scope } from '../token/claims.ts';
 import type { Application } from './application.ts';
 import { invalidScope, unauthorizedClient } from './errors.ts';
 
-/** Which scopes a grant type is for: an application's own, or a person's. */
+/** The grant types, and which scopes each can give: an application's own, a person's, or whatever it renews. */
 export const scopesOfGrantType = {
   client_credentials: ['app', 'basic'],
   password: ['me'],
+  refresh_token: ['app', 'basic', 'me'],
 } as const satisfies Record<string, readonly Scope[]>;
+
+export type GrantType = keyof typeof scopesOfGrantType;
 
 /**
  * The scopes of a token, sorted: those asked for, or all of `possible` that the application holds. `possible` is what the

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { type Client, requireClient } from './clientAuthentication.ts';
+import { type Client, requireClient } from './authenticateClient.ts';
 import {
   invalidClient,
   invalidRequest,
@@ -9,7 +9,7 @@ import {
   unsupportedGrantType,
 } from './errors.ts';
 import type { Parameters } from './parameters.ts';
-import { isWithin, parseScope, scopesOfGrantType } from './scope.ts';
+import { type GrantType, isWithin, parseScope, scopesOfGrantType } from './scope.ts';
 
 /**
  * What `POST /oauth/token` refuses whoever asks, in this order. Parameters come before the application's type, so that a
@@ -37,8 +37,8 @@ const parameterChecks: readonly Check<Parameters>[] = [
   ],
   [
     'RFC 6749 section 5.2',
-    ({ grant_type }) => ['client_credentials', 'password', 'refresh_token'].includes(grant_type ?? ''),
-    unsupportedGrantType,
+    ({ grant_type }) => grant_type !== undefined && Object.hasOwn(scopesOfGrantType, grant_type),
+    () => unsupportedGrantType(Object.keys(scopesOfGrantType)),
   ],
   [
     'interface specification, Authentication, row 7: the token replaces user name and password',
@@ -62,10 +62,8 @@ const parameterChecks: readonly Check<Parameters>[] = [
   ],
   [
     'RFC 6749 section 3.3; an application in its own name is nobody, a person is no application',
-    ({ grant_type, scope }) => {
-      const asked = parseScope(scope) ?? [];
-      return grant_type === 'refresh_token' || isWithin(asked, scopesOfGrantType[grant_type as NewGrant]);
-    },
+    // The second check has seen to it that the grant type is one of these.
+    ({ grant_type, scope }) => isWithin(parseScope(scope) ?? [], scopesOfGrantType[grant_type as GrantType]),
     () => invalidScope('This grant type cannot give that scope.'),
   ],
 ];
@@ -90,12 +88,12 @@ const clientChecks: readonly Check<Client & { parameters: Parameters }>[] = [
   [
     'interface specification, Authentication, row 7',
     ({ application, parameters }) =>
-      parameters.username === undefined || application.mobileApp !== 'external_authentication_token',
+      parameters.grant_type !== 'password' ||
+      isExternal(parameters) ||
+      application.mobileApp !== 'external_authentication_token',
     () => unauthorizedClient('The mobile app of this application signs in by external_authentication_token alone.'),
   ],
 ];
-
-type NewGrant = keyof typeof scopesOfGrantType;
 
 function refuse<T>(checks: readonly Check<T>[], subject: T): void {
   for (const [, holds, refusal] of checks) {

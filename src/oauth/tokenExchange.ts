@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import oauth2orize from 'oauth2orize';
 import type { Pool } from 'pg';
 import type { Secrets } from '../secrets.ts';
-import type { Client } from './clientAuthentication.ts';
+import type { Client } from './authenticateClient.ts';
 import { clientCredentials } from './grants/clientCredentials.ts';
 import { externalAuthenticationToken } from './grants/externalAuthenticationToken.ts';
 import { password } from './grants/password.ts';

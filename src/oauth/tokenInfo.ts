@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { requestIdOf } from '../http/requestId.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
-import { requireClaims } from './bearerAuthentication.ts';
+import { requireClaims } from './authenticateBearer.ts';
 import type { UserIdOf } from './introspect.ts';
 import { onlyRow } from './onlyRow.ts';
 

@@ -97,6 +97,13 @@ test('the application of a mobile app must authenticate for itself', async () =>
   expectTokens(authenticated, 'app');
 });
 
+test('parameters of other grant types are ignored', async () => {
+  const application = await createApplication(oauth, { mobileApp: 'external_authentication_token' });
+  const others = { username: 'a', password: 'b', refresh_token: 'c', external_authentication_token: 'd' };
+
+  expectTokens(await token(oauth, { form: { grant_type, ...others, ...asClient(application) } }), 'app');
+});
+
 test('reissuing keeps one grant for each set of scopes, and every token of it works', async () => {
   const application = await createApplication(oauth, { scopes: ['app', 'basic'] });
 

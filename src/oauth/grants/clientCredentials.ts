@@ -1,11 +1,11 @@
 import oauth2orize from 'oauth2orize';
 import type { Pool, PoolClient } from 'pg';
 import type { Scope } from '../../token/claims.ts';
-import type { Client } from '../clientAuthentication.ts';
+import type { Client } from '../authenticateClient.ts';
 import { deleteExpiredTokens } from '../deleteExpiredTokens.ts';
 import { temporarilyUnavailable } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { issueTokens, type TokenReply } from '../issue.ts';
+import { issueTokens, type TokenReply } from '../issueTokens.ts';
 import type { Parameters } from '../parameters.ts';
 import { respond } from '../respond.ts';
 import { grantedScopes, scopesOfGrantType } from '../scope.ts';

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { MiddlewareFunction } from 'oauth2orize';
 import type { Pool, PoolClient } from 'pg';
 import type { Secrets } from '../../secrets.ts';
-import type { Client } from '../clientAuthentication.ts';
+import type { Client } from '../authenticateClient.ts';
 import { invalidGrant } from '../errors.ts';
 import type { Form } from '../form.ts';
 import { inOrganization } from '../inOrganization.ts';

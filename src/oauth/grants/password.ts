@@ -1,9 +1,9 @@
 import oauth2orize from 'oauth2orize';
 import type { Pool, PoolClient } from 'pg';
-import type { Client } from '../clientAuthentication.ts';
+import type { Client } from '../authenticateClient.ts';
 import { invalidGrant } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
-import type { TokenReply } from '../issue.ts';
+import type { TokenReply } from '../issueTokens.ts';
 import { issueToUser } from '../issueToUser.ts';
 import type { Parameters } from '../parameters.ts';
 import { verifyPassword } from '../passwords.ts';
@@ -45,7 +45,7 @@ async function findUser(database: PoolClient, username: string): Promise<UserRow
       select u.id, c.password_hash, c.disabled_at is not null as disabled
       from app_public.users u
       left join oauth.credentials c on c.organization_id = u.organization_id and c.user_id = u.id
-      where lower(u.email) = lower($1)`,
+      where u.email_lowercase = lower($1)`,
     values: [username.trim()],
   });
   return rows[0];

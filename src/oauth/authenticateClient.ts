@@ -6,8 +6,8 @@ import type { Pool } from 'pg';
 import { requestIdOf } from '../http/requestId.ts';
 import { hashToken } from '../token/format.ts';
 import { type Application, findApplication } from './application.ts';
-import { readClientCredentials } from './clientCredentials.ts';
 import { invalidClient } from './errors.ts';
+import { readClientCredentials } from './readClientCredentials.ts';
 
 /** Who asks. */
 export type Client = {
