@@ -13,7 +13,12 @@ declare global {
       sealExternalAuthenticationToken(
         token: string,
         owner: { organizationId: string; userId: string },
-      ): { ciphertext: Buffer; hash: Buffer };
+      ): {
+        ciphertext: Buffer;
+        hash: Buffer;
+        /** The hash under the key before, while there is one: the token may be stored under it, too. */
+        previousHash: Buffer | undefined;
+      };
     }
   }
   namespace GraphileConfig {
@@ -165,12 +170,12 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
 type Arguments = Readonly<Record<string, string | null | undefined>>;
 type Values = Record<string, string | null>;
 
-function toCreateCall([graph, args]: readonly [Grafast.Context, Arguments]) {
+async function toCreateCall([graph, args]: readonly [Grafast.Context, Arguments]) {
   assertScope(graph.scopes, 'app');
   const id = uuidv7();
   // Here null is as good as absent: there is nothing to clear yet.
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value != null));
-  return { id, values: seal(graph, id, toValues(given)) };
+  return { id, values: await seal(graph, id, toValues(given)) };
 }
 
 async function toUpdateCall([graph, args]: readonly [Grafast.Context, Arguments]) {
@@ -183,7 +188,7 @@ async function toUpdateCall([graph, args]: readonly [Grafast.Context, Arguments]
   if (globalId != null) {
     const id = userIdOf(globalId);
     const values = toValues(externalIdentifier === undefined ? others : { ...others, externalIdentifier });
-    return { id, externalIdentifier: null, values: seal(graph, id, values) };
+    return { id, externalIdentifier: null, values: await seal(graph, id, values) };
   }
   if (externalIdentifier == null)
     throw refusal('BAD_USER_INPUT', 'Give id or externalIdentifier to say which user to change.', { argument: 'id' });
@@ -192,7 +197,7 @@ async function toUpdateCall([graph, args]: readonly [Grafast.Context, Arguments]
   assertText('externalIdentifier', externalIdentifier);
   // A sealed token is bound to the user's id. The update then asks for both, so that it cannot hit another user.
   const id = values.externalAuthenticationToken == null ? null : await findUserId(graph, externalIdentifier);
-  return { id, externalIdentifier, values: seal(graph, id ?? '', values) };
+  return { id, externalIdentifier, values: await seal(graph, id ?? '', values) };
 }
 
 function toDeleteCall([graph, { id, externalIdentifier }]: readonly [Grafast.Context, Arguments]) {
@@ -225,7 +230,7 @@ function toValues(args: Arguments): Values {
 }
 
 /** Replaces the external authentication token by its ciphertext and hash; null clears both, whoever the user is. */
-function seal(graph: Grafast.Context, userId: string, values: Values): Values {
+async function seal(graph: Grafast.Context, userId: string, values: Values): Promise<Values> {
   const { externalAuthenticationToken: token, ...others } = values;
   if (token === undefined) return others;
   if (token === null)
@@ -237,12 +242,28 @@ function seal(graph: Grafast.Context, userId: string, values: Values): Values {
       argument: 'externalAuthenticationToken',
     });
   }
-  const sealed = graph.sealExternalAuthenticationToken(token, { organizationId: graph.organizationId, userId });
+  const owner = { organizationId: graph.organizationId, userId };
+  const { ciphertext, hash, previousHash } = graph.sealExternalAuthenticationToken(token, owner);
+  if (previousHash) await assertFree(graph, userId, previousHash);
   return {
     ...others,
-    externalAuthenticationTokenCiphertext: sealed.ciphertext.toString('hex'),
-    externalAuthenticationTokenHash: sealed.hash.toString('hex'),
+    externalAuthenticationTokenCiphertext: ciphertext.toString('hex'),
+    externalAuthenticationTokenHash: hash.toString('hex'),
   };
+}
+
+/** The unique constraint compares hashes under one key; this one is under the key before. */
+async function assertFree(graph: Grafast.Context, userId: string, previousHash: Buffer): Promise<void> {
+  const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
+    client.query({
+      text: 'select from app_public.users where external_authentication_token_hash = $1 and id <> $2',
+      values: [previousHash, userId],
+    }),
+  );
+  if (rows.length === 0) return;
+  throw refusal('CONFLICT', 'Another user has this external authentication token.', {
+    argument: 'externalAuthenticationToken',
+  });
 }
 
 function userIdOf(globalId: string): string {

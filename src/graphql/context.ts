@@ -16,10 +16,11 @@ export function createContext(
     scopes: claims?.scopes ?? [],
     organizationId: claims?.organizationId ?? '',
     openExternalAuthenticationToken: secrets.open,
-    sealExternalAuthenticationToken: (token, owner) => ({
-      ciphertext: secrets.seal(token, owner),
-      hash: secrets.lookupHash(token, owner.organizationId),
-    }),
+    sealExternalAuthenticationToken(token, owner) {
+      const [, previousHash] = secrets.lookupHashes(token, owner.organizationId);
+      const hash = secrets.lookupHash(token, owner.organizationId);
+      return { ciphertext: secrets.seal(token, owner), hash, previousHash };
+    },
   };
 }
 
