@@ -58,6 +58,8 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       defaultNodeIdCodec: nodeIdCodecName,
       pgForbidSetofFunctionsToReturnNull: true,
       dontSwallowErrors: true,
+      // It would print ids that clients have made up.
+      muteWarnings: true,
     },
     grafast: {
       // 100 levels of `children { edges { node } }`, of up to six layers each.
