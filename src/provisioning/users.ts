@@ -33,7 +33,7 @@ export function readUsers(client: ClientBase, users: readonly Entry<UserOutline>
     rows,
     `select
        coalesce(u.id, app_hidden.uuid_v7()) as id, u.id is null as is_new, u.full_name, u.email, u.locale, u.time_zone,
-       lower(u.email) as email_key, lower(given.email) as wanted_email_key,
+       u.email_lowercase as email_key, lower(given.email) as wanted_email_key,
        encode(u.external_authentication_token_hash, 'hex') as token_hash, c.password_hash is not null as has_password
      from rows from (
        jsonb_to_recordset($1) as (organization_id uuid, external_identifier text, email text)
@@ -99,7 +99,7 @@ type Taken = { index: number; holder: string | null };
 const findTakenEmails = `
   select given.index, u.external_identifier as holder
   from jsonb_to_recordset($1) as given (index int, organization_id uuid, external_identifier text, email text)
-  join app_public.users u on u.organization_id = given.organization_id and lower(u.email) = lower(given.email)
+  join app_public.users u on u.organization_id = given.organization_id and u.email_lowercase = lower(given.email)
   where u.external_identifier is distinct from given.external_identifier`;
 
 const findTakenTokens = `
