@@ -9,7 +9,9 @@ import {
   type OperationDefinitionNode,
   parse,
   type SelectionSetNode,
+  specifiedRules,
   validate,
+  visit,
 } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
 import { graphqlError } from './errors.ts';
@@ -63,12 +65,15 @@ type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments'> & {
 };
 
 function read(schema: GraphQLSchema, query: string, limits: Config['limits']): ReadDocument {
-  const document = parseDocument(query, limits.tokens);
-  const sizes = measureOperations(schema, document);
-  const exceeded = exceededLimits(sizes.values(), limits);
+  const parsed = parseDocument(query, limits.tokens);
+  const exceeded = exceededLimits(measureOperations(schema, parsed).values(), limits);
   if (exceeded.length > 0) throw new DocumentRefused(exceeded);
 
-  const errors = validate(schema, document);
+  const document = withoutRepetition(parsed);
+  const sizes = measureOperations(schema, document);
+
+  // Suggestions would spell the schema out for those who may not read it.
+  const errors = validate(schema, document, specifiedRules, { hideSuggestions: true });
   if (errors.length > 0) throw new DocumentRefused(errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')));
   return { document, sizes, fragments: fragmentsOf(document) };
 }
@@ -85,14 +90,32 @@ function parseDocument(query: string, maxTokens: number): DocumentNode {
   }
 }
 
-/** Without its suggestions, which would spell the schema out for those who may not read it. */
 function withCode({ message, nodes, source, positions }: GraphQLError, code: string): GraphQLError {
-  const [sentence = message] = message.split(' Did you mean ');
-  return new GraphQLError(sentence, {
+  return new GraphQLError(message, {
     nodes: nodes ?? null,
     source: source ?? null,
     positions: positions ?? null,
     extensions: { code },
+  });
+}
+
+/**
+ * The document with each plain leaf once per selection set. It means the same, and validation, which compares all fields of
+ * one name with each other, stays far from the bound at which it gives up.
+ */
+function withoutRepetition(document: DocumentNode): DocumentNode {
+  return visit(document, {
+    SelectionSet(node) {
+      const seen = new Set<string>();
+      const selections = node.selections.filter((selection) => {
+        if (selection.kind !== Kind.FIELD || selection.alias || selection.selectionSet) return true;
+        if (selection.arguments?.length || selection.directives?.length) return true;
+        const isNew = !seen.has(selection.name.value);
+        seen.add(selection.name.value);
+        return isNew;
+      });
+      return selections.length < node.selections.length ? { ...node, selections } : undefined;
+    },
   });
 }
 
