@@ -38,8 +38,11 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       GraphQLEnumType_values(values, _build, { scope }) {
-        if (scope.isPgRowSortEnum) delete values.NATURAL;
-        return values;
+        if (!scope.isPgRowSortEnum) return values;
+        const { NATURAL: _natural, ...orders } = values;
+        return Object.fromEntries(
+          Object.entries(orders).map(([name, order]) => [name, { ...order, description: describeOrder(name) }]),
+        );
       },
 
       GraphQLObjectType_fields_field_args(args, build, { scope }) {
@@ -136,6 +139,15 @@ function anyOf(attribute: string, values: FilterValues, codec: PgCodec) {
     if (values == null) return;
     query.where(sql`${query.alias}.${sql.identifier(attribute)} = any (${sqlValueWithCodec(values, codec)})`);
   };
+}
+
+/** `FULL_NAME_DESC` in words. */
+function describeOrder(name: string): string {
+  const [, attribute = '', direction] = /^(.+)_(ASC|DESC)$/.exec(name) ?? [];
+  if (attribute === 'PRIMARY_KEY')
+    return direction === 'ASC' ? 'In the order of creation; the default.' : 'Latest first.';
+  const words = attribute.toLowerCase().replaceAll('_', ' ');
+  return `By ${words}, ${direction === 'ASC' ? 'ascending' : 'descending'}; equal ones by their keys.`;
 }
 
 /** The keys of the rows of this type; another type's id stands for none. */

@@ -1,0 +1,208 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import {
+  buildClientSchema,
+  type GraphQLSchema,
+  getIntrospectionQuery,
+  isEnumType,
+  isInterfaceType,
+  isObjectType,
+  lexicographicSortSchema,
+  printSchema,
+} from 'postgraphile/graphql';
+import { type GraphTest, read, startGraphTest } from './support.ts';
+
+let graph: GraphTest;
+let schema: GraphQLSchema;
+beforeAll(async () => {
+  graph = await startGraphTest();
+  const query = getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true, schemaDescription: true });
+  schema = lexicographicSortSchema(buildClientSchema(await read(graph, null, query)));
+});
+afterAll(() => graph.stop());
+
+test('the schema is that of schema.graphql, which a person has reviewed (UPDATE_GOLDEN=1 writes it anew)', async () => {
+  const golden = new URL('schema.graphql', import.meta.url);
+  const printed = `${printSchema(schema)}\n`;
+  if (process.env.UPDATE_GOLDEN) await writeFile(golden, printed);
+
+  expect(printed).toBe(await readFile(golden, 'utf8'));
+});
+
+const unitPage =
+  'after: Cursor, before: Cursor, externalIdentifiers: [String!], first: Int, ids: [ID!], last: Int, orderBy: [UnitOrderBy!] = [PRIMARY_KEY_ASC]';
+const userPage = unitPage.replace('UnitOrderBy', 'UserOrderBy');
+const connection = (type: string) => ({
+  nodes: `[${type}!]!`,
+  edges: `[${type}Edge!]!`,
+  pageInfo: 'PageInfo!',
+  totalCount: 'Int!',
+});
+
+// Contract section 4, type by type.
+test.each<[string, string[], Record<string, string>]>([
+  ['Query', [], { viewer: 'Viewer', app: 'App', 'node(id: ID!)': 'Node' }],
+  [
+    'Viewer',
+    [],
+    {
+      id: 'ID!',
+      fullName: 'String!',
+      email: 'String!',
+      locale: 'String!',
+      timeZone: 'String!',
+      externalIdentifier: 'String',
+      cardAssignments: '[CardAssignment!]!',
+      [`accessibleUnits(${unitPage})`]: 'UnitConnection!',
+    },
+  ],
+  [
+    'App',
+    [],
+    { name: 'String!', [`users(${userPage})`]: 'UserConnection!', [`rootUnits(${unitPage})`]: 'UnitConnection!' },
+  ],
+  ['Node', [], { id: 'ID!' }],
+  [
+    'User',
+    ['Node'],
+    {
+      id: 'ID!',
+      fullName: 'String!',
+      email: 'String!',
+      locale: 'String!',
+      timeZone: 'String!',
+      externalIdentifier: 'String',
+      externalAuthenticationToken: 'String',
+      cardAssignments: '[CardAssignment!]!',
+    },
+  ],
+  [
+    'Unit',
+    ['Node'],
+    {
+      id: 'ID!',
+      name: 'String!',
+      externalIdentifier: 'String',
+      parent: 'Unit',
+      [`children(${unitPage})`]: 'UnitConnection!',
+    },
+  ],
+  ['CardAssignment', ['Node'], { id: 'ID!', card: 'Card!' }],
+  ['Card', ['Node'], { id: 'ID!', name: 'String!' }],
+  [
+    'BeaconCard',
+    ['Card', 'Node'],
+    { id: 'ID!', name: 'String!', proximityUuid: 'UUID!', major: 'Int!', minor: 'Int!' },
+  ],
+  ['NfcCard', ['Card', 'Node'], { id: 'ID!', name: 'String!', nfcIdentifier: 'String!' }],
+  ['IdentificationCode', ['Card', 'Node'], { id: 'ID!', name: 'String!' }],
+  ['UserConnection', [], connection('User')],
+  ['UnitConnection', [], connection('Unit')],
+  ['UserEdge', [], { node: 'User!', cursor: 'Cursor' }],
+  ['UnitEdge', [], { node: 'Unit!', cursor: 'Cursor' }],
+  [
+    'PageInfo',
+    [],
+    { hasNextPage: 'Boolean!', hasPreviousPage: 'Boolean!', startCursor: 'Cursor', endCursor: 'Cursor' },
+  ],
+  [
+    'Mutation',
+    [],
+    {
+      'userCreate(email: String!, externalAuthenticationToken: String, externalIdentifier: String, fullName: String!, locale: String, timeZone: String, timezone: String)':
+        'UserCreatePayload',
+      'userUpdate(email: String, externalAuthenticationToken: String, externalIdentifier: String, fullName: String, id: ID, locale: String, timeZone: String, timezone: String)':
+        'UserUpdatePayload',
+      'userDelete(externalIdentifier: String, id: ID)': 'UserDeletePayload',
+    },
+  ],
+  ['UserCreatePayload', [], { user: 'User' }],
+  ['UserUpdatePayload', [], { user: 'User' }],
+  ['UserDeletePayload', [], { user: 'User' }],
+])('%s has exactly the fields of the contract', (name, interfaces, fields) => {
+  const type = schema.getType(name);
+  if (!isObjectType(type) && !isInterfaceType(type)) throw new Error(`${name} is no type with fields`);
+
+  const found = Object.values(type.getFields()).map((field) => {
+    const args = field.args.map(({ name, type, defaultValue }) =>
+      defaultValue === undefined ? `${name}: ${type}` : `${name}: ${type} = [${defaultValue}]`,
+    );
+    return [args.length > 0 ? `${field.name}(${args.join(', ')})` : field.name, String(field.type)];
+  });
+
+  expect(Object.fromEntries(found)).toEqual(fields);
+  expect(type.getInterfaces().map(String)).toEqual(interfaces);
+});
+
+test('there are no other types', () => {
+  const names = Object.keys(schema.getTypeMap()).filter((name) => !name.startsWith('__'));
+
+  expect(names).toEqual([
+    ...[
+      'App',
+      'BeaconCard',
+      'Boolean',
+      'Card',
+      'CardAssignment',
+      'Cursor',
+      'ID',
+      'IdentificationCode',
+      'Int',
+      'Mutation',
+    ],
+    ...['NfcCard', 'Node', 'PageInfo', 'Query', 'String', 'UUID', 'Unit', 'UnitConnection', 'UnitEdge', 'UnitOrderBy'],
+    ...[
+      'User',
+      'UserConnection',
+      'UserCreatePayload',
+      'UserDeletePayload',
+      'UserEdge',
+      'UserOrderBy',
+      'UserUpdatePayload',
+    ],
+    'Viewer',
+  ]);
+});
+
+test.each([
+  ['UnitOrderBy', ['EXTERNAL_IDENTIFIER', 'NAME', 'PRIMARY_KEY']],
+  ['UserOrderBy', ['EMAIL', 'EXTERNAL_IDENTIFIER', 'FULL_NAME', 'PRIMARY_KEY']],
+])('%s has exactly these orders', (name, orders) => {
+  const type = schema.getType(name);
+
+  const values = isEnumType(type) ? type.getValues().map((value) => value.name) : [];
+
+  expect(values).toEqual(orders.flatMap((order) => [`${order}_ASC`, `${order}_DESC`]));
+});
+
+test('timezone alone is deprecated', () => {
+  const deprecated = Object.values(schema.getTypeMap()).flatMap((type) =>
+    isObjectType(type) || isInterfaceType(type)
+      ? Object.values(type.getFields()).flatMap((field) => [
+          ...(field.deprecationReason ? [`${type.name}.${field.name}`] : []),
+          ...field.args.flatMap(({ name, deprecationReason }) =>
+            deprecationReason ? [`${field.name}(${name}): ${deprecationReason}`] : [],
+          ),
+        ])
+      : [],
+  );
+
+  expect(deprecated).toEqual(['userCreate(timezone): Use timeZone.', 'userUpdate(timezone): Use timeZone.']);
+});
+
+test('everything a client may write or read is described', () => {
+  const bare = Object.values(schema.getTypeMap())
+    .filter(({ name }) => !name.startsWith('__'))
+    .flatMap((type) => {
+      const members = isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [];
+      const args = members.flatMap((field) =>
+        field.args.map((arg) => ({ ...arg, name: `${field.name}(${arg.name})` })),
+      );
+      return [type, ...members, ...args].filter(({ description }) => !description).map((item) => item.name);
+    });
+
+  expect(bare).toEqual([]);
+});
+
+test('there are no subscriptions', () => {
+  expect(schema.getSubscriptionType() ?? null).toBeNull();
+});
