@@ -37,7 +37,7 @@ export async function createParts(context: PartsContext): Promise<Parts> {
     mounts: [
       // A client knows a user by the id that the graph shows.
       createOauthRouter({ ...context, secrets, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid }),
-      await createToolsRouter(context),
+      await createToolsRouter({ ...context, schema: graph.schema }),
       Router().use('/graphql', createEndpoint({ config, pool, secrets, graph, offload, log })),
     ],
     stop: async () => {
