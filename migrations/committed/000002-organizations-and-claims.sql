@@ -1,5 +1,5 @@
 --! Previous: sha1:a5e4dfde0f5a479eae2a0f25bef2d7d505f2d635
---! Hash: sha1:99f780055754b44f3b3534c9e6a469a59d401ece
+--! Hash: sha1:fb988c5ea820d368865120548e227f11a7760e33
 --! Message: organizations and claims
 
 -- An organization owns applications, users, units and cards; nothing crosses from one to another.
@@ -42,11 +42,13 @@ grant execute on function
 create function app_hidden.uuid_v7() returns uuid
   language sql volatile parallel safe
   as $$
+    -- 48 bits of milliseconds, the version and 12 bits of what is below a millisecond, the variant and 62 random bits.
     select encode(
-      set_bit(set_bit(
-        overlay(uuid_send(gen_random_uuid()) placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-        52, 1), 53, 1),
+      substring(int8send(microseconds / 1000) from 3)
+      || int2send((x'7000'::int + microseconds % 1000 * 4096 / 1000)::int2)
+      || substring(uuid_send(gen_random_uuid()) from 9),
       'hex')::uuid
+    from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as microseconds) as now
   $$;
 comment on function app_hidden.uuid_v7() is 'A new UUID version 7 (RFC 9562); PostgreSQL has its own from 18 on.';
 grant execute on function app_hidden.uuid_v7() to graph_app, graph_oauth, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:99f780055754b44f3b3534c9e6a469a59d401ece
---! Hash: sha1:94cc8cf5397693406710eab3dd2495e7ffc35b9c
+--! Previous: sha1:fb988c5ea820d368865120548e227f11a7760e33
+--! Hash: sha1:32bc6311c42aaefa5a29f1a2ea2214468a4ebbc5
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization and may have a mobile app, which decides how its users sign in.

@@ -1,5 +1,5 @@
---! Previous: sha1:94cc8cf5397693406710eab3dd2495e7ffc35b9c
---! Hash: sha1:354d1b312c36b0c9c0ee99a04012f0f4f3210d16
+--! Previous: sha1:32bc6311c42aaefa5a29f1a2ea2214468a4ebbc5
+--! Hash: sha1:ba63612633721ebce07fc5a3901eb8eecb4b4ba3
 --! Message: users
 
 -- A user is a person of one organization. What signs a person in (password, external token) never leaves the database in clear.

@@ -1,5 +1,5 @@
---! Previous: sha1:354d1b312c36b0c9c0ee99a04012f0f4f3210d16
---! Hash: sha1:b40d01f27c2aa58d954d91c67b975cdbbe85880e
+--! Previous: sha1:ba63612633721ebce07fc5a3901eb8eecb4b4ba3
+--! Hash: sha1:0fe256693558cf04b6cc79b18854118682690cae
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

@@ -1,5 +1,5 @@
---! Previous: sha1:b40d01f27c2aa58d954d91c67b975cdbbe85880e
---! Hash: sha1:65ecdbdb5d667f0b222836bfcb6c5fd2bf26b425
+--! Previous: sha1:0fe256693558cf04b6cc79b18854118682690cae
+--! Hash: sha1:bb1cd9ce7b4946df13a156295c26dbe966a2167f
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

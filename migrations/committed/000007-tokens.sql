@@ -1,5 +1,5 @@
---! Previous: sha1:65ecdbdb5d667f0b222836bfcb6c5fd2bf26b425
---! Hash: sha1:57c046f47b1d30f07cda2b427f62805204e67b32
+--! Previous: sha1:bb1cd9ce7b4946df13a156295c26dbe966a2167f
+--! Hash: sha1:95ce34cc73d997521c9a773131efe2faedb38078
 --! Message: tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

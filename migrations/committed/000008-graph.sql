@@ -1,5 +1,5 @@
---! Previous: sha1:57c046f47b1d30f07cda2b427f62805204e67b32
---! Hash: sha1:e79f4b3704641352ba024873e7faa1c71d7f6a78
+--! Previous: sha1:95ce34cc73d997521c9a773131efe2faedb38078
+--! Hash: sha1:5febe70425810533e30ad173cda8678db1c4ffe7
 --! Message: graph
 
 -- The two points of view from which the graph is entered, and the mutations.
