@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+/** `policies.txt` and `privileges.txt` are for people to review: they change with a migration, on purpose, by hand. */
+describe('the permissions of the database', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterAll(async () => {
+    await database.drop();
+  });
+
+  const lines = async (statement: string): Promise<string[]> => {
+    const { rows } = await database.owner.query({ text: statement, rowMode: 'array' });
+    return rows.map(([line]) => String(line));
+  };
+  const reviewed = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
+
+  it('are exactly the reviewed policies, each with its comment', async () => {
+    expect((await lines(policies)).join('\n')).toBe(await reviewed('policies.txt'));
+  });
+
+  it('are exactly the reviewed privileges', async () => {
+    expect(`${(await lines(privileges)).join('\n')}\n`).toBe(await reviewed('privileges.txt'));
+  });
+
+  it('hold on every table, for its owner, too', async () => {
+    const unprotected = `
+      select c.oid::regclass from pg_class c
+      where c.relkind in ('r', 'p', 'm', 'f') and ${ours('c.relnamespace')}
+        and not (c.relrowsecurity and c.relforcerowsecurity)`;
+    expect(await lines(unprotected)).toEqual([]);
+    const invoking = `
+      select c.oid::regclass || ': ' || coalesce(array_to_string(c.reloptions, ' '), '')
+      from pg_class c where c.relkind = 'v' and ${ours('c.relnamespace')} order by 1`;
+    expect(await lines(invoking)).toEqual([
+      'app_public.app: security_invoker=true',
+      'app_public.viewer: security_invoker=true',
+    ]);
+  });
+
+  it('cannot be passed by: no request role owns anything or has a power of its own', async () => {
+    const requestRoles = `(
+      select oid from pg_roles where rolname in ('graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_authenticator'))`;
+    expect(await lines(`select count(*) from ${requestRoles} as found`)).toEqual(['5']);
+    const owned = `
+      select d.classid::regclass || ' ' || d.objid from pg_shdepend d
+      where d.deptype = 'o' and d.refclassid = 'pg_authid'::regclass and d.refobjid in ${requestRoles}`;
+    expect(await lines(owned)).toEqual([]);
+    const powers = `
+      select rolname from pg_roles
+      where (oid in ${requestRoles} or rolname in ('graph_admin', 'graph_helper'))
+        and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication)`;
+    expect(await lines(powers)).toEqual([]);
+    const memberships = `
+      select member.rolname || ' in ' || r.rolname
+      from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles member on member.oid = m.member
+      where m.member in ${requestRoles} and member.rolname <> 'graph_authenticator'
+         or r.rolname in ('graph_admin', 'graph_helper') and member.rolname = 'graph_authenticator'`;
+    expect(await lines(memberships)).toEqual([]);
+  });
+
+  it("let few functions run with their owner's rights, each by a pinned search path, none for everybody", async () => {
+    const definers = `
+      select p.oid::regprocedure || ' as ' || p.proowner::regrole || ', ' || array_to_string(p.proconfig, ' ')
+      from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
+    expect(await lines(definers)).toEqual([
+      'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
+      'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
+    ]);
+    const forEverybody = `
+      select p.oid::regprocedure from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) acl
+      where ${ours('p.pronamespace')} and acl.grantee = 0`;
+    expect(await lines(forEverybody)).toEqual([]);
+  });
+
+  it('give nothing to everybody, now or by default', async () => {
+    const tables = `
+      select c.oid::regclass from pg_class c, aclexplode(c.relacl) acl where ${ours('c.relnamespace')} and acl.grantee = 0`;
+    const columns = `
+      select a.attrelid::regclass from pg_attribute a join pg_class c on c.oid = a.attrelid, aclexplode(a.attacl) acl
+      where ${ours('c.relnamespace')} and acl.grantee = 0`;
+    const schemas = `
+      select n.nspname from pg_namespace n, aclexplode(n.nspacl) acl
+      where ${ours('n.oid')} and acl.grantee = 0 and (n.nspname, acl.privilege_type) <> ('public', 'USAGE')`;
+    expect([...(await lines(tables)), ...(await lines(columns)), ...(await lines(schemas))]).toEqual([]);
+    await database.owner.query(
+      'create function app_hidden.made_by_this_test() returns int language sql as $$ select 1 $$',
+    );
+    const executable = "select has_function_privilege('graph_app', 'app_hidden.made_by_this_test()', 'execute')";
+    expect(await lines(executable)).toEqual(['false']);
+    await database.owner.query('drop function app_hidden.made_by_this_test()');
+  });
+
+  it('keep every reference inside of one organization', async () => {
+    const crossing = `
+      select c.conrelid::regclass || '.' || c.conname
+      from pg_constraint c
+      where c.contype = 'f' and ${ours('c.connamespace')}
+        and exists (select from pg_attribute a where a.attrelid = c.confrelid and a.attname = 'organization_id')
+        and not exists (
+          select from unnest(c.conkey, c.confkey) as pair (own, other)
+          join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.own and a.attname = 'organization_id'
+          join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.other and b.attname = 'organization_id')`;
+    expect(await lines(crossing)).toEqual([]);
+    // What has no organization: the organizations themselves, and what is nobody's.
+    const shared = `
+      select c.oid::regclass::text from pg_class c
+      where c.relkind = 'r' and ${ours('c.relnamespace')}
+        and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organization_id')
+      order by 1`;
+    expect(await lines(shared)).toEqual(['app_hidden.organizations', 'app_hidden.time_zones']);
+    const keys = `
+      select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
+      where i.indisunique and c.relkind = 'r' and ${ours('c.relnamespace')}
+        and not exists (
+          select from unnest(i.indkey) as key (number)
+          join pg_attribute a on a.attrelid = i.indrelid and a.attnum = key.number and a.attname = 'organization_id')
+      order by 1`;
+    // A client is known by its id before its organization is.
+    expect(await lines(keys)).toEqual([
+      'app_hidden.organizations_name_key',
+      'app_hidden.organizations_pkey',
+      'app_hidden.time_zones_pkey',
+      'oauth.applications_client_id_key',
+    ]);
+  });
+});
+
+const ours = (namespace: string) =>
+  `${namespace} in (select oid from pg_namespace where nspname !~ '^(pg_|information_schema|graphile_)')`;
+
+const policies = `
+  select format(
+    E'%s.%s\\n  %s: %s to %s\\n  %s%s%s\\n',
+    p.polrelid::regclass,
+    p.polname,
+    case when p.polpermissive then 'permissive' else 'restrictive' end,
+    case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
+    (select string_agg(role::regrole::text, ', ') from unnest(p.polroles) as role),
+    coalesce(obj_description(p.oid, 'pg_policy'), 'WITHOUT COMMENT'),
+    E'\\n  using ' || regexp_replace(pg_get_expr(p.polqual, p.polrelid), '\\s+', ' ', 'g'),
+    E'\\n  with check ' || regexp_replace(pg_get_expr(p.polwithcheck, p.polrelid), '\\s+', ' ', 'g'))
+  from pg_policy p
+  order by p.polrelid::regclass::text, p.polname`;
+
+const privileges = `
+  with granted as (
+    select 'schema ' || n.nspname as object, acl.grantee, lower(acl.privilege_type) as privilege
+    from pg_namespace n, aclexplode(n.nspacl) acl
+    where ${ours('n.oid')} and n.nspname <> 'public' and acl.grantee <> n.nspowner
+    union all
+    select c.oid::regclass::text, acl.grantee, lower(acl.privilege_type)
+    from pg_class c, aclexplode(c.relacl) acl
+    where ${ours('c.relnamespace')} and acl.grantee <> c.relowner
+    union all
+    select c.oid::regclass::text, acl.grantee,
+      format('%s (%s)', lower(acl.privilege_type), string_agg(a.attname, ', ' order by a.attnum))
+    from pg_class c join pg_attribute a on a.attrelid = c.oid, aclexplode(a.attacl) acl
+    where ${ours('c.relnamespace')}
+    group by c.oid, acl.grantee, acl.privilege_type
+    union all
+    select 'function ' || p.oid::regprocedure, acl.grantee, lower(acl.privilege_type)
+    from pg_proc p, aclexplode(p.proacl) acl
+    where ${ours('p.pronamespace')} and acl.grantee <> p.proowner
+  )
+  select format('%s: %s: %s', object, grantee::regrole, string_agg(privilege, ', ' order by privilege))
+  from granted
+  group by object, grantee
+  order by object, grantee::regrole::text`;

@@ -1,0 +1,56 @@
+import type { Pool } from 'pg';
+import type { Claims } from './support.ts';
+
+/**
+ * Two organizations, A and B, with a row in every table for each of two people, 1 and 2. A row's ids begin with the letter
+ * of its organization and end with the number of its person: `aaaaaaaa-0000-7000-8000-000000000001` is A1's.
+ */
+export async function insertTwoOrganizations(owner: Pool): Promise<void> {
+  for (const letter of ['a', 'b']) {
+    const organization = idOf(letter, 0);
+    await owner.query(`insert into app_hidden.organizations (id, name) values ($1, 'Organization ' || $2)`, [
+      organization,
+      letter,
+    ]);
+    for (const number of [1, 2]) {
+      const id = idOf(letter, number);
+      for (const statement of statements) {
+        await owner.query(statement.replaceAll(':organization', `'${organization}'`).replaceAll(':id', `'${id}'`));
+      }
+    }
+  }
+}
+
+/** The claims of a person, or of that person's application. */
+export const claimsOf = (label: string): Claims => {
+  const [letter = '', number = ''] = label.toLowerCase();
+  const id = idOf(letter, Number(number));
+  return { organization: idOf(letter, 0), application: id, user: id };
+};
+
+export const idOf = (letter: string, number: number) => `${letter.repeat(8)}-0000-7000-8000-00000000000${number}`;
+
+/** Each id is the row's own; `:id` stands for whatever belongs to the person. */
+const statements = [
+  `insert into app_public.users (organization_id, id, external_identifier, full_name, email)
+   values (:organization, :id, :id, :id, :id || '@test')`,
+  `insert into oauth.credentials (organization_id, user_id, password_hash) values (:organization, :id, '$argon2id$none')`,
+  `insert into oauth.applications (organization_id, id, name, client_id) values (:organization, :id, :id, :id)`,
+  `insert into oauth.application_secrets (organization_id, application_id, secret_hash)
+   values (:organization, :id, sha256(:id))`,
+  `insert into app_public.units (organization_id, id, name) values (:organization, :id, :id)`,
+  `insert into app_hidden.unit_access (organization_id, user_id, unit_id) values (:organization, :id, :id)`,
+  `insert into app_public.cards (organization_id, id, type, name) values (:organization, :id, 'IdentificationCode', :id)`,
+  `insert into app_public.card_assignments (organization_id, id, user_id, card_id) values (:organization, :id, :id, :id)`,
+  `insert into oauth.grants (organization_id, id, application_id, user_id, grant_type, scopes, client_authentication)
+   values (:organization, :id, :id, :id, 'password', '{me}', 'none')`,
+  `insert into oauth.access_tokens (organization_id, token_hash, grant_id, scopes, created_at, expires_at)
+   values (:organization, sha256(:id), :id, '{me}', now(), now() + interval '1 hour')`,
+  `insert into oauth.refresh_tokens (
+     organization_id, token_hash, grant_id, scopes, created_at, expires_at, absolute_expires_at)
+   values (:organization, sha256(:id), :id, '{me}', now(), now() + interval '1 hour', now() + interval '1 hour')`,
+  `insert into oauth.authorization_codes (
+     organization_id, code_hash, application_id, user_id, scopes, redirect_uri, code_challenge, expires_at, grant_id)
+   values (
+     :organization, sha256(:id), :id, :id, '{me}', 'http://127.0.0.1/', repeat('x', 43), now() + interval '1 minute', :id)`,
+];
