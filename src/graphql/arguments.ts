@@ -32,7 +32,11 @@ export function checkArguments(
   { operation, fragments }: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
 ): number {
-  const { errors, coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
+  const definitions = operation.variableDefinitions ?? [];
+  const { errors, coerced } = getVariableValues(schema, definitions, variables, {
+    hideSuggestions: true,
+    maxErrors: 50,
+  });
   if (errors) throw new DocumentRefused(errors.map(badVariable));
 
   const problems: GraphQLError[] = [];
