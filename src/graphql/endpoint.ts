@@ -43,7 +43,7 @@ export function createEndpoint({ config, pool, secrets, graph, offload, log }: E
     }
     const { variables } = parameters;
     const mostRows = checkArguments(schema, prepared, variables);
-    const operation = { prepared, variables, claims, requestId, mostRows };
+    const operation = { prepared, variables, claims, requestId, mostRows, signal: untilClosed(response) };
     send(response, await (isLong(operation) ? offload.execute(operation) : executeOperation(operation)));
   };
 
@@ -91,6 +91,15 @@ function negotiate(request: Request, response: Response, next: () => void): void
   if (!accepted)
     throw new RequestRefused(406, `The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`);
   next();
+}
+
+/** Aborts when the client closes the connection before it has its answer. */
+function untilClosed(response: Response): AbortSignal {
+  const controller = new AbortController();
+  response.on('close', () => {
+    if (!response.writableEnded) controller.abort();
+  });
+  return controller.signal;
 }
 
 function send(response: Response, { status, body }: Answer): void {

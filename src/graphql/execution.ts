@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Claims } from '../token/claims.ts';
 import { graphSettings } from '../token/settings.ts';
+import { cancellable } from './cancellation.ts';
 import { createContext } from './context.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { errorCodes, presentError } from './errors.ts';
@@ -21,6 +22,8 @@ export type Operation = {
   readonly requestId: string;
   /** How many rows it has if every page is full. */
   readonly mostRows: number;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
 };
 
 /** The HTTP status and the JSON text of an answer. */
@@ -37,7 +40,7 @@ export function createExecution({ config, secrets, graph, log }: ExecutionParts)
   const rules = schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
 
-  return async ({ prepared, variables, claims, requestId, mostRows }: Operation): Promise<Answer> => {
+  return async ({ prepared, variables, claims, requestId, mostRows, signal }: Operation): Promise<Answer> => {
     const { document, operation } = prepared;
     const args = await hookArgs({
       schema,
@@ -48,8 +51,16 @@ export function createExecution({ config, secrets, graph, log }: ExecutionParts)
       contextValue: createContext(claims, requestId, secrets, mostRows > maxRows ? createRowCounter(maxRows) : null),
       requestContext: claims ? { pgSettings: graphSettings(claims, requestId, maxRows) } : {},
     });
+    // A change is carried through, since its client can no longer tell whether it was.
+    if (operation.operation === 'query') {
+      const graphContext = args.contextValue as Grafast.Context;
+      graphContext.withPgClient = cancellable(graphContext.withPgClient, signal);
+    }
     // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
     const { data, errors } = (await execute(args)) as ExecutionResult;
+
+    // Nobody listens, and what its end broke is no failure.
+    if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
 
     const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
     const isEnded = presented?.some(({ extensions }) => extensions?.limit === 'rows');

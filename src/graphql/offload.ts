@@ -15,11 +15,14 @@ export type OffloadSettings = {
 };
 
 /** What goes to the other thread; it prepares the document anew. */
-export type OffloadedOperation = Omit<Operation, 'prepared'> & {
+export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal'> & {
   readonly id: number;
   readonly query: string;
   readonly operationName: string | null;
 };
+
+/** Or that an operation's client has gone away. */
+export type OffloadRequest = OffloadedOperation | { readonly id: number; readonly aborted: true };
 
 /** What comes back: an answer, a refusal for its rows, a failure, or a line for the log. */
 export type OffloadMessage =
@@ -65,14 +68,16 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   };
 
   return {
-    execute({ prepared, ...operation }: Operation): Promise<Answer> {
+    execute({ prepared, signal, ...operation }: Operation): Promise<Answer> {
       worker ??= start();
+      const thread = worker;
       const id = ++lastId;
       const answer = Promise.withResolvers<Answer>();
       pending.set(id, answer);
       const { query, operation: node } = prepared;
       const operationName = node.name?.value ?? null;
-      worker.postMessage({ ...operation, id, query, operationName } satisfies OffloadedOperation);
+      thread.postMessage({ ...operation, id, query, operationName } satisfies OffloadRequest);
+      signal.addEventListener('abort', () => thread.postMessage({ id, aborted: true } satisfies OffloadRequest));
       return answer.promise;
     },
     async stop(): Promise<void> {

@@ -4,7 +4,7 @@ import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
 import { createDocumentReader, DocumentRefused } from './document.ts';
 import { createExecution } from './execution.ts';
-import type { OffloadedOperation, OffloadMessage, OffloadSettings } from './offload.ts';
+import type { OffloadMessage, OffloadRequest, OffloadSettings } from './offload.ts';
 import { buildGraph } from './schema.ts';
 
 // The other end of offload.ts.
@@ -19,13 +19,24 @@ const ready = buildGraph(pool).then((graph) => ({
   execute: createExecution({ config, secrets, graph, log }),
 }));
 
-parentPort?.on('message', async ({ id, query, operationName, ...operation }: OffloadedOperation) => {
+const running = new Map<number, AbortController>();
+
+parentPort?.on('message', async (request: OffloadRequest) => {
+  const { id } = request;
+  if ('aborted' in request) return running.get(id)?.abort();
+
+  const { query, operationName, ...operation } = request;
+  const controller = new AbortController();
+  running.set(id, controller);
   try {
     const { readDocument, execute } = await ready;
-    send({ id, answer: await execute({ ...operation, prepared: readDocument(query, operationName) }) });
+    const prepared = readDocument(query, operationName);
+    send({ id, answer: await execute({ ...operation, prepared, signal: controller.signal }) });
   } catch (error) {
     if (error instanceof DocumentRefused) return send({ id, refused: 'rows' });
     log.error({ requestId: operation.requestId, error }, 'an operation failed');
     send({ id, failed: true });
+  } finally {
+    running.delete(id);
   }
 });
