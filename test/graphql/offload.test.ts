@@ -1,0 +1,61 @@
+import { ask, createTenant, createUser, type GraphTest, startGraphTest, type Tenant } from './support.ts';
+
+let graph: GraphTest;
+let tenant: Tenant;
+beforeAll(async () => {
+  graph = await startGraphTest();
+  tenant = await createTenant(graph);
+  await createUser(tenant, { fullName: 'Grace Hopper' });
+});
+afterAll(() => graph.stop());
+
+/** The same selection, and beside it as many rows as make another thread run the operation. */
+const short = (selection: string) => `{ app { ${selection} } }`;
+const long = (selection: string) =>
+  `{ app { ${selection} } more: app { ${[1, 2, 3, 4].map((n) => `u${n}: users(first: 1000) { nodes { id } }`).join(' ')} } }`;
+
+it('answers a long operation as a short one', async () => {
+  const selection = 'users { totalCount nodes { fullName externalAuthenticationToken cardAssignments { id } } }';
+  const expected = await ask(graph, tenant.app, short(selection));
+
+  const { status, body } = await ask(graph, tenant.app, long(selection));
+
+  expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+  expect(body.data).toMatchObject(expected.body.data as object);
+});
+
+it('decides by the claims of the token there, too', async () => {
+  const stranger = await createTenant(graph);
+
+  const { body } = await ask(graph, stranger.app, long('users { totalCount }'));
+
+  expect(body.data).toMatchObject({ app: { users: { totalCount: 0 } }, more: { u1: { nodes: [] } } });
+});
+
+it('tells the failure of a field there, too, with its cause in the log', async () => {
+  const user = await createUser(tenant, { externalAuthenticationToken: 'sixteen-characters-or-more' });
+  await tenant.owner.query(
+    `update app_public.users set external_authentication_token_ciphertext = '\\x00' where id = $1`,
+    [user.uuid],
+  );
+
+  const { status, body } = await ask(graph, tenant.app, long('users { nodes { externalAuthenticationToken } }'));
+
+  expect({ status, errors: body.errors }).toEqual({
+    status: 200,
+    errors: [
+      expect.objectContaining({
+        path: ['app', 'users', 'nodes', 1, 'externalAuthenticationToken'],
+        extensions: { code: 'INTERNAL', requestId: expect.any(String) },
+      }),
+    ],
+  });
+  const requestId = body.errors?.[0]?.extensions.requestId;
+  const lines = graph.logs.map((line) => JSON.parse(line));
+  expect(lines.filter((line) => line.level === 50)).toEqual([
+    expect.objectContaining({
+      requestId,
+      error: expect.objectContaining({ message: expect.stringMatching(/does not open/) }),
+    }),
+  ]);
+});

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { opened } from '../support/openThings.ts';
+
+export type StatementRecorder = {
+  /** The database's URL by way of the recorder. */
+  url: string;
+  /** Every statement that was run since the last call, in order. */
+  take(): string[];
+  stop(): Promise<void>;
+};
+
+/**
+ * Stands between the service and PostgreSQL and reads along, so that it sees what is really sent, whatever sends it: simple
+ * queries, and each binding of a prepared statement
+ * (https://www.postgresql.org/docs/current/protocol-message-formats.html).
+ */
+export async function recordStatements(databaseUrl: string): Promise<StatementRecorder> {
+  const target = new URL(databaseUrl);
+  let statements: string[] = [];
+  const server = createServer((client) => {
+    const database = connect(Number(target.port), target.hostname);
+    const read = createReader((statement) => statements.push(statement));
+    client.on('data', read).pipe(database).pipe(client);
+    client.on('error', () => database.destroy());
+    database.on('error', () => client.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const closed = opened('statement recorder');
+
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: url.href,
+    take: () => {
+      const taken = statements;
+      statements = [];
+      return taken;
+    },
+    stop: async () => {
+      server.close();
+      await once(server, 'close');
+      closed();
+    },
+  };
+}
+
+/** Follows the messages of one connection, which arrive cut anywhere. */
+function createReader(record: (statement: string) => void): (chunk: Buffer) => void {
+  const prepared = new Map<string, string>();
+  let pending = Buffer.alloc(0);
+  // The first message, in which the client introduces itself, has no type.
+  let typeLength = 0;
+
+  return (chunk) => {
+    pending = Buffer.concat([pending, chunk]);
+    while (pending.length >= typeLength + 4) {
+      const length = typeLength + pending.readInt32BE(typeLength);
+      if (pending.length < length) return;
+      const [first = '', second = ''] = pending.toString('utf8', typeLength + 4, length).split('\0', 2);
+      const type = typeLength === 0 ? 'startup' : String.fromCharCode(pending[0] ?? 0);
+      if (type === 'Q') record(first);
+      if (type === 'P') prepared.set(first, second);
+      if (type === 'B') record(prepared.get(second) ?? `unknown statement ${second}`);
+      pending = pending.subarray(length);
+      typeLength = 1;
+    }
+  };
+}

@@ -1,0 +1,146 @@
+import { createTestDatabase } from '../support/database.ts';
+import { startTestService } from '../support/service.ts';
+import { recordStatements, type StatementRecorder } from './statementRecorder.ts';
+import {
+  createCard,
+  createTenant,
+  createUnit,
+  createUser,
+  createViewer,
+  type GraphTest,
+  grantAccess,
+  read,
+  type Tenant,
+  type TestUnit,
+} from './support.ts';
+
+let graph: GraphTest;
+let recorder: StatementRecorder;
+let tenant: Tenant;
+let person: string;
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  recorder = await recordStatements(database.authUrl);
+  const service = await startTestService({ ownerUrl: database.ownerUrl, authUrl: recorder.url });
+  graph = { ...service, database };
+  await createRows();
+});
+afterAll(async () => {
+  await graph.stop();
+  await recorder.stop();
+  await graph.database.drop();
+});
+
+/** Three roots with three children with three children each, all granted; three users with three cards each. */
+async function createRows(): Promise<void> {
+  tenant = await createTenant(graph);
+  const viewer = await createViewer(tenant, { externalIdentifier: 'u-0' });
+  person = viewer.token;
+  const three = [0, 1, 2];
+  for (const index of three) {
+    const user = index === 0 ? viewer : await createUser(tenant, { externalIdentifier: `u-${index}` });
+    for (const card of three) await createCard(tenant, user, { type: 'IdentificationCode', name: `PIN ${card}` });
+    const root = await createUnit(tenant, { name: `Root ${index}` });
+    await grantAccess(tenant, viewer, root);
+    for (const _child of three) {
+      const child = await createUnit(tenant, { name: 'Child', parent: root });
+      for (const _grandchild of three) await createUnit(tenant, { name: 'Grandchild', parent: child });
+    }
+  }
+}
+
+/** What one operation makes the service run after its look at the token: in how many transactions, and which statements. */
+async function run(token: string, query: string): Promise<{ transactions: number; statements: string[] }> {
+  recorder.take();
+  await read(graph, token, query);
+  const all = recorder.take();
+  const verified = all.findIndex((statement) => statement.includes('oauth.verify_access_token'));
+  const own = all.slice(verified + 1);
+  return {
+    // Each begins with its claims.
+    transactions: own.filter((statement) => statement.includes('set_config')).length,
+    statements: own.filter((statement) => /\b(app_public|app_hidden|oauth)\b/.test(statement)),
+  };
+}
+
+test.each([
+  ['the viewer', () => person, '{ viewer { id fullName email } }'],
+  [
+    'the viewer with the accessible units',
+    () => person,
+    '{ viewer { id fullName accessibleUnits(first: 20) { nodes { id name } } } }',
+  ],
+  [
+    'the viewer with cards, units, their parents and children',
+    () => person,
+    `{ viewer { cardAssignments { card { id name } } accessibleUnits { nodes { name parent { name } children { nodes { name } } } } } }`,
+  ],
+  [
+    'users with their cards',
+    () => tenant.app,
+    `{ app { users(first: 50) { nodes { id fullName cardAssignments { id card { __typename name ... on NfcCard { nfcIdentifier } } } } } } }`,
+  ],
+  [
+    'units three levels deep',
+    () => tenant.app,
+    '{ app { rootUnits { nodes { name children { nodes { name children { nodes { name } } } } } } } }',
+  ],
+  [
+    'users and units with everything on their pages but the count',
+    () => tenant.app,
+    `{ app { name
+         users(first: 2) { edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }
+         rootUnits(orderBy: NAME_DESC) { nodes { id } edges { cursor } } } }`,
+  ],
+  ['a filtered page', () => tenant.app, '{ app { users(externalIdentifiers: ["u-1"]) { nodes { id email } } } }'],
+  ['a count alone', () => tenant.app, '{ app { users { totalCount } } }'],
+])('%s: one statement in one transaction', async (_what, token, query) => {
+  const { transactions, statements } = await run(token(), query);
+
+  expect(statements).toEqual([expect.stringMatching(/select/i)]);
+  expect(transactions).toBe(1);
+});
+
+test('deeper levels of children are read by a statement for every eight of them', async () => {
+  const chain = await createTenant(graph);
+  let parent: TestUnit | undefined;
+  for (let level = 0; level < 20; level++) parent = await createUnit(chain, parent ? { parent } : {});
+  const nested = (levels: number): string => (levels === 0 ? 'name' : `children { nodes { ${nested(levels - 1)} } }`);
+
+  const counts: number[] = [];
+  for (const levels of [1, 5, 8, 9, 16, 17]) {
+    const { statements } = await run(chain.app, `{ app { rootUnits { nodes { ${nested(levels)} } } } }`);
+    counts.push(statements.length);
+  }
+
+  expect(counts).toEqual([1, 1, 2, 2, 3, 3]);
+});
+
+test('a mutation that selects what it has written is one statement', async () => {
+  const created = await run(
+    tenant.app,
+    'mutation { userCreate(fullName: "A", email: "a@acme.test", externalIdentifier: "a") { user { id fullName } } }',
+  );
+  const updated = await run(
+    tenant.app,
+    'mutation { userUpdate(externalIdentifier: "a", fullName: "B") { user { id fullName } } }',
+  );
+  const deleted = await run(tenant.app, 'mutation { userDelete(externalIdentifier: "a") { user { id } } }');
+
+  for (const { transactions, statements } of [created, updated, deleted]) {
+    expect(statements).toHaveLength(1);
+    expect(transactions).toBe(1);
+  }
+});
+
+test('the number of statements does not depend on the number of rows', async () => {
+  const query = '{ app { users { nodes { cardAssignments { card { name } } } } } }';
+  const few = await run(tenant.app, query);
+
+  for (let index = 0; index < 20; index++) {
+    const user = await createUser(tenant);
+    await createCard(tenant, user, { type: 'IdentificationCode', name: 'PIN' });
+  }
+
+  expect(await run(tenant.app, query)).toEqual(few);
+});
