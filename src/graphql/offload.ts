@@ -38,6 +38,8 @@ export type Offload = { execute(operation: Operation): Promise<Answer>; stop(): 
  * this thread goes on answering. It starts with the first such operation and has connections of its own.
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
+  // What the other thread logs was described there.
+  const relayed = log.child({}, { serializers: { error: (described) => described } });
   const pending = new Map<number, PromiseWithResolvers<Answer>>();
   let worker: Worker | null = null;
   let lastId = 0;
@@ -48,7 +50,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
       resourceLimits: { maxOldGenerationSizeMb: 1024 },
     });
     started.on('message', (message: OffloadMessage) => {
-      if ('line' in message) return relay(log, message.line);
+      if ('line' in message) return relay(relayed, message.line);
       const operation = pending.get(message.id);
       pending.delete(message.id);
       if ('answer' in message) operation?.resolve(message.answer);
@@ -93,7 +95,7 @@ export function isLong({ prepared: { size }, mostRows }: Operation): boolean {
 
 /** A line of the other thread's log, with its level and fields. */
 function relay(log: Log, line: string): void {
-  const { level, msg, ...fields } = JSON.parse(line);
+  const { level, time: _time, msg, ...fields } = JSON.parse(line);
   const method = log.levels.labels[level] as 'error' | undefined;
   if (method) log[method](fields, msg);
 }

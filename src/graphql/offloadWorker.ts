@@ -14,10 +14,10 @@ const send = (message: OffloadMessage) => parentPort?.postMessage(message);
 const log = createLog(config.logLevel, { write: (line) => send({ line }) });
 const pool = createPool(authUrl, { ...config, poolSize: 2 }, log);
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
-const ready = buildGraph(pool).then((graph) => ({
-  readDocument: createDocumentReader(graph.schema, config.limits),
-  execute: createExecution({ config, secrets, graph, log }),
-}));
+// When this fails the thread ends, and the next long operation starts another.
+const graph = await buildGraph(pool);
+const readDocument = createDocumentReader(graph.schema, config.limits);
+const execute = createExecution({ config, secrets, graph, log });
 
 const running = new Map<number, AbortController>();
 
@@ -29,7 +29,6 @@ parentPort?.on('message', async (request: OffloadRequest) => {
   const controller = new AbortController();
   running.set(id, controller);
   try {
-    const { readDocument, execute } = await ready;
     const prepared = readDocument(query, operationName);
     send({ id, answer: await execute({ ...operation, prepared, signal: controller.signal }) });
   } catch (error) {
