@@ -69,6 +69,7 @@ describe('the permissions of the database', () => {
       from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
     expect(await lines(definers)).toEqual([
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
+      'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
     ]);
     const forEverybody = `
@@ -112,7 +113,7 @@ describe('the permissions of the database', () => {
       where c.relkind = 'r' and ${ours('c.relnamespace')}
         and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organization_id')
       order by 1`;
-    expect(await lines(shared)).toEqual(['app_hidden.organizations', 'app_hidden.time_zones']);
+    expect(await lines(shared)).toEqual(['app_hidden.organizations', 'app_hidden.time_zones', 'oauth.throttles']);
     const keys = `
       select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
       where i.indisunique and c.relkind = 'r' and ${ours('c.relnamespace')}
@@ -126,6 +127,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations_pkey',
       'app_hidden.time_zones_pkey',
       'oauth.applications_client_id_key',
+      'oauth.throttles_pkey',
     ]);
   });
 });

@@ -53,4 +53,5 @@ const statements = [
      organization_id, code_hash, application_id, user_id, scopes, redirect_uri, code_challenge, expires_at, grant_id)
    values (
      :organization, sha256(:id), :id, :id, '{me}', 'http://127.0.0.1/', repeat('x', 43), now() + interval '1 minute', :id)`,
+  `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
