@@ -1,5 +1,5 @@
 --! Previous: sha1:ba63612633721ebce07fc5a3901eb8eecb4b4ba3
---! Hash: sha1:0fe256693558cf04b6cc79b18854118682690cae
+--! Hash: sha1:a0dc73ca5ca9882658b41d71a1b65b06e4493efd
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.
@@ -47,7 +47,7 @@ create index units_ancestor_ids_idx on app_public.units using gin (ancestor_ids)
 comment on table app_public.units is 'A unit in the tree of an organization.';
 comment on column app_public.units.external_identifier is 'Identifier that the client system assigns to the unit; unique in the organization, compared exactly.';
 comment on column app_public.units.name is 'Name.';
-comment on constraint units_parent_id_fkey on app_public.units is E'@fieldName parent\n@foreignFieldName children';
+comment on constraint units_parent_id_fkey on app_public.units is E'@fieldName parent\n@foreignFieldName children\n@forwardDescription The unit above; null at the top, or when the token may not see it.\n@backwardDescription Units directly below.';
 comment on column app_public.units.ancestor_ids is E'@behavior -*\nFrom the root to this unit, both included. Kept by triggers.';
 
 create table app_hidden.unit_ancestors (

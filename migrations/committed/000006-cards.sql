@@ -1,5 +1,5 @@
---! Previous: sha1:0fe256693558cf04b6cc79b18854118682690cae
---! Hash: sha1:bb1cd9ce7b4946df13a156295c26dbe966a2167f
+--! Previous: sha1:a0dc73ca5ca9882658b41d71a1b65b06e4493efd
+--! Hash: sha1:408c3b7c039a3eef4900f2219197e49f563f5436
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -51,8 +51,8 @@ create table app_public.card_assignments (
 );
 -- `cardAssignments` of one user, in the default order.
 create index card_assignments_user_id_idx on app_public.card_assignments (organization_id, user_id, id);
-comment on constraint card_assignments_user_id_fkey on app_public.card_assignments is E'@fieldName user\n@foreignFieldName cardAssignments\n@listSuffix omit\n@forwardBehavior -single\n@backwardBehavior -connection +list';
-comment on constraint card_assignments_card_id_fkey on app_public.card_assignments is E'@fieldName card\n@notNull\n@backwardBehavior -connection -list';
+comment on constraint card_assignments_user_id_fkey on app_public.card_assignments is E'@fieldName user\n@foreignFieldName cardAssignments\n@listSuffix omit\n@forwardBehavior -single\n@backwardBehavior -connection +list\n@backwardDescription Cards that are assigned to the user.';
+comment on constraint card_assignments_card_id_fkey on app_public.card_assignments is E'@fieldName card\n@notNull\n@backwardBehavior -connection -list\n@forwardDescription The card.';
 comment on table app_public.card_assignments is 'A card in the hands of a user.';
 
 alter table app_public.card_assignments enable row level security, force row level security;

@@ -1,5 +1,5 @@
---! Previous: sha1:bb1cd9ce7b4946df13a156295c26dbe966a2167f
---! Hash: sha1:95ce34cc73d997521c9a773131efe2faedb38078
+--! Previous: sha1:408c3b7c039a3eef4900f2219197e49f563f5436
+--! Hash: sha1:0c0c42a2361551af7e2629fa17ad3a2f57abc96a
 --! Message: tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

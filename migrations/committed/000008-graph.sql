@@ -1,5 +1,5 @@
---! Previous: sha1:95ce34cc73d997521c9a773131efe2faedb38078
---! Hash: sha1:5febe70425810533e30ad173cda8678db1c4ffe7
+--! Previous: sha1:0c0c42a2361551af7e2629fa17ad3a2f57abc96a
+--! Hash: sha1:b6ede8e9688fdbbd55d3e10a8cb7d0740ef46566
 --! Message: graph
 
 -- The two points of view from which the graph is entered, and the mutations.

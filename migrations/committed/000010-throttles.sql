@@ -1,5 +1,5 @@
---! Previous: sha1:5febe70425810533e30ad173cda8678db1c4ffe7
---! Hash: sha1:4a42639f85b9582a373d8e7e1ac40ff8be2bbbea
+--! Previous: sha1:b6ede8e9688fdbbd55d3e10a8cb7d0740ef46566
+--! Hash: sha1:920e366eb0ae17d74c14844571401386bdbec1ee
 --! Message: throttles
 
 -- Who tries too often waits. The counts are here and not in the memory of a process, so that every server counts the same.

@@ -1,5 +1,5 @@
---! Previous: sha1:4a42639f85b9582a373d8e7e1ac40ff8be2bbbea
---! Hash: sha1:b93791234f99017d5f48ef76f05c7b62952b165e
+--! Previous: sha1:920e366eb0ae17d74c14844571401386bdbec1ee
+--! Hash: sha1:e08b0011e7d17ca779ae82c27cb3c9478cb6b713
 --! Message: purge
 
 -- What has expired is of no use to anybody: the running server deletes it now and then, whatever organization it belongs to.
