@@ -12,27 +12,29 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password is the one that was hashed. Without a hash it takes the same time and is false, so that the time
- * does not say whether there is such a user.
+ * Whether the password is the one that was hashed. Without a hash it takes the same time and does not match, so that the
+ * time does not say whether there is such a user.
  *
  * @throws {OAuthError} temporarily_unavailable when too many are waiting already
  */
-export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  const matches = await limiter(() => verify(passwordHash ?? hashOfNothing, normalize(password)));
-  return matches && passwordHash !== null;
+export function verifyPassword(passwordHash: string | null, password: string): Promise<Verification> {
+  return limiter(async () => {
+    const matches = await verify(passwordHash ?? hashOfNothing, normalize(password));
+    if (!matches || passwordHash === null) return { matches: false, renewedHash: null };
+    return { matches, renewedHash: passwordHash.startsWith(presentPrefix) ? null : await hashPassword(password) };
+  });
 }
+
+/** What came of it, and a hash to keep instead of one whose parameters are out of date. */
+export type Verification = { readonly matches: boolean; readonly renewedHash: string | null };
 
 const parameters = { memoryCost: 65_536, timeCost: 3, parallelism: 4 };
 
-/** What nobody's password gives: the parameters, and random bytes in place of salt and hash. */
-const hashOfNothing = [
-  '',
-  'argon2id',
-  'v=19',
-  `m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}`,
-  unpadded(randomBytes(16)),
-  unpadded(randomBytes(32)),
-].join('$');
+/** How every hash with these parameters begins. */
+const presentPrefix = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
+
+/** What nobody's password gives: random bytes in place of salt and hash. */
+const hashOfNothing = `${presentPrefix}${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
 
 function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');

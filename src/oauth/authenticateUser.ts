@@ -1,0 +1,56 @@
+import type { Pool, PoolClient } from 'pg';
+import { inOrganization } from './inOrganization.ts';
+import { verifyPassword } from './passwords.ts';
+
+/**
+ * The id of the person with this e-mail address and password in this organization; null when either is wrong, the person
+ * is disabled or has no password. Null takes as long whatever the reason, and no caller can tell one from another.
+ *
+ * Every password comes here, from the token endpoint as from the sign-in page, so that their failures count together.
+ * A hash whose parameters are out of date is renewed when the password is known to be right.
+ *
+ * @throws {OAuthError} temporarily_unavailable when too many people are signing in at once
+ */
+export async function authenticateUser(
+  pool: Pool,
+  organizationId: string,
+  requestId: string,
+  { username, password }: { username: string; password: string },
+): Promise<string | null> {
+  const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
+  // Nobody is refused before the password was verified, or the time would say why.
+  const passwordHash = user && !user.disabled ? user.password_hash : null;
+  const { matches, renewedHash } = await verifyPassword(passwordHash, password);
+  if (!matches || !user) return null;
+
+  if (renewedHash !== null) {
+    await inOrganization(pool, organizationId, requestId, (database) =>
+      replaceHash(database, user.id, passwordHash, renewedHash),
+    );
+  }
+  return user.id;
+}
+
+type UserRow = { id: string; password_hash: string | null; disabled: boolean };
+
+async function findUser(database: PoolClient, username: string): Promise<UserRow | undefined> {
+  const { rows } = await database.query<UserRow>({
+    name: 'find_user_by_email',
+    text: `
+      select u.id, c.password_hash, c.disabled_at is not null as disabled
+      from app_public.users u
+      left join oauth.credentials c on c.organization_id = u.organization_id and c.user_id = u.id
+      where u.email_lowercase = lower($1)`,
+    values: [username.trim()],
+  });
+  return rows[0];
+}
+
+/** Unless somebody has set another password meanwhile. */
+async function replaceHash(database: PoolClient, userId: string, old: string | null, renewed: string): Promise<void> {
+  await database.query({
+    name: 'renew_password_hash',
+    text: 'update oauth.credentials set password_hash = $3 where user_id = $1 and password_hash = $2',
+    values: [userId, old, renewed],
+  });
+}
