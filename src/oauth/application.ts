@@ -7,10 +7,14 @@ import { queryOnce } from '../token/transaction.ts';
 export type Application = {
   readonly organizationId: string;
   readonly id: string;
+  /** What people know it by. */
+  readonly name: string;
   readonly clientId: string;
   /** Whether it can keep a secret (RFC 6749 section 2.1); a public one has none. */
   readonly confidential: boolean;
   readonly scopes: readonly Scope[];
+  /** Where a person may be sent back to it (RFC 6749 section 3.1.2). */
+  readonly redirectUris: readonly string[];
   /** How the users of its mobile app sign in; null without a mobile app. */
   readonly mobileApp: 'password' | 'external_authentication_token' | null;
   /** SHA-256 of the secrets that are valid now, at most two. */
@@ -29,9 +33,11 @@ export async function findApplication(pool: Pool, clientId: string, requestId: s
   return {
     organizationId: row.organization_id,
     id: row.id,
+    name: row.name,
     clientId,
     confidential: row.confidential,
     scopes: row.scopes,
+    redirectUris: row.redirect_uris,
     mobileApp: row.mobile_app_authentication_type,
     secretHashes: row.secret_hashes,
   };
@@ -40,8 +46,10 @@ export async function findApplication(pool: Pool, clientId: string, requestId: s
 type ApplicationRow = {
   organization_id: string;
   id: string;
+  name: string;
   confidential: boolean;
   scopes: Scope[];
+  redirect_uris: string[];
   mobile_app_authentication_type: Application['mobileApp'];
   secret_hashes: Buffer[];
 };

@@ -16,6 +16,8 @@ export type Client = {
   readonly authentication: 'secret' | 'none';
   /** Names the request in the database's settings. */
   readonly requestId: string;
+  /** When the request had arrived, by `performance.now()`. */
+  readonly receivedAt: number;
 };
 
 declare global {
@@ -35,11 +37,12 @@ export function authenticateClient(pool: Pool): RequestHandler {
   const passportOfClients = new passport.Passport();
   passportOfClients.use(
     new ClientPasswordStrategy({ passReqToCallback: true }, (request, clientId, secret, done) => {
+      const receivedAt = performance.now();
       const requestId = request.res ? requestIdOf(request.res) : '';
       findApplication(pool, clientId, requestId)
         .then((found): Client | false => {
           const application = withSecret(found, secret);
-          return application ? { application, authentication: 'secret', requestId } : false;
+          return application ? { application, authentication: 'secret', requestId, receivedAt } : false;
         })
         .then((client) => done(null, client), done);
     }),
@@ -73,9 +76,10 @@ export function requireClient({ oauthClient }: Request): Client {
 
 /** A phone keeps no secret, so the application of a mobile app may come without one, as public clients do. */
 async function identify(pool: Pool, clientId: string, requestId: string): Promise<Client> {
+  const receivedAt = performance.now();
   const application = await findApplication(pool, clientId, requestId);
   if (!application || (application.confidential && !application.mobileApp)) throw invalidClient();
-  return { application, authentication: 'none', requestId };
+  return { application, authentication: 'none', requestId, receivedAt };
 }
 
 /**

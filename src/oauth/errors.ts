@@ -1,10 +1,12 @@
-/** The error codes of RFC 6749 section 5.2, RFC 6750's `invalid_token`, and two for a service in trouble. */
+/** The error codes of RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750's `invalid_token`, and two for a service in trouble. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'access_denied'
   | 'invalid_scope'
   | 'invalid_token'
   | 'temporarily_unavailable'

@@ -22,6 +22,9 @@ const parameterNames = [
   'password',
   'external_authentication_token',
   'refresh_token',
+  'code',
+  'redirect_uri',
+  'code_verifier',
   'token',
   'token_type_hint',
 ] as const;

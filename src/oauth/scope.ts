@@ -6,6 +6,7 @@ import { invalidScope, unauthorizedClient } from './errors.ts';
 export const scopesOfGrantType = {
   client_credentials: ['app', 'basic'],
   password: ['me'],
+  authorization_code: ['me'],
   refresh_token: ['app', 'basic', 'me'],
 } as const satisfies Record<string, readonly Scope[]>;
 

@@ -1,13 +1,7 @@
 import type { RequestHandler } from 'express';
 import { type Client, requireClient } from './authenticateClient.ts';
-import {
-  invalidClient,
-  invalidRequest,
-  invalidScope,
-  type OAuthError,
-  unauthorizedClient,
-  unsupportedGrantType,
-} from './errors.ts';
+import { type Check, refuse } from './check.ts';
+import { invalidClient, invalidRequest, invalidScope, unauthorizedClient, unsupportedGrantType } from './errors.ts';
 import type { Parameters } from './parameters.ts';
 import { type GrantType, isWithin, parseScope, scopesOfGrantType } from './scope.ts';
 
@@ -25,9 +19,6 @@ export const refuseWrongClient: RequestHandler = (request, _response, next) => {
   refuse(clientChecks, { ...requireClient(request), parameters: request.body });
   next();
 };
-
-/** A rule that must hold, and the answer when it does not. */
-type Check<T> = readonly [source: string, holds: (subject: T) => boolean, refusal: () => OAuthError];
 
 const parameterChecks: readonly Check<Parameters>[] = [
   [
@@ -59,6 +50,21 @@ const parameterChecks: readonly Check<Parameters>[] = [
     'RFC 6749 section 6',
     (p) => p.grant_type !== 'refresh_token' || p.refresh_token !== undefined,
     () => invalidRequest('refresh_token is missing.'),
+  ],
+  [
+    'RFC 6749 section 4.1.3',
+    (p) => p.grant_type !== 'authorization_code' || p.code !== undefined,
+    () => invalidRequest('code is missing.'),
+  ],
+  [
+    'RFC 6749 section 4.1.3: required, since every authorization request has one',
+    (p) => p.grant_type !== 'authorization_code' || p.redirect_uri !== undefined,
+    () => invalidRequest('redirect_uri is missing.'),
+  ],
+  [
+    'RFC 7636 section 4.5: required of every client',
+    (p) => p.grant_type !== 'authorization_code' || p.code_verifier !== undefined,
+    () => invalidRequest('code_verifier is missing.'),
   ],
   [
     'RFC 6749 section 3.3; an application in its own name is nobody, a person is no application',
@@ -94,12 +100,6 @@ const clientChecks: readonly Check<Client & { parameters: Parameters }>[] = [
     () => unauthorizedClient('The mobile app of this application signs in by external_authentication_token alone.'),
   ],
 ];
-
-function refuse<T>(checks: readonly Check<T>[], subject: T): void {
-  for (const [, holds, refusal] of checks) {
-    if (!holds(subject)) throw refusal();
-  }
-}
 
 const isExternal = (parameters: Parameters) =>
   parameters.grant_type === 'password' && parameters.external_authentication_token !== undefined;

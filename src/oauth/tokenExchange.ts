@@ -3,6 +3,7 @@ import oauth2orize from 'oauth2orize';
 import type { Pool } from 'pg';
 import type { Secrets } from '../secrets.ts';
 import type { Client } from './authenticateClient.ts';
+import { authorizationCode } from './grants/authorizationCode.ts';
 import { clientCredentials } from './grants/clientCredentials.ts';
 import { externalAuthenticationToken } from './grants/externalAuthenticationToken.ts';
 import { password } from './grants/password.ts';
@@ -14,6 +15,7 @@ export function createTokenExchange(pool: Pool, secrets: Secrets): RequestHandle
   server.exchange('client_credentials', clientCredentials(pool));
   server.exchange('password', externalAuthenticationToken(pool, secrets));
   server.exchange('password', password(pool));
+  server.exchange('authorization_code', authorizationCode(pool));
   server.exchange('refresh_token', refreshToken(pool));
   return server.token();
 }

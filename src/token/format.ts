@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 /** What a token is for; each kind has a prefix of its own, so that a person or a secret scanner recognises a leaked one. */
 export type TokenKind = keyof typeof prefixes;
 
-const prefixes = { access: 'gqs_at_', refresh: 'gqs_rt_' } as const;
+const prefixes = { access: 'gqs_at_', refresh: 'gqs_rt_', code: 'gqs_ac_' } as const;
 
 /** A new opaque token: the prefix, 256 random bits in base64url, the CRC-32 of both. 56 characters of RFC 6750's `b64token`. */
 export function createToken(kind: TokenKind): string {
@@ -18,7 +18,7 @@ export function isToken(kind: TokenKind, text: string): boolean {
   return text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
 }
 
-/** SHA-256: all that the database keeps of a token or a client secret. Unsalted, since both are 256 random bits. */
+/** SHA-256: all that the database keeps of a token, a code or a client secret. Unsalted, since all are 256 random bits. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest();
 }

@@ -1,0 +1,102 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import oauth2orize from 'oauth2orize';
+import type { Pool, PoolClient } from 'pg';
+import type { Scope } from '../../token/claims.ts';
+import { hashToken, isToken } from '../../token/format.ts';
+import type { Client } from '../authenticateClient.ts';
+import { createUserGrant } from '../createUserGrant.ts';
+import { endGrant } from '../endGrant.ts';
+import { invalidGrant, OAuthError } from '../errors.ts';
+import { inOrganization } from '../inOrganization.ts';
+import { issueTokens, type TokenReply } from '../issueTokens.ts';
+import type { Parameters } from '../parameters.ts';
+import { respond } from '../respond.ts';
+import { grantedScopes } from '../scope.ts';
+
+/**
+ * What a person allowed at the authorization endpoint (RFC 6749 section 4.1.3), with PKCE (RFC 7636 section 4.6). A code
+ * buys tokens once. Whoever is not the client that it was made for, or cannot show the verifier, changes nothing. The
+ * client itself coming back with a used code means that something copies its requests: what the code bought ends
+ * (RFC 6749 section 4.1.2, RFC 9700 section 4.5).
+ */
+export const authorizationCode = (pool: Pool) =>
+  oauth2orize.exchange.authorizationCode<Client>(
+    { userProperty: 'oauthClient' },
+    // Called by the number of its parameters.
+    (client: Client, code, redirectUri, parameters: Parameters, issued) =>
+      respond(issued, exchange(pool, client, { code, redirectUri, verifier: parameters.code_verifier ?? '' })),
+  );
+
+type Shown = { readonly code: string; readonly redirectUri: string; readonly verifier: string };
+
+async function exchange(pool: Pool, client: Client, shown: Shown): Promise<TokenReply> {
+  const { application, requestId } = client;
+  const outcome = await inOrganization(pool, application.organizationId, requestId, async (database) => {
+    const code = isToken('code', shown.code) ? await lockCode(database, shown.code, client) : undefined;
+    if (!code || code.application_id !== application.id || !isMeant(code, shown)) return unknownCode();
+    if (code.grant_id !== null) {
+      if (!code.concurrent) await endGrant(database, code.grant_id);
+      return invalidGrant('The authorization code was used before.');
+    }
+    if (code.expired || code.disabled) return unknownCode();
+    return use(database, client, shown.code, code);
+  });
+  // Not thrown inside, where it would roll back the end of the grant.
+  if (outcome instanceof OAuthError) throw outcome;
+  return outcome;
+}
+
+const unknownCode = () =>
+  invalidGrant(
+    'The authorization code is unknown or expired, or redirect_uri or code_verifier are not those it needs.',
+  );
+
+type CodeRow = {
+  application_id: string;
+  user_id: string;
+  scopes: Scope[];
+  redirect_uri: string;
+  code_challenge: string;
+  expired: boolean;
+  disabled: boolean;
+  /** What it bought, once it was used. */
+  grant_id: string | null;
+  /** It was used while this request was already on its way: a client that asks twice at once, not a replay. */
+  concurrent: boolean | null;
+};
+
+/** The code, locked, so that exchanges take turns: of however many at once, one is first. */
+async function lockCode(database: PoolClient, code: string, { receivedAt }: Client): Promise<CodeRow | undefined> {
+  const { rows } = await database.query<CodeRow>({
+    name: 'lock_authorization_code',
+    text: `
+      select application_id, user_id, scopes, redirect_uri, code_challenge, grant_id,
+        expires_at <= clock_timestamp() as expired,
+        exists (select from oauth.credentials k where k.user_id = c.user_id and k.disabled_at is not null) as disabled,
+        used_at > statement_timestamp() - make_interval(secs => $2) as concurrent
+      from oauth.authorization_codes c
+      where code_hash = $1
+      for no key update`,
+    // How long ago it arrived, since a time of this machine's clock says nothing to the database's.
+    values: [hashToken(code), (performance.now() - receivedAt) / 1000],
+  });
+  return rows[0];
+}
+
+/** Redirects are compared exactly here: the client names the one that it used, its port included. */
+function isMeant(code: CodeRow, { redirectUri, verifier }: Shown): boolean {
+  const challenge = createHash('sha256').update(verifier).digest();
+  return redirectUri === code.redirect_uri && timingSafeEqual(challenge, Buffer.from(code.code_challenge, 'base64url'));
+}
+
+async function use(database: PoolClient, client: Client, code: string, row: CodeRow): Promise<TokenReply> {
+  const scopes = grantedScopes(row.scopes, client.application, undefined);
+  const grantId = await createUserGrant(database, client, 'authorization_code', row.user_id, scopes);
+  const reply = await issueTokens(database, { grantId, scopes });
+  await database.query({
+    name: 'use_authorization_code',
+    text: 'update oauth.authorization_codes set used_at = clock_timestamp(), grant_id = $2 where code_hash = $1',
+    values: [hashToken(code), grantId],
+  });
+  return reply;
+}
