@@ -1,5 +1,5 @@
---! Previous: sha1:b6ede8e9688fdbbd55d3e10a8cb7d0740ef46566
---! Hash: sha1:920e366eb0ae17d74c14844571401386bdbec1ee
+--! Previous: sha1:50dbeb0b8cb55d3a892edbdfbc46983f0f8a5f52
+--! Hash: sha1:47ffc93976290da87b3c39592197f12d295693f1
 --! Message: throttles
 
 -- Who tries too often waits. The counts are here and not in the memory of a process, so that every server counts the same.

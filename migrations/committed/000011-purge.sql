@@ -1,5 +1,5 @@
---! Previous: sha1:920e366eb0ae17d74c14844571401386bdbec1ee
---! Hash: sha1:e08b0011e7d17ca779ae82c27cb3c9478cb6b713
+--! Previous: sha1:47ffc93976290da87b3c39592197f12d295693f1
+--! Hash: sha1:1b2fbc3091ae312d39ba0eb5ebc734013f174bca
 --! Message: purge
 
 -- What has expired is of no use to anybody: the running server deletes it now and then, whatever organization it belongs to.
