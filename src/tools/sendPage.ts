@@ -6,7 +6,7 @@ export function sendPage(page: string, policy: string): RequestHandler {
   const send = compressed('text/html; charset=utf-8', async () => Buffer.from(page));
   return async (request, response) => {
     response.set({
-      'Cache-Control': 'no-cache',
+      'Cache-Control': 'no-store',
       'Content-Security-Policy': policy,
       'Referrer-Policy': 'no-referrer',
       'Cross-Origin-Resource-Policy': 'same-origin',

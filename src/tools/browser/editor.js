@@ -10,12 +10,13 @@
 export const editedQuery = () => findModel('operation.graphql')?.getValue() ?? '';
 
 /**
- * Replaces what is in the editor, in a way that its undo takes back.
+ * Replaces what is in the editor, in a way that its undo takes back; waits until there is an editor.
  *
  * @param {string} query
  * @param {string} variables
  */
-export function edit(query, variables) {
+export async function edit(query, variables) {
+  while (!findModel('operation.graphql')) await new Promise(requestAnimationFrame);
   replace('operation.graphql', query);
   replace('variables.json', variables);
 }

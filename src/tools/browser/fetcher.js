@@ -31,7 +31,7 @@ export function createFetcher({ endpoint, publicIntrospection }, tokens, explain
         ...(token !== null && { Authorization: `Bearer ${token}` }),
         ...headers,
       },
-      body: JSON.stringify(parameters),
+      body: JSON.stringify(withoutLostName(parameters)),
     });
     /** @type {Result} */
     const result = await response.json().catch(() => ({
@@ -46,4 +46,15 @@ export function createFetcher({ endpoint, publicIntrospection }, tokens, explain
 function orNull(/** @type {unknown} */ error) {
   if (error instanceof TokenRefused) return null;
   throw error;
+}
+
+/**
+ * GraphiQL looks for operations a moment after each edit; until then it may name one that is not there any more.
+ *
+ * @template {{ query: string, operationName?: string }} Parameters
+ * @param {Parameters} parameters
+ */
+function withoutLostName(parameters) {
+  const { operationName, ...rest } = parameters;
+  return operationName && rest.query.includes(operationName) ? parameters : rest;
 }

@@ -114,7 +114,7 @@ function toButton(example) {
 
 /** @param {Example} example */
 function put({ query, variables }) {
-  edit(query, variables ? JSON.stringify(variables, null, 2) : '');
+  void edit(query, variables ? JSON.stringify(variables, null, 2) : '');
 }
 
 /** @param {string} text */

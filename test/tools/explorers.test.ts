@@ -1,0 +1,194 @@
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, openPage } from '../support/browser.ts';
+import { startDemo, type TestDemo } from '../support/demo.ts';
+import { until } from '../support/until.ts';
+
+describe('the explorers', () => {
+  let demo: TestDemo;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    demo = await startDemo();
+    browser = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await demo.stop();
+  });
+
+  describe.each([1280, 390])('%i pixels wide', (width) => {
+    let page: Page;
+    let problems: string[];
+    let close: () => Promise<void>;
+
+    beforeEach(async () => {
+      ({ page, problems, close } = await openPage(browser, { baseUrl: demo.url, width }));
+    });
+
+    afterEach(async () => {
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      await close();
+      expect(problems).toEqual([]);
+      expect(overflow).toBe(0);
+    });
+
+    it('are a click away from the first page', async () => {
+      for (const name of ['GraphiQL', 'Playground', 'Documentation']) {
+        await page.goto(demo.url);
+        await page.getByRole('main').getByRole('link', { name }).click();
+        await page.getByRole('navigation').getByRole('link', { name }).and(page.locator('[aria-current]')).waitFor();
+        await page.waitForLoadState('networkidle');
+      }
+    });
+
+    describe('GraphiQL', () => {
+      beforeEach(async () => {
+        await page.goto(`${demo.url}/graphiql`);
+        await page.getByText('Application token').waitFor();
+        await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+      });
+
+      it('opens ready to run in the demo', async () => {
+        expect(await status(page)).toMatch(/^Application token scope app basic expires in [12] h/);
+
+        await run(page);
+        await expectAnswer(page, '"fullName": "Ada Lovelace"');
+      });
+
+      it('puts each example into the editor with a click, and each runs', async () => {
+        await page.getByRole('button', { name: 'Create a user' }).click();
+        await run(page);
+        await expectAnswer(page, '"fullName": "Mary Somerville"');
+
+        await page.getByRole('button', { name: 'Update it' }).click();
+        await run(page);
+        await expectAnswer(page, '"fullName": "Mary Fairfax Somerville"');
+
+        await page.getByRole('button', { name: 'Delete it' }).click();
+        await run(page);
+        await expectAnswer(page, '"userDelete"');
+
+        await page.getByRole('button', { name: 'Units' }).click();
+        await run(page);
+        await expectAnswer(page, '"name": "Depot"');
+
+        await page.getByRole('button', { name: 'Cards' }).click();
+        await run(page);
+        await expectAnswer(page, '"__typename": "NfcCard"');
+      });
+
+      it('explains why a token of the wrong kind is refused', async () => {
+        await type(page, '{ viewer { fullName');
+        await run(page);
+
+        await expectAnswer(page, '"code": "FORBIDDEN"');
+        expect(await page.getByRole('status').innerText()).toContain('needs a user’s token (scope me)');
+
+        await type(page, '{ app { name');
+        await run(page);
+        await expectAnswer(page, '"name": "Demo Backend"');
+        expect(await page.getByRole('status').isVisible()).toBe(false);
+      });
+
+      it('signs in with client credentials, renews the token and signs out', async () => {
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        expect(await status(page)).toMatch(/^No token/);
+
+        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+        await page.getByLabel('Client secret').fill('not the secret');
+        // The refusal is what is asked for here.
+        await page.getByRole('button', { name: 'Sign in as an application' }).click();
+        await page.getByText('did not authenticate').waitFor();
+        expect(problems.splice(0)).toEqual([
+          expect.stringMatching(/^401: .*\/oauth\/token$/),
+          expect.stringContaining('401 (Unauthorized)'),
+        ]);
+
+        await page.getByLabel('Client secret').fill(demo.credentials.clientSecret);
+        await page.getByRole('button', { name: 'Sign in as an application' }).click();
+        await page.getByText('Application token').waitFor();
+        const first = await storedToken(page);
+
+        await page.getByRole('button', { name: 'Refresh' }).click();
+        await until(async () => (await storedToken(page)) !== first);
+        await type(page, '{ app { name');
+        await run(page);
+        await expectAnswer(page, '"name": "Demo Backend"');
+      });
+
+      it('keeps the token of this tab from its other storage', async () => {
+        await run(page);
+        await expectAnswer(page, '"fullName": "Ada Lovelace"');
+
+        expect(await storedToken(page)).toMatch(/^gqs_at_/);
+        expect(await page.evaluate('JSON.stringify({ ...localStorage }) + document.cookie')).not.toContain('gqs_');
+      });
+    });
+
+    it('the playground runs a query with a header typed in its headers section', async () => {
+      const token = await requestToken(demo);
+      await page.goto(`${demo.url}/playground`);
+      await page.getByText('Send query Users').waitFor();
+
+      await page.getByRole('button', { name: 'HTTP headers' }).click();
+      const headers = page.getByRole('dialog').filter({ hasText: 'Add header' });
+      await headers.getByText('Bearer <ACCESS_TOKEN>').click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.insertText(`Bearer ${token}`);
+      await headers.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('button', { name: 'Send Request' }).click();
+
+      await page.getByText('"Ada Lovelace"').waitFor();
+    });
+
+    it('the documentation draws Unit and User, and leads from there to their descriptions', async () => {
+      await page.goto(`${demo.url}/documentations/graphql`);
+      const unit = page.locator('#graph g.node', { hasText: 'accessibleUnits' });
+      await unit.waitFor();
+
+      for (const name of ['Unit', 'User']) {
+        const node = page.locator(`#graph [id="TYPE::${name}"]`);
+        expect(await node.isVisible()).toBe(true);
+        expect(await node.textContent()).toContain('externalIdentifier');
+      }
+      await page.locator('#graph [id="TYPE::Unit"]').click();
+      expect(new URL(page.url()).hash).toBe('#Unit');
+      expect(await page.locator('article#Unit').innerText()).toContain('children');
+    });
+  });
+});
+
+const run = (page: Page) => page.getByRole('button', { name: /^Execute query/ }).click();
+
+/** Of the editor's text, since only what is scrolled to is on the page. */
+async function expectAnswer(page: Page, text: string): Promise<void> {
+  const models = 'globalThis.monaco?.editor.getModels() ?? []';
+  const answer = `(${models}).findLast(({ uri }) => uri.path.endsWith('response.json'))?.getValue()`;
+  await until(async () => (await page.evaluate<string | undefined>(answer))?.includes(text) ?? false);
+}
+
+/** Without the brackets at the end, which the editor adds. */
+async function type(page: Page, query: string): Promise<void> {
+  await page.locator('.graphiql-query-editor .monaco-editor').first().click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type(query);
+}
+
+const status = async (page: Page) => (await page.locator('#status').innerText()).replace(/\s+/g, ' ');
+
+const storedToken = (page: Page): Promise<string> =>
+  page.evaluate(`JSON.parse(sessionStorage.getItem('graph-query-service:session')).accessToken`);
+
+async function requestToken({ url, credentials }: TestDemo): Promise<string> {
+  const response = await fetch(`${url}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: 'demo-backend',
+      client_secret: credentials.clientSecret,
+      scope: 'app',
+    }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
