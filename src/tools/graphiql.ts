@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import type { Config } from '../config.ts';
+import { html } from '../http/html.ts';
 import { serveAssets } from './assets.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
 import { type DemoAccess, isFromThisMachine } from './demo.ts';
 import { examples } from './examples.ts';
-import { html, jsonElement } from './html.ts';
+import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
 import { renderPage } from './page.ts';
 import { sendPage } from './sendPage.ts';

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
+import { html } from '../http/html.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
-import { html } from './html.ts';
 import { renderPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';

@@ -1,8 +1,9 @@
 import altair from 'altair-static';
+import { Html, html } from '../http/html.ts';
 import { serveAssets } from './assets.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
 import { examples } from './examples.ts';
-import { Html, html, jsonElement } from './html.ts';
+import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
 import { renderPage } from './page.ts';
 import { sendPage } from './sendPage.ts';

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { type GraphQLSchema, introspectionFromSchema } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
+import { html } from '../../http/html.ts';
 import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../contentSecurityPolicy.ts';
-import { html, jsonElement } from '../html.ts';
+import { jsonElement } from '../jsonElement.ts';
 import { findPackage } from '../package.ts';
 import { renderPage } from '../page.ts';
 import { sendPage } from '../sendPage.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { errorCodes } from '../../graphql/errors.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../http/html.ts';
 
 /** The error codes and the limits, as this service is configured. */
 export function renderErrors({ limits }: Config): Html {

@@ -12,7 +12,7 @@ import {
   isObjectType,
   isScalarType,
 } from 'postgraphile/graphql';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../http/html.ts';
 
 /** The schema in writing: each type with its fields, arguments and values, in an order for readers, linked throughout. */
 export function renderSchema(schema: GraphQLSchema): Html {

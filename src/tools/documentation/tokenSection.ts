@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../http/html.ts';
 
 /** How to get an access token, what each scope allows, and how to send a request with one. */
 export function renderTokens(url: string): Html {

@@ -20,10 +20,3 @@ function toMarkup(value: HtmlValue): string {
   if (typeof value === 'object') return value.map(toMarkup).join('');
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
-
-/** Data for a page's scripts. It is never executed, so that no policy has to allow inline scripts. */
-export function jsonElement(id: string, data: unknown): Html {
-  // Nothing in the data may end the element.
-  const text = JSON.stringify(data).replaceAll('<', '\\u003c');
-  return html`<script type="application/json" id="${id}">${new Html(text)}</script>`;
-}
