@@ -71,6 +71,14 @@ const publicUrl = z
   .refine(isBaseUrl, 'must be an http or https URL without user, query or fragment, such as https://graph.example.com')
   .transform((value) => value.replace(/\/+$/, ''));
 
+const origins = z
+  .string()
+  .transform((value) => value.split(/[\s,]+/).filter(Boolean))
+  .refine(
+    (values) => values.every((value) => URL.parse(value)?.origin === value),
+    'must be origins such as https://app.example.com, separated by commas',
+  );
+
 function isBaseUrl(value: string): boolean {
   const url = URL.parse(value);
   return !!url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(value);
@@ -84,6 +92,7 @@ const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: publicUrl.optional(),
   TRUST_PROXY: wholeNumber(0, 100).default(0),
+  CORS_ORIGINS: origins.default([]),
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: postgresUrl.optional(),
   AUTH_DATABASE_URL: postgresUrl.optional(),
@@ -165,6 +174,8 @@ function toConfig(env: z.output<typeof environment>) {
     publicUrl: env.PUBLIC_URL,
     /** How many reverse proxies in front are believed about the client's address. */
     trustedProxies: env.TRUST_PROXY,
+    /** Origins of pages that may call the API from a browser; none by default. */
+    corsOrigins: env.CORS_ORIGINS,
     poolSize: env.DATABASE_POOL_SIZE,
     poolWaitMs: env.DATABASE_POOL_WAIT_MS,
     statementTimeoutMs: env.STATEMENT_TIMEOUT_MS,

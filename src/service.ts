@@ -30,7 +30,14 @@ export async function startService(config: Config, log: Log): Promise<Service> {
   const stopping = new AbortController();
   let readiness = async (): Promise<string | null> => 'The service is starting.';
   const app = (mounts: Parameters<typeof createApp>[0]['mounts']) =>
-    createApp({ log, trustedProxies: config.trustedProxies, readiness: () => readiness(), mounts });
+    createApp({
+      log,
+      trustedProxies: config.trustedProxies,
+      isHttps: config.publicUrl?.startsWith('https:') ?? false,
+      corsOrigins: config.corsOrigins,
+      readiness: () => readiness(),
+      mounts,
+    });
 
   // First what can be refused at once: the directory, then the port.
   await lockEmbedded(config, resources);

@@ -67,9 +67,7 @@ export function createEndpoint({ config, pool, secrets, graph, offload, log }: E
   };
 
   return Router()
-    .use(negotiate)
-    .use(express.raw({ type: () => true, limit: config.limits.body }))
-    .use(answer)
+    .all('/', negotiate, express.raw({ type: () => true, limit: config.limits.body }), answer)
     .use(refuse);
 }
 

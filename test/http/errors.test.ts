@@ -18,6 +18,8 @@ describe('what goes wrong on the way of a request', () => {
     const app = createApp({
       log: createLog('trace', { write: (line) => logs.push(line) }),
       trustedProxies: 0,
+      isHttps: false,
+      corsOrigins: [],
       readiness: async () => null,
       mounts: [express.json({ limit: 100 }), fail],
     });
