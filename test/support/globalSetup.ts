@@ -5,6 +5,8 @@ import { createTestDataDirectory } from './dataDirectory.ts';
 
 /** One PostgreSQL for the whole run; its migrated database is the template of every test file's own. */
 export default async function globalSetup(): Promise<void> {
+  // A run that is ended early takes its server along: that goes with the process' exit, which a signal alone skips.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const dataDir = await createTestDataDirectory();
   const server = await startMigrated(dataDir, createLog('warn'));
   const owner = new Client({ connectionString: server.ownerUrl });
