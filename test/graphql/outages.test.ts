@@ -1,0 +1,75 @@
+import type { PoolClient } from 'pg';
+import { until } from '../support/until.ts';
+import {
+  ask,
+  createTenant,
+  createUser,
+  expectErrors,
+  type GraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+  type TestUser,
+} from './support.ts';
+
+let graph: GraphTest;
+let tenant: Tenant;
+let user: TestUser;
+beforeAll(async () => {
+  graph = await startGraphTest({
+    STATEMENT_TIMEOUT_MS: '1000',
+    DATABASE_POOL_SIZE: '1',
+    DATABASE_POOL_WAIT_MS: '200',
+  });
+  tenant = await createTenant(graph);
+  user = await createUser(tenant);
+});
+afterAll(() => graph.stop());
+
+/** Runs the work while somebody else holds the user's row. */
+async function whileLocked<T>(work: (holder: PoolClient) => Promise<T>): Promise<T> {
+  const holder = await graph.database.owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from app_public.users where id = $1 for update', [user.uuid]);
+    return await work(holder);
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
+}
+
+const waitingStatements =
+  "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
+const rename = () =>
+  ask(
+    graph,
+    tenant.app,
+    `mutation { userUpdate(id: "${user.id}", fullName: "Grace Hopper") { user { fullName } } __typename }`,
+  );
+
+test('a statement that takes too long is TIMEOUT at its field, and leaves nothing behind', async () => {
+  const answer = await whileLocked(rename);
+
+  expectErrors(answer, { userUpdate: null, __typename: 'Mutation' }, { code: 'TIMEOUT', path: ['userUpdate'] });
+  expect(await read(graph, tenant.app, `{ node(id: "${user.id}") { ... on User { fullName } } }`)).toEqual({
+    node: { fullName: user.fullName },
+  });
+});
+
+test('when no connection is had in time, the answer is 503 with UNAVAILABLE, and when to come back', async () => {
+  const [waiting, refused] = await whileLocked(async (holder) => {
+    const waiting = rename();
+    await until(async () => (await holder.query(waitingStatements)).rows.length > 0);
+    return Promise.all([waiting, ask(graph, tenant.app, '{ app { name } }')]);
+  });
+
+  expect({ status: refused.status, ...refused.body }).toEqual({
+    status: 503,
+    errors: [{ message: expect.any(String), extensions: { code: 'UNAVAILABLE' } }],
+  });
+  expect(refused.headers.get('Retry-After')).toBe('2');
+  expect(waiting.status).toBe(200);
+  expect(await read(graph, tenant.app, '{ app { name } }')).toEqual({ app: { name: 'Acme Backend' } });
+});
