@@ -1,0 +1,67 @@
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+
+/** `node bench/screenshots.ts`: takes the README's pictures of the explorers again, from the demo. */
+// Read by express and PostGraphile when they are imported.
+process.env.NODE_ENV = 'production';
+process.env.GRAPHILE_ENV = 'production';
+const { launchBrowser, openPage } = await import('../test/support/browser.ts');
+const { startDemo } = await import('../test/support/demo.ts');
+
+const pictures: { name: string; path: string; prepare: (page: Page) => Promise<unknown> }[] = [
+  {
+    name: 'graphiql',
+    path: '/graphiql',
+    async prepare(page) {
+      await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+      await page.getByRole('button', { name: 'Cards' }).click();
+      await page.getByText('query Cards').waitFor();
+      await page.getByRole('button', { name: /^Execute query/ }).click();
+      await page.locator('.result-window').getByText('Ada Lovelace').waitFor();
+    },
+  },
+  {
+    name: 'playground',
+    path: '/playground',
+    async prepare(page) {
+      await page.getByText('Send query Users').waitFor();
+      await page.getByText('Reloaded doc successfully').waitFor({ state: 'hidden' });
+      await page.getByRole('button', { name: 'HTTP headers' }).click();
+      await page.getByText('Bearer <ACCESS_TOKEN>').last().click();
+      await page.keyboard.press('ControlOrMeta+A');
+      await page.keyboard.insertText(`Bearer ${await getToken()}`);
+      await page.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('button', { name: 'Send Request' }).click();
+      await page.getByText('"Ada Lovelace"').waitFor();
+    },
+  },
+  {
+    name: 'documentation',
+    path: '/documentations/graphql',
+    prepare: (page) => page.locator('#graph [id="TYPE::Unit"]').waitFor(),
+  },
+];
+
+const demo = await startDemo();
+const browser = await launchBrowser();
+try {
+  for (const { name, path, prepare } of pictures) {
+    const { page, close } = await openPage(browser, { baseUrl: demo.url, width: 1280 });
+    await page.goto(demo.url + path);
+    await prepare(page);
+    const file = fileURLToPath(new URL(`screenshots/${name}.png`, import.meta.url));
+    await page.screenshot({ path: file, animations: 'disabled' });
+    console.log(file);
+    await close();
+  }
+} finally {
+  await browser.close();
+  await demo.stop();
+}
+
+async function getToken(): Promise<string> {
+  const parameters = { grant_type: 'client_credentials', client_id: 'demo-backend' };
+  const body = new URLSearchParams({ ...parameters, client_secret: demo.credentials.clientSecret });
+  const response = await fetch(`${demo.url}/oauth/token`, { method: 'POST', body });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
