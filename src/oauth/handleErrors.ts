@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, Response } from 'express';
 import { isUnavailable } from '../database/unavailable.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
@@ -8,9 +8,9 @@ import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts'
  * The OAuth server's last word: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). What was not
  * foreseen is a `server_error`, or 503 when the database is away or overloaded; its cause is in the log only.
  */
-export function handleErrors(log: Log): ErrorRequestHandler {
+export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorRequestHandler {
   // Express knows an error handler by its four parameters.
-  return (error, _request, response, _next) => {
+  return (error, request, response, _next) => {
     const refusal = toOAuthError(error);
     const facts = { requestId: requestIdOf(response), oauthError: refusal.code, reason: refusal.message };
     if (refusal.status >= 500) log.error({ ...facts, error: refusal.cause }, 'an OAuth request failed');
@@ -18,13 +18,18 @@ export function handleErrors(log: Log): ErrorRequestHandler {
 
     if (response.headersSent) response.destroy();
     else {
-      response
-        .status(refusal.status)
-        .set(refusal.headers)
-        .json({ error: refusal.code, error_description: refusal.message });
+      response.status(refusal.status).set(refusal.headers);
+      send(request, response, refusal);
     }
   };
 }
+
+/** Writes a refusal whose status and headers are set already. */
+export type SendRefusal = (request: Request, response: Response, refusal: OAuthError) => void;
+
+export const sendJson: SendRefusal = (_request, response, { code, message }) => {
+  response.json({ error: code, error_description: message });
+};
 
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;

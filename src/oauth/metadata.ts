@@ -6,13 +6,16 @@ export function describeServer(url: string): RequestHandler {
   const client = ['client_secret_basic', 'client_secret_post'];
   const metadata = {
     issuer: url,
+    authorization_endpoint: `${url}/oauth/authorize`,
     token_endpoint: `${url}/oauth/token`,
     revocation_endpoint: `${url}/oauth/revoke`,
     introspection_endpoint: `${url}/oauth/introspect`,
     scopes_supported: ['app', 'basic', 'me'],
-    // Required, and empty while there is no authorization endpoint.
-    response_types_supported: [],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
     grant_types_supported: Object.keys(scopesOfGrantType),
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
     token_endpoint_auth_methods_supported: [...client, 'none'],
     revocation_endpoint_auth_methods_supported: [...client, 'none'],
     introspection_endpoint_auth_methods_supported: [...client, 'Bearer'],

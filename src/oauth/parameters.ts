@@ -49,17 +49,21 @@ const credentialNames: readonly string[] = [
  */
 export function readParameters(elsewhere: Elsewhere = () => null): (RequestHandler | ErrorRequestHandler)[] {
   return [
-    express.raw({ type: () => true, limit: '56kb', inflate: false }),
-    explainUnreadable,
+    ...readBody(),
     (request: Request, _response: Response, next: NextFunction) => {
       const body = bodyOf(request);
       const query = queryOf(request);
       const found = elsewhere(body, query);
       refuseCredentials(query, found?.credential);
-      request.body = pick(found?.form ?? body);
+      request.body = pick(found?.form ?? body, parameterNames);
       next();
     },
   ];
+}
+
+/** Reads a body of at most 56 KiB, for {@link bodyOf}. */
+export function readBody(): (RequestHandler | ErrorRequestHandler)[] {
+  return [express.raw({ type: () => true, limit: '56kb', inflate: false }), explainUnreadable];
 }
 
 /** Where the parameters are when they are not in the body, and the one credential that may be in the query then. */
@@ -76,12 +80,17 @@ function refuseCredentials(query: Form, except: string | undefined): void {
   if (refused) throw invalidRequest('A credential must not be in the URL: send it in the body, form-encoded.');
 }
 
-/** RFC 6749 section 3.2: a parameter occurs at most once, and one that is not known is ignored. */
-function pick(form: Form): Parameters {
-  const parameters: { [name in ParameterName]?: string } = {};
+/**
+ * The parameters of these names. Each occurs at most once, one without a value counts as omitted, and others are ignored
+ * (RFC 6749 sections 3.1 and 3.2).
+ *
+ * @throws {OAuthError} invalid_request for one that is repeated or has brackets
+ */
+export function pick<Name extends string>(form: Form, names: readonly Name[]): { readonly [name in Name]?: string } {
+  const parameters: { [name in Name]?: string } = {};
   const seen = new Set<string>();
   for (const [name, value] of form) {
-    const known = parameterNames.find((parameter) => parameter === plain(name));
+    const known = names.find((parameter) => parameter === plain(name));
     if (known === undefined) continue;
     if (known !== name) throw invalidRequest(`${known} must be a plain parameter, without brackets.`);
     if (seen.has(name)) throw invalidRequest(`${known} is repeated.`);
@@ -94,12 +103,14 @@ function pick(form: Form): Parameters {
 /** `scope` for `scope`, `scope[]` and `scope[0]`: what a parser of nested forms would make of the name. */
 const plain = (name: string) => name.split('[', 1)[0] ?? name;
 
-function queryOf(request: Request): Form {
+/** The query as it was sent. @throws {OAuthError} invalid_request */
+export function queryOf(request: Request): Form {
   const start = request.originalUrl.indexOf('?');
   return start < 0 ? [] : parseForm(request.originalUrl.slice(start + 1));
 }
 
-function bodyOf(request: Request): Form {
+/** The body that `readBody` has read. @throws {OAuthError} invalid_request when it is no form */
+export function bodyOf(request: Request): Form {
   const bytes: unknown = request.body;
   if (!(bytes instanceof Buffer) || bytes.length === 0) return [];
   if (!isFormEncoded(request.headers['content-type'] ?? '')) {

@@ -5,6 +5,7 @@ import type { Secrets } from '../secrets.ts';
 import { allowOnly } from './allowOnly.ts';
 import { authenticateBearer } from './authenticateBearer.ts';
 import { authenticateClient } from './authenticateClient.ts';
+import { createAuthorizeRouter } from './authorize/authorizeRouter.ts';
 import { inQueryOfEmptyPost } from './grants/externalAuthenticationToken.ts';
 import { handleErrors } from './handleErrors.ts';
 import { authenticateCaller, introspect, type UserIdOf } from './introspect.ts';
@@ -20,6 +21,8 @@ export type OauthContext = {
   /** Connections as the authenticator. */
   pool: Pool;
   secrets: Secrets;
+  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
+  keys: readonly [Buffer, ...Buffer[]];
   /** The specification's `{base_url}`: the issuer. */
   url: string;
   log: Log;
@@ -27,13 +30,14 @@ export type OauthContext = {
 };
 
 /** The OAuth 2.0 server: every endpoint, and the steps that a request to it takes, in order. */
-export function createOauthRouter({ pool, secrets, url, log, userIdOf }: OauthContext): Router {
+export function createOauthRouter({ pool, secrets, keys, url, log, userIdOf }: OauthContext): Router {
   const router = Router();
   const client = authenticateClient(pool);
   const bearer = [authenticateBearer(pool), refuseQueryCredentials];
   const exchange = createTokenExchange(pool, secrets);
 
   router.use(['/oauth', '/.well-known/oauth-authorization-server'], noStore);
+  router.use(createAuthorizeRouter({ pool, keys, url, log }));
   router
     .route('/oauth/token')
     .post(readParameters(inQueryOfEmptyPost), refuseBadParameters, client, refuseWrongClient, exchange)

@@ -40,6 +40,7 @@ type ApplicationOptions = {
   secret?: string;
   scopes?: Scope[];
   confidential?: boolean;
+  redirectUris?: string[];
   mobileApp?: 'password' | 'external_authentication_token';
 };
 
@@ -48,10 +49,17 @@ export async function createApplication(test: OauthTest, options: ApplicationOpt
   const clientId = options.clientId ?? `client-${randomUUID()}`;
   const secret = options.secret ?? randomBytes(32).toString('base64url');
   const { rows } = await test.database.owner.query(
-    `insert into oauth.applications (organization_id, name, client_id, confidential, scopes, mobile_app_authentication_type)
-     values ($1, 'Application', $2, $3, $4, $5)
+    `insert into oauth.applications (organization_id, name, client_id, confidential, scopes, mobile_app_authentication_type, redirect_uris)
+     values ($1, 'Application', $2, $3, $4, $5, $6)
      returning id`,
-    [organizationId, clientId, confidential, options.scopes ?? ['app'], options.mobileApp ?? null],
+    [
+      organizationId,
+      clientId,
+      confidential,
+      options.scopes ?? ['app'],
+      options.mobileApp ?? null,
+      options.redirectUris ?? [],
+    ],
   );
   const application = { id: rows[0].id, clientId, secret, organizationId };
   if (confidential) await addSecret(test, application, secret);

@@ -1,0 +1,27 @@
+import type { Request, Response } from 'express';
+
+/** Where the client waits for an answer, and what it wants to hear again. */
+export type ReplyTo = { readonly redirectUri: string; readonly state: string | undefined };
+
+/** Sends the person back to the client with an answer (RFC 6749 sections 4.1.2 and 4.1.2.1) that names us (RFC 9207). */
+export type AnswerClient = (
+  request: Request,
+  response: Response,
+  replyTo: ReplyTo,
+  answer: Readonly<Record<string, string>>,
+) => void;
+
+export function createAnswerClient(issuer: string): AnswerClient {
+  return (request, response, { redirectUri, state }, answer) => {
+    const parameters = new URLSearchParams({ ...answer, ...(state !== undefined && { state }), iss: issuer });
+    sendTo(request, response, `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${parameters}`);
+  };
+}
+
+/** 303, so that a browser comes by GET and leaves what it posted behind; in words for whoever takes JSON. */
+export function sendTo(request: Request, response: Response, uri: string): void {
+  if (wantsJson(request)) response.json({ status: 'redirect', redirect_uri: uri });
+  else response.status(303).set('Location', uri).end();
+}
+
+export const wantsJson = (request: Request) => request.accepts('html', 'json') === 'json';

@@ -1,0 +1,84 @@
+import type { Request, RequestHandler } from 'express';
+import type { Pool, PoolClient } from 'pg';
+import { requestIdOf } from '../../http/requestId.ts';
+import { inOrganization } from '../inOrganization.ts';
+import { bodyOf, pick } from '../parameters.ts';
+import { type AnswerClient, wantsJson } from './answerClient.ts';
+import { type AntiForgery, notAsked } from './antiForgery.ts';
+import { askConsent, takeConsent } from './consents.ts';
+import { issueCode } from './issueCode.ts';
+import type { Pages } from './pages.ts';
+import { requireAuthorization } from './readAuthorization.ts';
+import type { Person } from './sessions.ts';
+
+/** `GET /oauth/authorize`: asks the person to sign in or, once that is done, what the application may do; each time. */
+export function ask(pool: Pool, antiForgery: AntiForgery, pages: Pages): RequestHandler {
+  return async (request, response) => {
+    const authorization = requireAuthorization(request);
+    const { application } = authorization;
+    const person = request.oauthPerson ?? null;
+    const formToken = antiForgery.tokenFor(request, response);
+    const question = { sessionId: request.sessionID, authorization };
+    const csrfToken = person
+      ? await inOrganization(pool, application.organizationId, requestIdOf(response), (database) =>
+          askConsent(database, question),
+        )
+      : formToken;
+
+    if (wantsJson(request)) {
+      response.json({
+        status: person ? 'consent' : 'sign_in',
+        client_id: application.clientId,
+        client_name: application.name,
+        redirect_uri: authorization.redirectUri,
+        response_type: 'code',
+        scope: authorization.scopes.join(' '),
+        state: authorization.state ?? null,
+        csrf_token: csrfToken,
+      });
+    } else if (person) pages.sendConsent(response, authorization, person, { csrfToken, signOutToken: formToken });
+    else pages.sendSignIn(response, authorization, { csrfToken });
+  };
+}
+
+/** `POST /oauth/authorize`: the person allows it. */
+export function approve(pool: Pool, answerClient: AnswerClient): RequestHandler {
+  return async (request, response) => {
+    const authorization = requireAuthorization(request);
+    const code = await answered(pool, request, requestIdOf(response), (database, person) =>
+      issueCode(database, person.id, authorization),
+    );
+    answerClient(request, response, authorization, { code });
+  };
+}
+
+/** `DELETE /oauth/authorize`: the person does not. */
+export function deny(pool: Pool, answerClient: AnswerClient): RequestHandler {
+  return async (request, response) => {
+    const authorization = requireAuthorization(request);
+    await answered(pool, request, requestIdOf(response), async () => undefined);
+    const error = { error: 'access_denied', error_description: 'The person did not allow it.' };
+    answerClient(request, response, authorization, error);
+  };
+}
+
+/** A form can send no DELETE, so the one that denies says `_method=delete`. */
+export const deniesByForm = (request: Request) =>
+  pick(bodyOf(request), ['_method'])._method?.toLowerCase() === 'delete';
+
+/** Takes the question that this person was asked and does what follows, or refuses with 403: both or nothing. */
+function answered<T>(
+  pool: Pool,
+  request: Request,
+  requestId: string,
+  work: (database: PoolClient, person: Person) => Promise<T>,
+): Promise<T> {
+  const authorization = requireAuthorization(request);
+  const { oauthPerson: person, sessionID: sessionId } = request;
+  const { csrf_token } = pick(bodyOf(request), ['csrf_token']);
+  if (!person || csrf_token === undefined) throw notAsked();
+  return inOrganization(pool, authorization.application.organizationId, requestId, async (database) => {
+    if (!(await takeConsent(database, csrf_token, { sessionId, authorization }))) throw notAsked();
+    return work(database, person);
+  });
+}

@@ -1,0 +1,67 @@
+import { type RequestHandler, Router } from 'express';
+import type { Pool } from 'pg';
+import type { Log } from '../../log.ts';
+import { allowOnly } from '../allowOnly.ts';
+import { handleErrors, sendJson } from '../handleErrors.ts';
+import { readBody, refuseQueryCredentials } from '../parameters.ts';
+import { createAnswerClient, wantsJson } from './answerClient.ts';
+import { createAntiForgery } from './antiForgery.ts';
+import { approve, ask, deniesByForm, deny } from './authorize.ts';
+import { createPages } from './pages.ts';
+import { readAuthorization } from './readAuthorization.ts';
+import { createSessions } from './sessions.ts';
+import { signIn, signOut } from './signIn.ts';
+
+export type AuthorizeContext = {
+  pool: Pool;
+  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
+  keys: readonly [Buffer, ...Buffer[]];
+  url: string;
+  log: Log;
+};
+
+/**
+ * The authorization endpoint and its pages (RFC 6749 section 4.1). oauth2orize is not used here: its `decision` approves
+ * unless told otherwise and is not tied to the person who was asked, its code grant reads the query alone, and a
+ * repeated parameter reaches its callbacks as an array.
+ */
+export function createAuthorizeRouter({ pool, keys, url, log }: AuthorizeContext): Router {
+  const router = Router();
+  const answerClient = createAnswerClient(url);
+  const antiForgery = createAntiForgery(keys[0], url);
+  const pages = createPages(url);
+  const request = [refuseQueryCredentials, readAuthorization(pool, answerClient), ...createSessions(pool, keys, url)];
+  const form = [...readBody(), ...request];
+  const approves = approve(pool, answerClient);
+  const denies = deny(pool, answerClient);
+  const answers: RequestHandler = (asked, response, next) =>
+    (deniesByForm(asked) ? denies : approves)(asked, response, next);
+
+  router.use(paths, (_request, response, next) => {
+    // Also where the answer is a redirect: what was asked stays between the person and us.
+    response.set('Referrer-Policy', 'no-referrer');
+    next();
+  });
+  router
+    .route('/oauth/authorize')
+    .get(request, ask(pool, antiForgery, pages))
+    .post(form, answers)
+    .delete(form, denies)
+    .all(allowOnly('GET', 'HEAD', 'POST', 'DELETE'));
+  router
+    .route('/oauth/sign-in')
+    .post(form, signIn(pool, antiForgery, pages))
+    .all(allowOnly('POST'));
+  router.route('/oauth/sign-out').post(form, signOut(antiForgery, pages)).all(allowOnly('POST'));
+  router.use(
+    paths,
+    handleErrors(log, (asked, response, refusal) =>
+      wantsJson(asked)
+        ? sendJson(asked, response, refusal)
+        : pages.sendProblem(response, refusal, asked.oauthAuthorization),
+    ),
+  );
+  return router;
+}
+
+const paths = ['/oauth/authorize', '/oauth/sign-in', '/oauth/sign-out'];

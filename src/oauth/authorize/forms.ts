@@ -1,0 +1,90 @@
+import { type Html, html } from '../../http/html.ts';
+import type { OAuthError } from '../errors.ts';
+import type { Person } from './sessions.ts';
+
+type SignInForm = {
+  action: string;
+  csrfToken: string;
+  applicationName: string;
+  /** What was typed before. */
+  username?: string;
+  problem?: string;
+};
+
+export const signInForm = ({
+  action,
+  csrfToken,
+  applicationName,
+  username,
+  problem,
+}: SignInForm): Html => html`<h1>Sign in</h1>
+<p class="lead">to continue to <strong>${applicationName}</strong></p>
+${problem === undefined ? null : html`<p class="problem" id="problem" role="alert">${problem}</p>`}
+<form method="post" action="${action}">
+<input type="hidden" name="csrf_token" value="${csrfToken}">
+<label for="username">E-mail address</label>
+<input id="username" name="username" type="text" inputmode="email" autocomplete="username" autocapitalize="none" spellcheck="false" required value="${username}"${describedBy(problem)}${username ? null : autofocus}>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required${describedBy(problem)}${username ? autofocus : null}>
+<button class="primary">Sign in</button>
+</form>`;
+
+const autofocus = html` autofocus`;
+
+const describedBy = (problem: string | undefined) =>
+  problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
+
+type ConsentForms = {
+  action: string;
+  csrfToken: string;
+  applicationName: string;
+  redirectUri: string;
+  person: Person;
+  signOutAction: string;
+  signOutToken: string;
+};
+
+export const consentForms = (
+  form: ConsentForms,
+): Html => html`<h1>Allow <strong>${form.applicationName}</strong> to use your account?</h1>
+<p class="lead">You are signed in as ${form.person.fullName} (${form.person.email}).</p>
+<p>The application will be able to read, but not to change:</p>
+<ul>
+<li>your name, e-mail address, language and time zone</li>
+<li>the cards that are assigned to you</li>
+<li>the units that you can access</li>
+</ul>
+<p class="hint">You will be sent to <strong>${placeOf(form.redirectUri)}</strong>. Allow it only if you have just come from there.</p>
+<div class="choices">
+<form method="post" action="${form.action}">
+<input type="hidden" name="csrf_token" value="${form.csrfToken}">
+<button class="primary">Allow</button>
+</form>
+<form method="post" action="${form.action}">
+<input type="hidden" name="_method" value="delete">
+<input type="hidden" name="csrf_token" value="${form.csrfToken}">
+<button>Deny</button>
+</form>
+</div>
+<form class="sign-out" method="post" action="${form.signOutAction}">
+<input type="hidden" name="csrf_token" value="${form.signOutToken}">
+Not you? <button class="link">Sign out</button>
+</form>`;
+
+/** The host that a person knows a web site by; an app on this device has none. */
+function placeOf(redirectUri: string): string {
+  const { protocol, host, hostname } = new URL(redirectUri);
+  if (!/^https?:$/.test(protocol) || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname))
+    return 'an app on this device';
+  return host;
+}
+
+export const problemText = (refusal: OAuthError, again: string | undefined): Html => html`<h1>${
+  refusal.status >= 500 ? 'Not now' : refusal.status === 403 ? 'This page has expired' : 'This link does not work'
+}</h1>
+<p>${refusal.message}</p>
+${
+  again === undefined
+    ? html`<p class="hint">Go back to the application and try again. If it happens again, tell the people who make it.</p>`
+    : html`<p><a class="button" href="${again}">Start again</a></p>`
+}`;

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Response } from 'express';
+import { Html, html } from '../../http/html.ts';
+import type { OAuthError } from '../errors.ts';
+import { consentForms, problemText, signInForm } from './forms.ts';
+import type { Authorization } from './readAuthorization.ts';
+import type { Person } from './sessions.ts';
+
+/** The pages that a person sees on the way to an application. They carry their style sheet and run no script. */
+export type Pages = {
+  /** Where this request is asked about. */
+  addressOf(authorization: Authorization): string;
+  sendSignIn(
+    response: Response,
+    authorization: Authorization,
+    form: { csrfToken: string; username?: string; problem?: string },
+  ): void;
+  sendConsent(
+    response: Response,
+    authorization: Authorization,
+    person: Person,
+    tokens: { csrfToken: string; signOutToken: string },
+  ): void;
+  /** @param authorization what the person can begin again, if that is known */
+  sendProblem(response: Response, refusal: OAuthError, authorization: Authorization | undefined): void;
+};
+
+/** @param url the specification's `{base_url}` */
+export function createPages(url: string): Pages {
+  const path = `${new URL(url).pathname.replace(/\/$/, '')}/oauth`;
+  const addressOf = (action: string, { query }: Authorization) => `${path}/${action}?${query}`;
+
+  return {
+    addressOf: (authorization) => addressOf('authorize', authorization),
+    sendSignIn: (response, authorization, form) => {
+      const action = addressOf('sign-in', authorization);
+      const title = form.problem === undefined ? 'Sign in' : 'Error: Sign in';
+      send(response, "'self'", title, signInForm({ ...form, action, applicationName: authorization.application.name }));
+    },
+    sendConsent: (response, authorization, person, tokens) => {
+      const forms = consentForms({
+        ...tokens,
+        person,
+        applicationName: authorization.application.name,
+        redirectUri: authorization.redirectUri,
+        action: addressOf('authorize', authorization),
+        signOutAction: addressOf('sign-out', authorization),
+      });
+      send(response, `'self' https: ${schemeOf(authorization.redirectUri)}`, 'Allow access', forms);
+    },
+    sendProblem: (response, refusal, authorization) => {
+      const again = authorization && addressOf('authorize', authorization);
+      send(response, "'none'", 'This does not work', problemText(refusal, again));
+    },
+  };
+}
+
+/**
+ * Chromium applies `form-action` to the redirects that follow a form, too: to the client's address and wherever the
+ * client goes from there. So the answer to a question may lead to https and to the client's own scheme; a password may
+ * be sent to this service only.
+ */
+const schemeOf = (redirectUri: string) => new URL(redirectUri).protocol;
+
+function send(response: Response, formAction: string, title: string, main: Html): void {
+  response
+    .set({
+      'Content-Security-Policy': `default-src 'none'; style-src '${styleHash}'; img-src data:; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+    })
+    .type('html')
+    .send(renderDocument(title, main));
+}
+
+const readText = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+// The look of all pages of the service, and what these add.
+const style = readText('../../tools/browser/page.css') + readText('pages.css');
+const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
+const icon = `data:image/svg+xml,${encodeURIComponent(readText('../../tools/browser/icon.svg').trim())}`;
+
+const renderDocument = (title: string, main: Html) =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Graph Query Service</title>
+<link rel="icon" href="${icon}" type="image/svg+xml">
+<style>${new Html(style)}</style>
+</head>
+<body>
+<header class="bar"><span class="brand"><img src="${icon}" alt="" width="20" height="20"> Graph Query Service</span></header>
+<main class="card">
+${main}
+</main>
+</body>
+</html>
+`.markup;

@@ -1,0 +1,88 @@
+import type { Request, RequestHandler } from 'express';
+import type { Pool } from 'pg';
+import { requestIdOf } from '../../http/requestId.ts';
+import type { Scope } from '../../token/claims.ts';
+import { type Application, findApplication } from '../application.ts';
+import { refuse } from '../check.ts';
+import { OAuthError } from '../errors.ts';
+import type { Form } from '../form.ts';
+import { bodyOf, pick, queryOf } from '../parameters.ts';
+import { grantedScopes, scopesOfGrantType } from '../scope.ts';
+import type { AnswerClient, ReplyTo } from './answerClient.ts';
+import { authorizationParameters, clientChecks, requestChecks } from './authorizationChecks.ts';
+
+/** An authorization request that is in order (RFC 6749 section 4.1.1). */
+export type Authorization = ReplyTo & {
+  readonly application: Application;
+  readonly scopes: readonly Scope[];
+  /** RFC 7636, method S256. */
+  readonly codeChallenge: string;
+  /** The same request as a query, for the forms of its pages and for the way back to it. */
+  readonly query: string;
+};
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Set by `readAuthorization`. */
+      oauthAuthorization?: Authorization;
+    }
+  }
+}
+
+/**
+ * Sets `request.oauthAuthorization`, or refuses: to the person while it is not certain that the address belongs to the
+ * client, to the client from then on. Every method validates everything, whatever was validated before.
+ */
+export function readAuthorization(pool: Pool, answerClient: AnswerClient): RequestHandler {
+  return async (request, response, next) => {
+    const form = formOf(request);
+    const { client_id, redirect_uri } = pick(form, ['client_id', 'redirect_uri']);
+    const application = client_id === undefined ? null : await findApplication(pool, client_id, requestIdOf(response));
+    refuse(clientChecks, { ...(client_id && { client_id }), ...(redirect_uri && { redirect_uri }), application });
+    if (!application || redirect_uri === undefined) throw new Error('unreachable: the checks have seen to both');
+
+    try {
+      request.oauthAuthorization = toAuthorization(application, redirect_uri, form);
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      const replyTo = { redirectUri: redirect_uri, state: stateOf(form) };
+      return answerClient(request, response, replyTo, { error: error.code, error_description: error.message });
+    }
+    next();
+  };
+}
+
+/** What `readAuthorization` has set. */
+export function requireAuthorization({ oauthAuthorization }: Request): Authorization {
+  if (!oauthAuthorization) throw new Error('readAuthorization did not run');
+  return oauthAuthorization;
+}
+
+/** The body if the request is there, else the query: forms of ours have it in their address. */
+function formOf(request: Request): Form {
+  const body = bodyOf(request);
+  return body.some(([name]) => name === 'client_id') ? body : queryOf(request);
+}
+
+function toAuthorization(application: Application, redirectUri: string, form: Form): Authorization {
+  const parameters = pick(form, authorizationParameters);
+  refuse(requestChecks, parameters);
+  return {
+    application,
+    redirectUri,
+    state: parameters.state,
+    scopes: grantedScopes(scopesOfGrantType.authorization_code, application, parameters.scope),
+    codeChallenge: parameters.code_challenge ?? '',
+    query: new URLSearchParams(parameters).toString(),
+  };
+}
+
+/** What belongs to the answer even when something else of the request is wrong. */
+function stateOf(form: Form): string | undefined {
+  try {
+    return pick(form, ['state']).state;
+  } catch {
+    return undefined;
+  }
+}

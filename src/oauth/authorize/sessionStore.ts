@@ -1,0 +1,55 @@
+import connectPgSimple from 'connect-pg-simple';
+import session, { type SessionData } from 'express-session';
+import type { Pool } from 'pg';
+import { hashToken } from '../../token/format.ts';
+import { oauthSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
+
+/** Whoever signed in is asked for the password again after a working day, however busy. */
+const sessionSeconds = 8 * 60 * 60;
+
+const PostgresStore = connectPgSimple(session);
+
+/**
+ * Sessions in PostgreSQL, by connect-pg-simple, with two additions. Each statement runs in the organization of the
+ * session, with which its id begins, so that row-level security keeps it there. And the id is kept as its SHA-256: rows
+ * that somebody reads open nothing.
+ */
+export class SessionStore extends session.Store {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    super();
+    this.#pool = pool;
+  }
+
+  override get(id: string, done: (error: unknown, found?: SessionData | null) => void): void {
+    this.#storeOf(id).get(storedId(id), done);
+  }
+
+  override set(id: string, data: SessionData, done?: (error?: unknown) => void): void {
+    this.#storeOf(id).set(storedId(id), data, done);
+  }
+
+  override destroy(id: string, done?: (error?: unknown) => void): void {
+    this.#storeOf(id).destroy(storedId(id), done);
+  }
+
+  #storeOf(id: string) {
+    const settings = oauthSettings(organizationOf(id), '');
+    const query = (text: string, values: unknown[]) => queryOnce(this.#pool, settings, { text, values });
+    return new PostgresStore({
+      // All of a pool that it calls.
+      pool: { query } as Pick<Pool, 'query'> as Pool,
+      schemaName: 'oauth',
+      tableName: 'sessions',
+      pruneSessionInterval: false,
+      ttl: sessionSeconds,
+    });
+  }
+}
+
+export const organizationOf = (id: string): string => id.split('.', 1)[0] ?? '';
+
+/** What the database knows a session by. */
+export const storedId = (id: string): string => hashToken(id).toString('base64url');

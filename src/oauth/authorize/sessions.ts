@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { Request, RequestHandler } from 'express';
+import session from 'express-session';
+import type { Pool } from 'pg';
+import { requestIdOf } from '../../http/requestId.ts';
+import { subkey } from '../../secrets.ts';
+import { inOrganization } from '../inOrganization.ts';
+import { requireAuthorization } from './readAuthorization.ts';
+import { organizationOf, SessionStore } from './sessionStore.ts';
+
+declare module 'express-session' {
+  interface SessionData {
+    userId: string;
+  }
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Set by `createSessions`: who is signed in, in the organization of the application that asks; null if nobody. */
+      oauthPerson?: Person | null;
+    }
+  }
+}
+
+export type Person = { readonly id: string; readonly fullName: string; readonly email: string };
+
+/**
+ * Finds out who is signed in. A session is one person of one organization: to an application of another organization
+ * nobody is. It is there from sign-in to sign-out or at most for 8 hours (the cookie until
+ * the browser is closed), and not before, so that strangers fill no table.
+ */
+export function createSessions(pool: Pool, keys: readonly Buffer[], url: string): RequestHandler[] {
+  const isHttps = url.startsWith('https:');
+  return [
+    // What PUBLIC_URL says is true of every request; a proxy in front may not repeat it.
+    (request, _response, next) => {
+      Object.defineProperty(request, 'secure', { value: isHttps });
+      next();
+    },
+    session({
+      name: cookieName('session', isHttps),
+      secret: keys.map((key) => subkey(key, 'session cookie').toString('base64url')),
+      store: new SessionStore(pool),
+      genid: (request) => `${requireAuthorization(request).application.organizationId}.${randomId()}`,
+      cookie: { httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' },
+      resave: false,
+      saveUninitialized: false,
+    }),
+    async (request, response, next) => {
+      const { organizationId } = requireAuthorization(request).application;
+      const { userId } = request.session;
+      const isOurs = userId !== undefined && organizationOf(request.sessionID) === organizationId;
+      request.oauthPerson = isOurs ? await findPerson(pool, organizationId, userId, requestIdOf(response)) : null;
+      next();
+    },
+  ];
+}
+
+/** Under another id than the browser had before, so that nobody can have given it one (session fixation). */
+export async function beginSession(request: Request, userId: string): Promise<void> {
+  await new Promise<void>((resolve, reject) =>
+    request.session.regenerate((error) => (error ? reject(error) : resolve())),
+  );
+  request.session.userId = userId;
+  await new Promise<void>((resolve, reject) => request.session.save((error) => (error ? reject(error) : resolve())));
+}
+
+export function endSession(request: Request): Promise<void> {
+  return new Promise((resolve, reject) => request.session.destroy((error) => (error ? reject(error) : resolve())));
+}
+
+/** With the prefix that keeps other hosts of a domain from setting it (RFC 6265bis section 4.1.3.2). */
+export const cookieName = (name: string, isHttps: boolean) => `${isHttps ? '__Host-' : ''}gqs_${name}`;
+
+const randomId = () => randomBytes(32).toString('base64url');
+
+async function findPerson(
+  pool: Pool,
+  organizationId: string,
+  userId: string,
+  requestId: string,
+): Promise<Person | null> {
+  const { rows } = await inOrganization(pool, organizationId, requestId, (database) =>
+    database.query<{ id: string; full_name: string; email: string }>({
+      name: 'find_person',
+      text: `
+        select u.id, u.full_name, u.email
+        from app_public.users u
+        where u.id = $1
+          and not exists (select from oauth.credentials c where c.user_id = u.id and c.disabled_at is not null)`,
+      values: [userId],
+    }),
+  );
+  return rows[0] ? { id: rows[0].id, fullName: rows[0].full_name, email: rows[0].email } : null;
+}

@@ -1,0 +1,48 @@
+import type { RequestHandler } from 'express';
+import type { Pool } from 'pg';
+import { requestIdOf } from '../../http/requestId.ts';
+import { authenticateUser } from '../authenticateUser.ts';
+import { invalidGrant } from '../errors.ts';
+import { sendJson } from '../handleErrors.ts';
+import { bodyOf, pick } from '../parameters.ts';
+import { sendTo, wantsJson } from './answerClient.ts';
+import type { AntiForgery } from './antiForgery.ts';
+import type { Pages } from './pages.ts';
+import { requireAuthorization } from './readAuthorization.ts';
+import { beginSession, endSession } from './sessions.ts';
+
+/**
+ * `POST /oauth/sign-in`: by e-mail address and password, in the organization of the application that asks; then back to
+ * its question. What is wrong with them is not said.
+ */
+export function signIn(pool: Pool, antiForgery: AntiForgery, pages: Pages): RequestHandler {
+  return async (request, response) => {
+    const authorization = requireAuthorization(request);
+    const { csrf_token, username = '', password = '' } = pick(bodyOf(request), ['csrf_token', 'username', 'password']);
+    antiForgery.verify(request, csrf_token);
+
+    const { organizationId } = authorization.application;
+    const userId = await authenticateUser(pool, organizationId, requestIdOf(response), { username, password });
+    if (userId === null) {
+      response.status(400);
+      const problem = 'The e-mail address or the password is wrong.';
+      if (wantsJson(request)) sendJson(request, response, invalidGrant(problem));
+      else {
+        const csrfToken = antiForgery.tokenFor(request, response);
+        pages.sendSignIn(response, authorization, { csrfToken, username, problem });
+      }
+      return;
+    }
+    await beginSession(request, userId);
+    sendTo(request, response, pages.addressOf(authorization));
+  };
+}
+
+/** `POST /oauth/sign-out`: ends the session, and with it every question that it has open. */
+export function signOut(antiForgery: AntiForgery, pages: Pages): RequestHandler {
+  return async (request, response) => {
+    antiForgery.verify(request, pick(bodyOf(request), ['csrf_token']).csrf_token);
+    await endSession(request);
+    sendTo(request, response, pages.addressOf(requireAuthorization(request)));
+  };
+}
