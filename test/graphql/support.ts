@@ -7,6 +7,8 @@ import { createToken, hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
 
+export { type Answer, ask, expectErrors, expectRefused, type Refusal, read } from './client.ts';
+
 /** A service with a database of its own. */
 export type GraphTest = TestService & { database: TestDatabase };
 
@@ -166,68 +168,6 @@ export function globalId(type: string, uuid: string): string {
 async function newKey(owner: Pool): Promise<string> {
   const { rows } = await owner.query('select app_hidden.uuid_v7() as key');
   return rows[0].key;
-}
-
-/** What a client sees of one operation. */
-export type Answer = {
-  status: number;
-  headers: Headers;
-  body: { data?: unknown; errors?: { message: string; path?: (string | number)[]; extensions: Extensions }[] };
-};
-
-type Extensions = { code: string; argument?: string; limit?: string; requestId?: string };
-
-/** Sends one operation by POST, as a client that knows GraphQL over HTTP; `token` null sends none. */
-export async function ask(
-  { url }: Pick<GraphTest, 'url'>,
-  token: string | null,
-  query: string,
-  variables: Record<string, unknown> = {},
-): Promise<Answer> {
-  const headers = new Headers({ 'Content-Type': 'application/json', Accept: graphqlResponse });
-  if (token !== null) headers.set('Authorization', `Bearer ${token}`);
-  const body = JSON.stringify({ query, variables });
-  const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] };
-}
-
-const graphqlResponse = 'application/graphql-response+json';
-
-/** The data of an operation that succeeds as a whole. */
-export async function read<Data>(...request: Parameters<typeof ask>): Promise<Data> {
-  const answer = await ask(...request);
-  expect({ status: answer.status, errors: answer.body.errors }).toEqual({ status: 200, errors: undefined });
-  return answer.body.data as Data;
-}
-
-/** What the client is told about one error. */
-export type Refusal = Extensions & { path?: (string | number)[] };
-
-/** Refused before anything was executed: the status, exactly these errors, and no data. */
-export function expectRefused(answer: Answer, status: number, ...refusals: Refusal[]): void {
-  expectAnswer(answer, { status, errors: refusals });
-}
-
-/** Executed, with this data and exactly these errors at their fields. */
-export function expectErrors(answer: Answer, data: unknown, ...refusals: Refusal[]): void {
-  expectAnswer(answer, { status: 200, data, errors: refusals });
-}
-
-function expectAnswer(answer: Answer, expected: { status: number; data?: unknown; errors: Refusal[] }): void {
-  const { errors = [], ...body } = answer.body;
-  const told = errors.map(({ extensions, path }) => ({ ...extensions, ...(path && { path }) }));
-  expect({ status: answer.status, ...body, errors: told }).toEqual(expected);
-  for (const error of errors) {
-    expect(['message', 'locations', 'path', 'extensions']).toEqual(expect.arrayContaining(Object.keys(error)));
-    expect(error.message).toMatch(/^[A-Za-z"][^\n]{9,}$/);
-  }
-  expectHeaders(answer);
-}
-
-function expectHeaders({ status, headers }: Answer): void {
-  expect(headers.get('Content-Type')).toBe(`${graphqlResponse}; charset=utf-8`);
-  expect(headers.get('Cache-Control')).toBe('no-store');
-  expect(headers.has('WWW-Authenticate')).toBe(status === 401);
 }
 
 export const secrets = createSecrets([Buffer.from(testSecretKey, 'base64')]);
