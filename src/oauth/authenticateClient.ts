@@ -14,6 +14,8 @@ export type Client = {
   readonly application: Application;
   /** `none`: it only said who it is. */
   readonly authentication: 'secret' | 'none';
+  /** Where the request came from; what a proxy says counts only if it is trusted (TRUST_PROXY). */
+  readonly address: string;
   /** Names the request in the database's settings. */
   readonly requestId: string;
   /** When the request had arrived, by `performance.now()`. */
@@ -37,12 +39,11 @@ export function authenticateClient(pool: Pool): RequestHandler {
   const passportOfClients = new passport.Passport();
   passportOfClients.use(
     new ClientPasswordStrategy({ passReqToCallback: true }, (request, clientId, secret, done) => {
-      const receivedAt = performance.now();
-      const requestId = request.res ? requestIdOf(request.res) : '';
-      findApplication(pool, clientId, requestId)
+      const origin = originOf(request);
+      findApplication(pool, clientId, origin.requestId)
         .then((found): Client | false => {
           const application = withSecret(found, secret);
-          return application ? { application, authentication: 'secret', requestId, receivedAt } : false;
+          return application ? { application, authentication: 'secret', ...origin } : false;
         })
         .then((client) => done(null, client), done);
     }),
@@ -56,7 +57,7 @@ export function authenticateClient(pool: Pool): RequestHandler {
   return async (request, response, next) => {
     const { clientId, secret } = readClientCredentials(request, request.body);
     if (secret === null) {
-      request.oauthClient = await identify(pool, clientId, requestIdOf(response));
+      request.oauthClient = await identify(pool, clientId, originOf(request));
       next();
     } else {
       // The strategy reads them there, wherever they came from.
@@ -75,12 +76,19 @@ export function requireClient({ oauthClient }: Request): Client {
 }
 
 /** A phone keeps no secret, so the application of a mobile app may come without one, as public clients do. */
-async function identify(pool: Pool, clientId: string, requestId: string): Promise<Client> {
-  const receivedAt = performance.now();
-  const application = await findApplication(pool, clientId, requestId);
+async function identify(pool: Pool, clientId: string, origin: Origin): Promise<Client> {
+  const application = await findApplication(pool, clientId, origin.requestId);
   if (!application || (application.confidential && !application.mobileApp)) throw invalidClient();
-  return { application, authentication: 'none', requestId, receivedAt };
+  return { application, authentication: 'none', ...origin };
 }
+
+type Origin = Pick<Client, 'address' | 'requestId' | 'receivedAt'>;
+
+const originOf = (request: Request): Origin => ({
+  address: request.ip ?? '',
+  requestId: request.res ? requestIdOf(request.res) : '',
+  receivedAt: performance.now(),
+});
 
 /**
  * The application if the secret is one of its own. Compares with two hashes whatever there is to compare with, and with

@@ -1,34 +1,48 @@
 import type { Pool, PoolClient } from 'pg';
 import { inOrganization } from './inOrganization.ts';
 import { verifyPassword } from './passwords.ts';
+import type { Throttle } from './throttle/createThrottle.ts';
+
+/** A try to sign in. */
+export type SignIn = {
+  readonly username: string;
+  readonly password: string;
+  /** Where the request came from: `request.ip`. */
+  readonly address: string;
+};
 
 /**
  * The id of the person with this e-mail address and password in this organization; null when either is wrong, the person
- * is disabled or has no password. Null takes as long whatever the reason, and no caller can tell one from another.
+ * is disabled, locked out or without a password. Null takes as long whatever the reason, and no caller can tell one from another.
  *
- * Every password comes here, from the token endpoint as from the sign-in page, so that their failures count together.
+ * Every password comes here, from the token endpoint as from the sign-in page, so that their failures count together
+ * against the account. That a request of this address has failed is the caller's to count (`Throttle.countFailure`).
  * A hash whose parameters are out of date is renewed when the password is known to be right.
  *
  * @throws {OAuthError} temporarily_unavailable when too many people are signing in at once
  */
 export async function authenticateUser(
   pool: Pool,
+  throttle: Throttle,
   organizationId: string,
   requestId: string,
-  { username, password }: { username: string; password: string },
+  { username, password, address }: SignIn,
 ): Promise<string | null> {
   const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
-  // Nobody is refused before the password was verified, or the time would say why.
-  const passwordHash = user && !user.disabled ? user.password_hash : null;
-  const { matches, renewedHash } = await verifyPassword(passwordHash, password);
-  if (!matches || !user) return null;
+  const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
+  return throttle.tryAccount(account, address, async (locked) => {
+    // Nobody is refused before the password was verified, or the time would say why.
+    const passwordHash = user && !user.disabled && !locked ? user.password_hash : null;
+    const { matches, renewedHash } = await verifyPassword(passwordHash, password);
+    if (!matches || !user) return null;
 
-  if (renewedHash !== null) {
-    await inOrganization(pool, organizationId, requestId, (database) =>
-      replaceHash(database, user.id, passwordHash, renewedHash),
-    );
-  }
-  return user.id;
+    if (renewedHash !== null) {
+      await inOrganization(pool, organizationId, requestId, (database) =>
+        replaceHash(database, user.id, passwordHash, renewedHash),
+      );
+    }
+    return user.id;
+  });
 }
 
 type UserRow = { id: string; password_hash: string | null; disabled: boolean };

@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750's `invalid_token`, and two for a service in trouble. */
+/** The error codes of RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750's `invalid_token`, and three for a service in trouble. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -9,6 +9,7 @@ export type OAuthErrorCode =
   | 'access_denied'
   | 'invalid_scope'
   | 'invalid_token'
+  | 'too_many_requests'
   | 'temporarily_unavailable'
   | 'server_error';
 
@@ -53,6 +54,13 @@ export const unsupportedGrantType = (supported: readonly string[]) =>
   new OAuthError('unsupported_grant_type', `grant_type must be one of ${supported.join(', ')}.`);
 
 export const invalidScope = (description: string) => new OAuthError('invalid_scope', description);
+
+/** RFC 6585 section 4: it may be tried again after so many whole seconds. */
+export const tooManyRequests = (retryAfterSeconds: number) =>
+  new OAuthError('too_many_requests', 'There were too many requests or failures; wait before the next one.', {
+    status: 429,
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
 
 /** Overload or outage: the same request may succeed later. */
 export const temporarilyUnavailable = (cause?: unknown) =>

@@ -13,6 +13,7 @@ import { describeServer } from './metadata.ts';
 import { noStore } from './noStore.ts';
 import { readParameters, refuseQueryCredentials } from './parameters.ts';
 import { revoke, revokeBearer } from './revoke.ts';
+import { createThrottle, type ThrottleLimits } from './throttle/createThrottle.ts';
 import { refuseBadParameters, refuseWrongClient } from './tokenChecks.ts';
 import { createTokenExchange } from './tokenExchange.ts';
 import { describeBearer } from './tokenInfo.ts';
@@ -23,6 +24,7 @@ export type OauthContext = {
   secrets: Secrets;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
   keys: readonly [Buffer, ...Buffer[]];
+  config: { throttle: ThrottleLimits };
   /** The specification's `{base_url}`: the issuer. */
   url: string;
   log: Log;
@@ -30,14 +32,16 @@ export type OauthContext = {
 };
 
 /** The OAuth 2.0 server: every endpoint, and the steps that a request to it takes, in order. */
-export function createOauthRouter({ pool, secrets, keys, url, log, userIdOf }: OauthContext): Router {
+export function createOauthRouter({ pool, secrets, keys, config, url, log, userIdOf }: OauthContext): Router {
   const router = Router();
-  const client = authenticateClient(pool);
-  const bearer = [authenticateBearer(pool), refuseQueryCredentials];
-  const exchange = createTokenExchange(pool, secrets);
+  const throttle = createThrottle(pool, keys[0], config.throttle);
+  const client = [authenticateClient(pool), throttle.limitClient];
+  const bearer = [authenticateBearer(pool), throttle.limitClient, refuseQueryCredentials];
+  const exchange = createTokenExchange(pool, secrets, throttle);
 
   router.use(['/oauth', '/.well-known/oauth-authorization-server'], noStore);
-  router.use(createAuthorizeRouter({ pool, keys, url, log }));
+  router.use(createAuthorizeRouter({ pool, keys, throttle, url, log }));
+  router.use('/oauth', throttle.limitAddress);
   router
     .route('/oauth/token')
     .post(readParameters(inQueryOfEmptyPost), refuseBadParameters, client, refuseWrongClient, exchange)
@@ -47,9 +51,9 @@ export function createOauthRouter({ pool, secrets, keys, url, log, userIdOf }: O
   router.route('/oauth/revoke').post(readParameters(), client, revoke(pool)).all(allowOnly('POST'));
   router
     .route('/oauth/introspect')
-    .post(readParameters(), authenticateCaller(pool), introspect(pool, userIdOf))
+    .post(readParameters(), authenticateCaller(pool), throttle.limitClient, introspect(pool, userIdOf))
     .all(allowOnly('POST'));
   router.route('/.well-known/oauth-authorization-server').get(describeServer(url)).all(allowOnly('GET', 'HEAD'));
-  router.use(handleErrors(log));
+  router.use(throttle.countFailures, handleErrors(log));
   return router;
 }

@@ -8,13 +8,14 @@ import { clientCredentials } from './grants/clientCredentials.ts';
 import { externalAuthenticationToken } from './grants/externalAuthenticationToken.ts';
 import { password } from './grants/password.ts';
 import { refreshToken } from './grants/refreshToken.ts';
+import type { Throttle } from './throttle/createThrottle.ts';
 
 /** The grant types of `POST /oauth/token`; whoever gets here is who they say, and their parameters are in order. */
-export function createTokenExchange(pool: Pool, secrets: Secrets): RequestHandler {
+export function createTokenExchange(pool: Pool, secrets: Secrets, throttle: Throttle): RequestHandler {
   const server = oauth2orize.createServer<Client>();
   server.exchange('client_credentials', clientCredentials(pool));
   server.exchange('password', externalAuthenticationToken(pool, secrets));
-  server.exchange('password', password(pool));
+  server.exchange('password', password(pool, throttle));
   server.exchange('authorization_code', authorizationCode(pool));
   server.exchange('refresh_token', refreshToken(pool));
   return server.token();

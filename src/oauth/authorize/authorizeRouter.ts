@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts';
 import { allowOnly } from '../allowOnly.ts';
 import { handleErrors, sendJson } from '../handleErrors.ts';
 import { readBody, refuseQueryCredentials } from '../parameters.ts';
+import type { Throttle } from '../throttle/createThrottle.ts';
 import { createAnswerClient, wantsJson } from './answerClient.ts';
 import { createAntiForgery } from './antiForgery.ts';
 import { approve, ask, deniesByForm, deny } from './authorize.ts';
@@ -16,6 +17,7 @@ export type AuthorizeContext = {
   pool: Pool;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
   keys: readonly [Buffer, ...Buffer[]];
+  throttle: Throttle;
   url: string;
   log: Log;
 };
@@ -25,7 +27,7 @@ export type AuthorizeContext = {
  * unless told otherwise and is not tied to the person who was asked, its code grant reads the query alone, and a
  * repeated parameter reaches its callbacks as an array.
  */
-export function createAuthorizeRouter({ pool, keys, url, log }: AuthorizeContext): Router {
+export function createAuthorizeRouter({ pool, keys, throttle, url, log }: AuthorizeContext): Router {
   const router = Router();
   const answerClient = createAnswerClient(url);
   const antiForgery = createAntiForgery(keys[0], url);
@@ -42,6 +44,7 @@ export function createAuthorizeRouter({ pool, keys, url, log }: AuthorizeContext
     response.set('Referrer-Policy', 'no-referrer');
     next();
   });
+  router.use(paths, throttle.limitAddress);
   router
     .route('/oauth/authorize')
     .get(request, ask(pool, antiForgery, pages))
@@ -50,7 +53,7 @@ export function createAuthorizeRouter({ pool, keys, url, log }: AuthorizeContext
     .all(allowOnly('GET', 'HEAD', 'POST', 'DELETE'));
   router
     .route('/oauth/sign-in')
-    .post(form, signIn(pool, antiForgery, pages))
+    .post(form, signIn(pool, throttle, antiForgery, pages))
     .all(allowOnly('POST'));
   router.route('/oauth/sign-out').post(form, signOut(antiForgery, pages)).all(allowOnly('POST'));
   router.use(

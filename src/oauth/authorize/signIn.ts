@@ -5,6 +5,7 @@ import { authenticateUser } from '../authenticateUser.ts';
 import { invalidGrant } from '../errors.ts';
 import { sendJson } from '../handleErrors.ts';
 import { bodyOf, pick } from '../parameters.ts';
+import type { Throttle } from '../throttle/createThrottle.ts';
 import { sendTo, wantsJson } from './answerClient.ts';
 import type { AntiForgery } from './antiForgery.ts';
 import type { Pages } from './pages.ts';
@@ -15,15 +16,20 @@ import { beginSession, endSession } from './sessions.ts';
  * `POST /oauth/sign-in`: by e-mail address and password, in the organization of the application that asks; then back to
  * its question. What is wrong with them is not said.
  */
-export function signIn(pool: Pool, antiForgery: AntiForgery, pages: Pages): RequestHandler {
+export function signIn(pool: Pool, throttle: Throttle, antiForgery: AntiForgery, pages: Pages): RequestHandler {
   return async (request, response) => {
     const authorization = requireAuthorization(request);
     const { csrf_token, username = '', password = '' } = pick(bodyOf(request), ['csrf_token', 'username', 'password']);
     antiForgery.verify(request, csrf_token);
 
     const { organizationId } = authorization.application;
-    const userId = await authenticateUser(pool, organizationId, requestIdOf(response), { username, password });
+    const userId = await authenticateUser(pool, throttle, organizationId, requestIdOf(response), {
+      username,
+      password,
+      address: request.ip ?? '',
+    });
     if (userId === null) {
+      await throttle.countFailure(request);
       response.status(400);
       const problem = 'The e-mail address or the password is wrong.';
       if (wantsJson(request)) sendJson(request, response, invalidGrant(problem));

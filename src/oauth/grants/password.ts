@@ -8,25 +8,28 @@ import { issueToUser } from '../issueToUser.ts';
 import type { Parameters } from '../parameters.ts';
 import { respond } from '../respond.ts';
 import { grantedScopes, scopesOfGrantType } from '../scope.ts';
+import type { Throttle } from '../throttle/createThrottle.ts';
 
 /** A person by e-mail address and password (RFC 6749 section 4.3), in the organization of the application. */
-export const password = (pool: Pool) =>
+export const password = (pool: Pool, throttle: Throttle) =>
   oauth2orize.exchange.password<Client>(
     { userProperty: 'oauthClient' },
     // Called by the number of its parameters.
     (client: Client, username, secret, _scope, parameters: Parameters, _info, issued) =>
-      respond(issued, issue(pool, client, { username, password: secret }, parameters)),
+      respond(issued, issue(pool, throttle, client, { username, password: secret }, parameters)),
   );
 
 async function issue(
   pool: Pool,
+  throttle: Throttle,
   client: Client,
   credentials: { username: string; password: string },
   { scope }: Parameters,
 ): Promise<TokenReply> {
-  const { application, requestId } = client;
+  const { application, address, requestId } = client;
   const scopes = grantedScopes(scopesOfGrantType.password, application, scope);
-  const userId = await authenticateUser(pool, application.organizationId, requestId, credentials);
+  const signIn = { ...credentials, address };
+  const userId = await authenticateUser(pool, throttle, application.organizationId, requestId, signIn);
   if (userId === null) throw invalidGrant('User name or password is wrong.');
   return issueToUser(pool, client, userId, scopes);
 }

@@ -1,0 +1,80 @@
+import { createHmac } from 'node:crypto';
+import type { Pool, QueryConfig } from 'pg';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { oauthSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
+import { temporarilyUnavailable } from '../errors.ts';
+
+/** Counts in windows of fixed length, in the database, so that every server counts the same. */
+export type Counter = {
+  /** Counts one more of this subject; whether that is one too many. */
+  count(subject: string): Promise<Count>;
+  /** Counts nothing; whether one more would be one too many. */
+  read(subject: string): Promise<Count>;
+  /** Takes one back. */
+  takeBack(subject: string): Promise<void>;
+};
+
+/** Whether it is too many, and for how long: whole seconds until the window ends. */
+export type Count = { readonly tooMany: boolean; readonly retryAfterSeconds: number };
+
+export type CounterOptions = {
+  /** Connections as the authenticator. */
+  pool: Pool;
+  /** Hashes subjects: an address, an account or a client is never kept in clear. */
+  key: Buffer;
+  /** Lower case with underscores. */
+  name: string;
+  limit: number;
+  windowSeconds: number;
+  /**
+   * Whether who is over the limit is refused from memory until the window ends, so that a flood costs the database nothing.
+   * Not for counts that are taken back.
+   */
+  inMemory: boolean;
+};
+
+/** All of them fail with {@link temporarilyUnavailable} when the database does not answer: nobody gets in uncounted. */
+export function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions): Counter {
+  const limiter = new RateLimiterPostgres({
+    storeClient: { query: (query: QueryConfig) => queryOnce(pool, oauthSettings(null, ''), query) },
+    storeType: 'client',
+    schemaName: 'oauth',
+    tableName: 'throttles',
+    // By a migration; and oauth.purge deletes what expired.
+    tableCreated: true,
+    clearExpiredByTimeout: false,
+    keyPrefix: name,
+    points: limit,
+    duration: windowSeconds,
+    inMemoryBlockOnConsumed: inMemory ? limit : 0,
+  });
+  const hash = (subject: string) => createHmac('sha256', key).update(subject).digest('base64url');
+
+  return {
+    count: async (subject) => {
+      try {
+        return toCount(await limiter.consume(hash(subject)), false);
+      } catch (reason) {
+        if (reason instanceof RateLimiterRes) return toCount(reason, true);
+        throw temporarilyUnavailable(reason);
+      }
+    },
+    read: async (subject) => {
+      const result = await limiter.get(hash(subject)).catch(unavailable);
+      return result ? toCount(result, result.consumedPoints >= limit) : { tooMany: false, retryAfterSeconds: 0 };
+    },
+    takeBack: async (subject) => {
+      await limiter.reward(hash(subject)).catch(unavailable);
+    },
+  };
+}
+
+const toCount = ({ msBeforeNext }: RateLimiterRes, tooMany: boolean): Count => ({
+  tooMany,
+  retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+});
+
+function unavailable(cause: unknown): never {
+  throw temporarilyUnavailable(cause);
+}
