@@ -41,7 +41,10 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         if (!scope.isPgRowSortEnum) return values;
         const { NATURAL: _natural, ...orders } = values;
         return Object.fromEntries(
-          Object.entries(orders).map(([name, order]) => [name, { ...order, description: describeOrder(name) }]),
+          Object.entries(orders).map(([name, order]) => {
+            const description = [describeOrder(name), order.description].filter(Boolean).join(' ');
+            return [name, { ...order, description }];
+          }),
         );
       },
 

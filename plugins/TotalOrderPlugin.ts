@@ -19,6 +19,7 @@ export const TotalOrderPlugin: GraphileConfig.Plugin = {
   description: 'Makes orders by columns that may be null total',
   version: '1.0.0',
   after: ['PgOrderAllAttributesPlugin'],
+  before: ['ConnectionArgumentsPlugin'],
 
   schema: {
     hooks: {
