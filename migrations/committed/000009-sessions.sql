@@ -1,10 +1,9 @@
 --! Previous: sha1:b6ede8e9688fdbbd55d3e10a8cb7d0740ef46566
---! Hash: sha1:50dbeb0b8cb55d3a892edbdfbc46983f0f8a5f52
+--! Hash: sha1:425f429b64e3de857a47db6a22fbfe9effe909f4
 --! Message: sessions
 
 -- A person signs in with a browser and is asked, each time, what an application may do. Both are remembered here for a while.
 
-drop policy if exists delete_graph_helper on oauth.consents;
 drop table if exists oauth.consents;
 drop table if exists oauth.sessions;
 
@@ -15,7 +14,8 @@ create table oauth.sessions (
   sess jsonb not null,
   expire timestamptz not null,
   user_id uuid not null generated always as ((sess ->> 'userId')::uuid) stored,
-  constraint sessions_pkey primary key (sid),
+  constraint sessions_pkey primary key (sid, organization_id),
+  constraint sessions_sid_key unique (sid),
   constraint sessions_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade,
   constraint sessions_sid_format check (sid ~ '^[A-Za-z0-9_-]{43}$'),
   constraint sessions_sess_length check (octet_length(sess::text) <= 2000)
@@ -33,12 +33,12 @@ create table oauth.consents (
   request_hash bytea not null,
   expires_at timestamptz not null,
   constraint consents_pkey primary key (consent_hash, organization_id),
-  constraint consents_sid_fkey foreign key (sid) references oauth.sessions on delete cascade,
+  constraint consents_sid_fkey foreign key (sid, organization_id) references oauth.sessions on delete cascade,
   constraint consents_consent_hash_length check (octet_length(consent_hash) = 32),
   constraint consents_request_hash_length check (octet_length(request_hash) = 32)
 );
-create index consents_sid_idx on oauth.consents (sid, expires_at);
-create index consents_expires_at_idx on oauth.consents (expires_at);
+create index consents_sid_idx on oauth.consents (sid, organization_id, expires_at);
+-- Absent on purpose: an index on expires_at. Questions end with their session, and expired ones when the next is asked.
 comment on table oauth.consents is 'A question that a person was shown and has not answered. The answer takes it away, so there is one.';
 comment on column oauth.consents.consent_hash is 'SHA-256 of what the form carries.';
 comment on column oauth.consents.request_hash is 'SHA-256 of the authorization request that the person was shown.';
@@ -63,6 +63,6 @@ begin
 end
 $$;
 
-grant select, insert (sid, sess, expire), update (sess, expire), delete on oauth.sessions to graph_oauth;
+grant select, insert (organization_id, sid, sess, expire), update (sess, expire), delete on oauth.sessions to graph_oauth;
 grant select, insert, delete on oauth.consents to graph_oauth;
 -- Absent on purpose: update for graph_oauth on consents. A question is answered once or expires.

@@ -1,5 +1,5 @@
---! Previous: sha1:50dbeb0b8cb55d3a892edbdfbc46983f0f8a5f52
---! Hash: sha1:47ffc93976290da87b3c39592197f12d295693f1
+--! Previous: sha1:425f429b64e3de857a47db6a22fbfe9effe909f4
+--! Hash: sha1:db1d95f45e31fee92ee7fa274593dd29d6eb5ca6
 --! Message: throttles
 
 -- Who tries too often waits. The counts are here and not in the memory of a process, so that every server counts the same.

@@ -1,10 +1,12 @@
---! Previous: sha1:47ffc93976290da87b3c39592197f12d295693f1
---! Hash: sha1:1b2fbc3091ae312d39ba0eb5ebc734013f174bca
+--! Previous: sha1:db1d95f45e31fee92ee7fa274593dd29d6eb5ca6
+--! Hash: sha1:f2a87061e3032913416469a4cc31beb46101a0e8
 --! Message: purge
 
 -- What has expired is of no use to anybody: the running server deletes it now and then, whatever organization it belongs to.
 
 drop function if exists oauth.purge(int);
+drop policy if exists delete_graph_helper on oauth.sessions;
+drop policy if exists select_graph_helper on oauth.sessions;
 drop policy if exists delete_graph_helper on oauth.throttles;
 drop policy if exists select_graph_helper on oauth.throttles;
 drop policy if exists delete_graph_helper on oauth.authorization_codes;
@@ -39,6 +41,11 @@ create policy delete_graph_helper on oauth.grants for delete to graph_helper
     and not exists (select from oauth.refresh_tokens t where t.organization_id = grants.organization_id and t.grant_id = grants.id));
 comment on policy delete_graph_helper on oauth.grants is 'oauth.purge deletes grants that have no token left.';
 
+create policy select_graph_helper on oauth.sessions for select to graph_helper using (true);
+comment on policy select_graph_helper on oauth.sessions is 'oauth.purge looks for expired sessions.';
+create policy delete_graph_helper on oauth.sessions for delete to graph_helper using (expire <= statement_timestamp());
+comment on policy delete_graph_helper on oauth.sessions is 'oauth.purge deletes expired sessions, and with them the questions that they have open.';
+
 create policy select_graph_helper on oauth.throttles for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.throttles is 'oauth.purge looks for counts whose window is over.';
 create policy delete_graph_helper on oauth.throttles for delete to graph_helper
@@ -49,10 +56,11 @@ grant delete on oauth.access_tokens, oauth.grants to graph_helper;
 grant update (id) on oauth.grants to graph_helper;
 grant select (organization_id, grant_id, token_hash, expires_at), delete on oauth.refresh_tokens to graph_helper;
 grant select (organization_id, code_hash, expires_at), delete on oauth.authorization_codes to graph_helper;
+grant select (organization_id, sid, expire), delete on oauth.sessions to graph_helper;
 grant select (key, expire), delete on oauth.throttles to graph_helper;
 
 create function oauth.purge(batch int)
-  returns table (access_tokens int, refresh_tokens int, grants int, authorization_codes int, throttles int)
+  returns table (access_tokens int, refresh_tokens int, grants int, authorization_codes int, sessions int, throttles int)
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
   declare
@@ -104,6 +112,11 @@ create function oauth.purge(batch int)
       select c.code_hash from oauth.authorization_codes c
       where c.expires_at <= statement_timestamp() - interval '1 day' order by c.expires_at limit purge.batch);
     get diagnostics authorization_codes = row_count;
+
+    delete from oauth.sessions where sid in (
+      select s.sid from oauth.sessions s
+      where s.expire <= statement_timestamp() order by s.expire limit purge.batch);
+    get diagnostics sessions = row_count;
 
     delete from oauth.throttles where key in (
       select t.key from oauth.throttles t

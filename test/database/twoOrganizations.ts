@@ -53,5 +53,9 @@ const statements = [
      organization_id, code_hash, application_id, user_id, scopes, redirect_uri, code_challenge, expires_at, grant_id)
    values (
      :organization, sha256(:id), :id, :id, '{me}', 'http://127.0.0.1/', repeat('x', 43), now() + interval '1 minute', :id)`,
+  `insert into oauth.sessions (organization_id, sid, sess, expire)
+   values (:organization, lpad(:id, 43, '0'), jsonb_build_object('userId', :id), now() + interval '1 hour')`,
+  `insert into oauth.consents (organization_id, consent_hash, sid, request_hash, expires_at)
+   values (:organization, sha256(:id), lpad(:id, 43, '0'), sha256(:id), now() + interval '1 minute')`,
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];

@@ -67,6 +67,17 @@ const expectations: Record<string, Expected> = {
       },
     },
   },
+  'oauth.consents': {
+    person: 'sid',
+    sees: { graph_oauth: 'organization' },
+    changes: {
+      graph_oauth: {
+        delete: true,
+        insert: `insert into oauth.consents (organization_id, consent_hash, sid, request_hash, expires_at)
+                 values ($1, sha256('new'), lpad($2::text, 43, '0'), sha256('new'), now())`,
+      },
+    },
+  },
   'oauth.credentials': {
     person: 'user_id',
     sees: { graph_oauth: 'organization' },
@@ -94,6 +105,18 @@ const expectations: Record<string, Expected> = {
         insert: `insert into oauth.refresh_tokens (
                    organization_id, token_hash, grant_id, scopes, created_at, expires_at, absolute_expires_at)
                  values ($1, sha256('new'), $2, '{me}', now(), now(), now())`,
+      },
+    },
+  },
+  'oauth.sessions': {
+    person: 'sid',
+    sees: { graph_oauth: 'organization' },
+    changes: {
+      graph_oauth: {
+        update: 'expire',
+        delete: true,
+        insert: `insert into oauth.sessions (organization_id, sid, sess, expire)
+                 values ($1, repeat('n', 43), jsonb_build_object('userId', $2::text), now())`,
       },
     },
   },
@@ -180,7 +203,7 @@ describe('every table from every point of view', () => {
   it.each(cases)('$table: $role changes what it may and nothing else', async ({ table, role, sight, ...expected }) => {
     const { update, delete: deletes, insert } = expected.changes?.[role] ?? {};
     const column = update ?? expected.person ?? 'name';
-    const returning = update ? `returning ${owners(expected)}` : '';
+    const returning = update || deletes ? `returning ${owners(expected)}` : '';
     const anywhere = sight === 'everything';
     const organization = anywhere ? { A1: everybody, nobody: everybody } : { A1: ['A1', 'A2'], nobody: [] };
 
