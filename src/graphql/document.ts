@@ -56,6 +56,9 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
     const operation = getOperationAST(document, operationName);
     const size = operation && sizes.get(operation);
     if (!size) throw new DocumentRefused([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
+    // Validation finds nothing wrong with an operation of a kind that the schema does not have.
+    if (!schema.getRootType(operation.operation))
+      throw new DocumentRefused([graphqlError('GRAPHQL_VALIDATION_FAILED', 'There are no subscriptions.')]);
     return { document, operation, fragments, size, query };
   };
 }

@@ -223,6 +223,7 @@ describe('Accept', () => {
       ['{ nothing }', 'GRAPHQL_VALIDATION_FAILED'],
       ['query A { __typename } query B { __typename }', 'GRAPHQL_VALIDATION_FAILED'],
       ['fragment F on User { id }', 'GRAPHQL_VALIDATION_FAILED'],
+      ['subscription { viewer { id } }', 'GRAPHQL_VALIDATION_FAILED'],
       ['query($id: ID!) { node(id: $id) { id } }', 'BAD_USER_INPUT'],
       ['{ app { users(first: -1) { totalCount } } }', 'BAD_USER_INPUT'],
     ])
