@@ -121,12 +121,13 @@ describe('the permissions of the database', () => {
           select from unnest(i.indkey) as key (number)
           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = key.number and a.attname = 'organization_id')
       order by 1`;
-    // A client is known by its id before its organization is.
+    // A client is known by its id before its organization is; a session by a hash that nobody can choose.
     expect(await lines(keys)).toEqual([
       'app_hidden.organizations_name_key',
       'app_hidden.organizations_pkey',
       'app_hidden.time_zones_pkey',
       'oauth.applications_client_id_key',
+      'oauth.sessions_sid_key',
       'oauth.throttles_pkey',
     ]);
   });
