@@ -18,8 +18,8 @@ export async function readAccessibleUnits(
   const ids = new Map<string, string>();
   for (const [index, { organizationId, unit }] of units.entries()) {
     const id = existingUnits[index]?.id;
-    if (id !== undefined && unit.externalIdentifier !== undefined)
-      ids.set(key(organizationId, unit.externalIdentifier), id);
+    const { externalIdentifier } = unit;
+    if (id !== undefined && externalIdentifier !== undefined) ids.set(key(organizationId, externalIdentifier), id);
   }
   const elsewhere = new Map<string, object>();
   for (const { organizationId, value } of users) {
@@ -39,8 +39,7 @@ export async function readAccessibleUnits(
      join app_public.units u
        on u.organization_id = given.organization_id and u.external_identifier = given.external_identifier`,
   );
-  for (const { organization_id, external_identifier, id } of found)
-    ids.set(key(organization_id, external_identifier), id);
+  for (const unit of found) ids.set(key(unit.organization_id, unit.external_identifier), unit.id);
   return ids;
 }
 

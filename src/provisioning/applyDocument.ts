@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import type { Secrets } from '../secrets.ts';
 import { findAccessProblems, readAccessibleUnits, type UnitIds, writeAccess } from './access.ts';
@@ -65,9 +66,11 @@ async function readExisting(client: ClientBase, { organizations }: Outline, secr
     client,
     organizations.map(({ name }) => name),
   );
+  // Whose a client id is cannot be said without a name; the rest is compared with what the document itself has.
+  const idsOrNew = organizationIds.map((id) => id ?? randomUUID());
   const applications = entriesOf(organizations, organizationIds, 'applications');
-  const users = entriesOf(organizations, organizationIds, 'users');
-  const units = unitsOf(organizations, organizationIds);
+  const users = entriesOf(organizations, idsOrNew, 'users');
+  const units = unitsOf(organizations, idsOrNew);
 
   const existingUnits = await readUnits(client, units);
   const unitIds = await readAccessibleUnits(client, users, units, existingUnits);

@@ -71,10 +71,9 @@ function isSafeRedirect(value: string): boolean {
   const url = URL.parse(value);
   // Not a URI at all: said already.
   if (!url) return true;
-  if (url.protocol === 'https:') return url.username === '' && url.password === '';
-  if (url.protocol === 'http:')
-    return loopbackHosts.includes(url.hostname) && url.username === '' && url.password === '';
-  return url.protocol.includes('.');
+  if (url.username !== '' || url.password !== '') return false;
+  if (url.protocol === 'http:') return loopbackHosts.includes(url.hostname);
+  return url.protocol === 'https:' || url.protocol.includes('.');
 }
 
 const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost'];

@@ -174,7 +174,9 @@ describe('the tree of units', () => {
 
     const adding = insert('u3', 2);
     await until(async () => {
-      const waiting = await database.owner.query("select from pg_locks where locktype = 'advisory' and not granted");
+      const waiting = await database.owner.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
+      );
       return waiting.rowCount === 1;
     });
     await mover.query('commit');

@@ -1,4 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { acme, ada, apply, backend, everyRow, example, mobile, pathsOf, phone, problemsOf, user } from './support.ts';
 
 describe('what is wrong with a document', () => {
@@ -200,6 +201,39 @@ describe('what is wrong with a document', () => {
       'organizations[1].applications[0].clientId',
       'organizations[1].applications[0].clientId',
       'organizations[1].name',
+    ]);
+  });
+
+  it('is told of an organization whose name is wrong, too', async () => {
+    const users = [{ ...user('u-1'), accessibleUnits: ['hq', 'moon'], timeZone: 'Atlantis' }];
+
+    const paths = await pathsOf(database.owner, {
+      organizations: [{ name: '', applications: [backend], units: [{ externalIdentifier: 'hq', name: 'HQ' }], users }],
+    });
+
+    expect(paths).toEqual(['organizations[0].name', inUser('accessibleUnits[1]'), inUser('timeZone')]);
+  });
+
+  it('is what somebody else has written in the meantime', async () => {
+    const other = await database.owner.connect();
+    await other.query('begin');
+    await other.query(
+      `insert into app_public.users (organization_id, full_name, email)
+       select id, 'Quick', 'quick@acme.test' from app_hidden.organizations where name = 'Acme'`,
+    );
+
+    const problems = problemsOf(database.owner, acme({ users: [{ ...user('u-9'), email: 'quick@acme.test' }] }));
+    await until(async () => {
+      const waiting = await database.owner.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return waiting.rowCount === 1;
+    });
+    await other.query('commit');
+    other.release();
+
+    expect(await problems).toEqual([
+      'document: breaks the rule users_email_key; if somebody else is changing the same things, try again',
     ]);
   });
 
