@@ -27,9 +27,10 @@ const pictures: { name: string; path: string; prepare: (page: Page) => Promise<u
       await page.getByText('Send query Users').waitFor();
       await page.getByText('Reloaded doc successfully').waitFor({ state: 'hidden' });
       await page.getByRole('button', { name: 'HTTP headers' }).click();
-      await page.getByText('Bearer <ACCESS_TOKEN>').last().click();
-      await page.keyboard.press('ControlOrMeta+A');
-      await page.keyboard.insertText(`Bearer ${await getToken()}`);
+      await page
+        .getByRole('textbox')
+        .filter({ hasText: 'Bearer <ACCESS_TOKEN>' })
+        .fill(`Bearer ${await getToken()}`);
       await page.getByRole('button', { name: 'Done' }).click();
       await page.getByRole('button', { name: 'Send Request' }).click();
       await page.getByText('"Ada Lovelace"').waitFor();

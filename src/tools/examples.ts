@@ -63,7 +63,7 @@ query Units {
     },
     {
       label: 'Cards',
-      query: `# The cards of each user; what a card has depends on its type.
+      query: `# The cards of each user; there are three types.
 query Cards {
   app {
     users(first: 10) {
@@ -161,7 +161,7 @@ query Me {
     },
     {
       label: 'My units',
-      query: `# Every unit that I can access: those granted to me, and all below them.
+      query: `# Every unit granted to me, and all below them.
 query MyUnits($first: Int!) {
   viewer {
     accessibleUnits(first: $first) {
@@ -207,7 +207,7 @@ query MyUnitTree {
     },
     {
       label: 'My cards',
-      query: `# My cards; what a card has depends on its type.
+      query: `# My cards; there are three types.
 query MyCards {
   viewer {
     fullName

@@ -10,7 +10,7 @@ import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';
 
 /** `/playground`: Altair, with the endpoint and an example of the Authorization header filled in. */
-export async function createPlayground({ url, basePath, assetsPath, links }: Site) {
+export async function createPlayground({ basePath, assetsPath, links }: Site) {
   const assets = await serveAssets(basePath, 'altair', altair.getDistDirectory(), isWanted);
   const [example] = examples.app;
   const page = renderPage({
@@ -24,7 +24,7 @@ export async function createPlayground({ url, basePath, assetsPath, links }: Sit
 <link rel="stylesheet" href="${assetsPath}playground.css">
 ${jsonElement('settings', {
   baseURL: assets.path,
-  endpointURL: `${url}/graphql`,
+  endpointURL: `${basePath}/graphql`,
   initialName: 'Graph Query Service',
   initialQuery: example?.query,
   initialVariables: JSON.stringify(example?.variables, null, 2),

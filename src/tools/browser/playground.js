@@ -1,6 +1,6 @@
 import { readSettings } from './settings.js';
 
-/** @type {{ initialHeaders: { Authorization: string } }} */
+/** @type {{ endpointURL: string, initialHeaders: { Authorization: string } }} */
 const settings = readSettings();
 
 const send = globalThis.fetch;
@@ -18,7 +18,10 @@ globalThis.fetch = async (input, init) => {
 };
 
 // Altair's own scripts come before this one.
-Reflect.get(globalThis, 'AltairGraphQL').init(settings);
+Reflect.get(globalThis, 'AltairGraphQL').init({
+  ...settings,
+  endpointURL: new URL(settings.endpointURL, location.href).href,
+});
 
 document.getElementById('show-headers')?.addEventListener('click', () => {
   /** @type {HTMLElement | null} */
