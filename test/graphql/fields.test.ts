@@ -315,3 +315,22 @@ test('one call fetches objects that hang together through several connections, b
     },
   });
 });
+
+test('names that every object has in JavaScript are names like any other', async () => {
+  const { app } = await createTenant(graph);
+
+  const data = await read(
+    graph,
+    app,
+    `query constructor($__proto__: Int) {
+       __proto__: app { ...toString }
+       then: __typename
+     }
+     fragment toString on App { toJSON: name hasOwnProperty: users(first: $__proto__) { valueOf: totalCount } }`,
+    JSON.parse('{"__proto__": 1}'),
+  );
+
+  expect(JSON.stringify(data)).toBe(
+    '{"__proto__":{"toJSON":"Acme Backend","hasOwnProperty":{"valueOf":0}},"then":"Query"}',
+  );
+});
