@@ -1,5 +1,5 @@
 --! Previous: sha1:ba63612633721ebce07fc5a3901eb8eecb4b4ba3
---! Hash: sha1:a0dc73ca5ca9882658b41d71a1b65b06e4493efd
+--! Hash: sha1:7454ed5da537c47960f9d599f07fbd2ca5cb241f
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.
@@ -233,21 +233,42 @@ grant select on app_hidden.unit_ancestors to graph_user;
 -- Absent on purpose: rights of graph_app. It sees every unit of its organization without asking for ancestors.
 
 -- A person may be granted a few deep units or all roots; no one plan over units is good for both. This reads at most `count` rows
--- for each grant, in the order of the key. It decides nothing: whoever joins with it still sees only what the policy on units lets through.
+-- for each grant, in the order of the key, and only from grants whose first row is early enough to matter. It decides nothing:
+-- whoever joins with it still sees only what the policy on units lets through.
 create function app_hidden.first_accessible_unit_ids(count int, after uuid) returns setof uuid
   language sql stable rows 100
   as $$
+    with granted as materialized (
+      select access.unit_id, first.unit_id as first_id
+      from app_hidden.unit_access access
+      cross join lateral (
+        select unit_id
+        from app_hidden.unit_ancestors
+        where organization_id = (select app_hidden.current_organization_id())
+          and ancestor_id = access.unit_id
+          and unit_id > coalesce(first_accessible_unit_ids.after, '00000000-0000-0000-0000-000000000000')
+        order by unit_id
+        limit 1
+      ) as first
+    ),
+    -- `count` grants with different first rows hold at least `count` units up to the last of these: the page ends there.
+    bound as materialized (
+      select coalesce(
+        (select distinct first_id from granted order by first_id offset first_accessible_unit_ids.count - 1 limit 1),
+        'ffffffff-ffff-ffff-ffff-ffffffffffff') as id
+    )
     select distinct a.unit_id
-    from unnest((select app_hidden.granted_unit_ids())) as granted (unit_id)
+    from granted
     cross join lateral (
       select unit_id
       from app_hidden.unit_ancestors
       where organization_id = (select app_hidden.current_organization_id())
         and ancestor_id = granted.unit_id
-        and unit_id > coalesce(first_accessible_unit_ids.after, '00000000-0000-0000-0000-000000000000')
+        and unit_id between granted.first_id and (select id from bound)
       order by unit_id
       limit first_accessible_unit_ids.count
     ) as a
+    where granted.first_id <= (select id from bound)
     order by a.unit_id
     limit first_accessible_unit_ids.count
   $$;

@@ -1,5 +1,5 @@
---! Previous: sha1:a0dc73ca5ca9882658b41d71a1b65b06e4493efd
---! Hash: sha1:408c3b7c039a3eef4900f2219197e49f563f5436
+--! Previous: sha1:7454ed5da537c47960f9d599f07fbd2ca5cb241f
+--! Hash: sha1:4a6d60a3bada51f3b2446f3f85c10a5e2dd1bfe8
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:408c3b7c039a3eef4900f2219197e49f563f5436
---! Hash: sha1:0c0c42a2361551af7e2629fa17ad3a2f57abc96a
+--! Previous: sha1:4a6d60a3bada51f3b2446f3f85c10a5e2dd1bfe8
+--! Hash: sha1:105dc8f329f1aca1af746c0d6e06eaba925b9bd3
 --! Message: tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:0c0c42a2361551af7e2629fa17ad3a2f57abc96a
---! Hash: sha1:b6ede8e9688fdbbd55d3e10a8cb7d0740ef46566
+--! Previous: sha1:105dc8f329f1aca1af746c0d6e06eaba925b9bd3
+--! Hash: sha1:93699ed434bd78aa73bdda28b19ce0c38c166284
 --! Message: graph
 
 -- The two points of view from which the graph is entered, and the mutations.

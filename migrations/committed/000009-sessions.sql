@@ -1,5 +1,5 @@
---! Previous: sha1:b6ede8e9688fdbbd55d3e10a8cb7d0740ef46566
---! Hash: sha1:425f429b64e3de857a47db6a22fbfe9effe909f4
+--! Previous: sha1:93699ed434bd78aa73bdda28b19ce0c38c166284
+--! Hash: sha1:5d2ac46a538ff7764658113596dacb6e2325f755
 --! Message: sessions
 
 -- A person signs in with a browser and is asked, each time, what an application may do. Both are remembered here for a while.

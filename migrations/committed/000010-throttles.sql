@@ -1,5 +1,5 @@
---! Previous: sha1:425f429b64e3de857a47db6a22fbfe9effe909f4
---! Hash: sha1:db1d95f45e31fee92ee7fa274593dd29d6eb5ca6
+--! Previous: sha1:5d2ac46a538ff7764658113596dacb6e2325f755
+--! Hash: sha1:d78d26954641f1807566e84a28f14a988c0fc8fa
 --! Message: throttles
 
 -- Who tries too often waits. The counts are here and not in the memory of a process, so that every server counts the same.

@@ -1,5 +1,5 @@
---! Previous: sha1:db1d95f45e31fee92ee7fa274593dd29d6eb5ca6
---! Hash: sha1:f2a87061e3032913416469a4cc31beb46101a0e8
+--! Previous: sha1:d78d26954641f1807566e84a28f14a988c0fc8fa
+--! Hash: sha1:7008739dc700f4b8cd299ce0a515231691a1b642
 --! Message: purge
 
 -- What has expired is of no use to anybody: the running server deletes it now and then, whatever organization it belongs to.
