@@ -7,6 +7,7 @@ import { createOffload } from './graphql/offload.ts';
 import { buildGraph } from './graphql/schema.ts';
 import type { Log } from './log.ts';
 import { createOauthRouter } from './oauth/router.ts';
+import { startPurging } from './oauth/startPurging.ts';
 import { createSecrets } from './secrets.ts';
 import type { DemoAccess } from './tools/demo.ts';
 import { createToolsRouter } from './tools/router.ts';
@@ -33,14 +34,17 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   const secrets = createSecrets(keys);
   const graph = await buildGraph(pool);
   const offload = createOffload({ config, authUrl, keys }, log);
+  const mounts = [
+    // A client knows a user by the id that the graph shows.
+    createOauthRouter({ ...context, secrets, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid }),
+    await createToolsRouter({ ...context, schema: graph.schema }),
+    Router().use('/graphql', createEndpoint({ config, pool, secrets, graph, offload, log })),
+  ];
+  const purging = startPurging(pool, log);
   return {
-    mounts: [
-      // A client knows a user by the id that the graph shows.
-      createOauthRouter({ ...context, secrets, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid }),
-      await createToolsRouter({ ...context, schema: graph.schema }),
-      Router().use('/graphql', createEndpoint({ config, pool, secrets, graph, offload, log })),
-    ],
+    mounts,
     stop: async () => {
+      await purging.stop();
       await offload.stop();
       await graph.release();
     },

@@ -1,0 +1,221 @@
+import type { Pool } from 'pg';
+import { createPool } from '../../src/database/pools.ts';
+import { createLog } from '../../src/log.ts';
+import { purgeExpired, type RunQuery } from '../../src/oauth/purgeExpired.ts';
+import { startPurging } from '../../src/oauth/startPurging.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+
+let database: TestDatabase;
+let query: RunQuery;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  query = (statement) => database.owner.query(statement);
+});
+afterEach(() => database.drop());
+
+/** Two organizations, each with an application, a person and a session of hers. */
+async function insertOwners(): Promise<void> {
+  for (const name of ['a', 'b']) {
+    await database.owner.query(
+      `with o as (insert into app_hidden.organizations (name) values ('${name}') returning id),
+        u as (insert into app_public.users (organization_id, id, full_name, email)
+              select id, id, 'Ada', 'ada@test' from o)
+       insert into oauth.applications (organization_id, id, name, client_id, scopes)
+       select id, id, '${name}', '${name}', '{me}' from o`,
+    );
+  }
+}
+
+/** In both organizations, a grant of each name; its tokens are what expires when (in hours). */
+async function insertGrant(name: string, tokens: { access?: number; refresh?: number; used?: boolean }): Promise<void> {
+  await database.owner.query(
+    `insert into oauth.grants (organization_id, id, application_id, user_id, grant_type, scopes, client_authentication)
+     select id, md5($1 || id)::uuid, id, id, 'password', '{me}', 'none' from app_hidden.organizations`,
+    [name],
+  );
+  if (tokens.access !== undefined) {
+    await database.owner.query(
+      `insert into oauth.access_tokens (organization_id, token_hash, grant_id, scopes, created_at, expires_at)
+       select id, sha256(('access ' || $1 || id)::bytea), md5($1 || id)::uuid, '{me}', now() - interval '1 day',
+         now() + make_interval(hours => $2)
+       from app_hidden.organizations`,
+      [name, tokens.access],
+    );
+  }
+  if (tokens.refresh !== undefined) {
+    await database.owner.query(
+      `insert into oauth.refresh_tokens (
+         organization_id, token_hash, grant_id, scopes, created_at, expires_at, absolute_expires_at, used_at, successor_hash)
+       select id, sha256(('refresh ' || $1 || id)::bytea), md5($1 || id)::uuid, '{me}', now() - interval '1 day',
+         now() + make_interval(hours => $2), now() + interval '90 days',
+         case when $3 then now() - interval '20 hours' end, case when $3 then sha256('successor') end
+       from app_hidden.organizations`,
+      [name, tokens.refresh, tokens.used ?? false],
+    );
+  }
+}
+
+async function insertCode(name: string, hours: number, grant?: string): Promise<void> {
+  await database.owner.query(
+    `insert into oauth.authorization_codes (
+       organization_id, code_hash, application_id, user_id, scopes, redirect_uri, code_challenge, expires_at, grant_id)
+     select id, sha256(($1 || id)::bytea), id, id, '{me}', 'http://127.0.0.1/', repeat('x', 43),
+       now() + make_interval(hours => $2), md5($3 || id)::uuid
+     from app_hidden.organizations`,
+    [name, hours, grant],
+  );
+}
+
+const count = async (table: string): Promise<number> => {
+  const { rows } = await database.owner.query(`select count(*)::int as count from oauth.${table}`);
+  return rows[0].count;
+};
+
+/** As the running server does. */
+const connect = (url: string): Pool =>
+  createPool(url, { poolSize: 1, poolWaitMs: 2000, statementTimeoutMs: 5000 }, createLog('silent'));
+
+const nothing = { accessTokens: 0, refreshTokens: 0, grants: 0, authorizationCodes: 0, sessions: 0, throttles: 0 };
+
+test('deletes what has expired of every organization, and nothing else', async () => {
+  await insertOwners();
+  await insertGrant('live', { access: 1, refresh: 24 });
+  await insertGrant('half', { access: -1, refresh: 24 });
+  await insertGrant('used', { access: -1, refresh: 24, used: true });
+  await insertGrant('gone', { access: -20, refresh: -1 });
+  await insertCode('of the gone', -2, 'gone');
+  await insertCode('of the live', -2, 'live');
+  await insertCode('old', -25);
+  await insertCode('new', 1);
+  await database.owner.query(
+    `insert into oauth.sessions (organization_id, sid, sess, expire)
+     select o.id, translate(md5(o.id || hours::text) || repeat('0', 11), '=', ''), jsonb_build_object('userId', o.id),
+       now() + make_interval(hours => hours)
+     from app_hidden.organizations o, unnest(array[-1, 1]) as hours`,
+  );
+  await database.owner.query(
+    `insert into oauth.throttles (key, points, expire)
+     select 'test:' || repeat(number::text, 43), 1, extract(epoch from now()) * 1000 + case number when 1 then -1000 else 60000 end
+     from unnest(array[1, 2]) as number`,
+  );
+
+  const purged = await purgeExpired(query);
+
+  expect(purged).toEqual({
+    accessTokens: 6,
+    refreshTokens: 2,
+    grants: 2,
+    // Those of the grants that are gone went with them.
+    authorizationCodes: 2,
+    sessions: 2,
+    throttles: 1,
+  });
+  const left = [
+    ...['access_tokens', 'refresh_tokens', 'grants', 'authorization_codes', 'sessions', 'throttles'].map(count),
+  ];
+  expect(await Promise.all(left)).toEqual([2, 6, 6, 4, 2, 1]);
+  expect(await purgeExpired(query)).toEqual(nothing);
+});
+
+test('goes on batch after batch until nothing is left, also as the running server', async () => {
+  const hours = 3_600_000;
+  await database.owner.query(
+    `insert into oauth.throttles (key, points, expire)
+     select 'test:' || lpad(number::text, 43, '0'), 1, $1 from generate_series(1, 2500) as number`,
+    [Date.now() - hours],
+  );
+  const server = connect(database.authUrl);
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => lines.push(line) });
+
+  const purging = startPurging(server, log, { firstMs: 1, everyMs: hours });
+  await until(() => lines.length > 0);
+  await purging.stop();
+  await server.end();
+
+  expect(await count('throttles')).toBe(0);
+  expect(lines.map((line) => JSON.parse(line).purged)).toEqual([{ ...nothing, throttles: 2500 }]);
+});
+
+test('is done again and again', async () => {
+  const server = connect(database.authUrl);
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => lines.push(line) });
+
+  const purging = startPurging(server, log, { firstMs: 1, everyMs: 10 });
+  await until(() => lines.length > 2);
+  await purging.stop();
+  const stoppedAt = lines.length;
+  await server.end();
+
+  expect(lines.every((line) => JSON.parse(line).purged.throttles === 0)).toBe(true);
+  expect(lines).toHaveLength(stoppedAt);
+});
+
+test('a database that is away is a warning, and no more', async () => {
+  const url = new URL(database.authUrl);
+  url.pathname = '/no_such_database';
+  const server = connect(url.href);
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => lines.push(line) });
+
+  const purging = startPurging(server, log, { firstMs: 1, everyMs: 10 });
+  await until(() => lines.length > 1);
+  await purging.stop();
+  await server.end();
+
+  expect(JSON.parse(lines[0] ?? '{}')).toMatchObject({ level: 40, error: { name: 'DatabaseUnavailable' } });
+});
+
+test('of two at a time one does it', async () => {
+  await insertOwners();
+  await insertGrant('gone', { access: -1 });
+  const other = await database.owner.connect();
+  await other.query(`begin; select pg_advisory_xact_lock(hashtextextended('oauth.purge', 0))`);
+
+  expect(await purgeExpired(query)).toBeNull();
+
+  await other.query('commit');
+  other.release();
+  expect(await purgeExpired(query)).toEqual({ ...nothing, accessTokens: 2, grants: 2 });
+});
+
+test('leaves a grant that somebody is issuing a token for', async () => {
+  await insertOwners();
+  await insertGrant('gone', { access: -1 });
+  const issuing = await database.owner.connect();
+  await issuing.query('begin');
+  const { rows } = await issuing.query('select organization_id, id from oauth.grants limit 1 for key share');
+  await issuing.query(
+    `insert into oauth.access_tokens (organization_id, token_hash, grant_id, scopes, created_at, expires_at)
+     values ($1, sha256('new'), $2, '{me}', now(), now() + interval '1 hour')`,
+    [rows[0].organization_id, rows[0].id],
+  );
+
+  expect(await purgeExpired(query)).toEqual({ ...nothing, accessTokens: 1, grants: 1 });
+  await issuing.query('commit');
+  issuing.release();
+
+  expect(await purgeExpired(query)).toEqual({ ...nothing, accessTokens: 1 });
+  expect(await count('grants')).toBe(1);
+});
+
+test('has rights over nothing that is alive', async () => {
+  await insertOwners();
+  await insertGrant('live', { access: 1, refresh: 24 });
+  await insertGrant('gone', { access: -1, refresh: -1 });
+  const helper = await database.owner.connect();
+  await helper.query('begin; set local role graph_helper');
+
+  const deleted: (number | null)[] = [];
+  for (const table of ['access_tokens', 'refresh_tokens', 'grants']) {
+    deleted.push((await helper.query(`delete from oauth.${table}`)).rowCount);
+  }
+  const change = helper.query(`update oauth.grants set id = gen_random_uuid()`);
+
+  await expect(change).rejects.toMatchObject({ code: '42501' });
+  expect(deleted).toEqual([2, 2, 2]);
+  await helper.query('rollback');
+  helper.release();
+});
