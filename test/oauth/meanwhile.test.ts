@@ -1,4 +1,3 @@
-import type { PoolClient } from 'pg';
 import { hashToken } from '../../src/token/format.ts';
 import {
   type Answer,
@@ -12,6 +11,7 @@ import {
   signIn,
   startOauthTest,
   token,
+  untilWaiting,
 } from './support.ts';
 
 // What a request relies on goes away while it is being answered.
@@ -30,17 +30,12 @@ async function during(statement: string, values: unknown[], request: () => Promi
     await other.query('begin');
     expect((await other.query(statement, values)).rowCount).toBe(1);
     const answer = request();
-    await untilSomebodyWaits(other);
+    await untilWaiting(oauth, 1);
     await other.query('commit');
     return await answer;
   } finally {
     other.release();
   }
-}
-
-async function untilSomebodyWaits(client: PoolClient): Promise<void> {
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await client.query(waiting)).rowCount === 0);
 }
 
 test('a person who is deleted while signing in gets no token', async () => {

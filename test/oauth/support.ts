@@ -5,6 +5,7 @@ import type { Scope } from '../../src/token/claims.ts';
 import { hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 /** A service with a database of its own, and what it takes to be its client. */
 export type OauthTest = TestService & { database: TestDatabase; organizationId: string };
@@ -204,6 +205,15 @@ export async function signIn(
   const user = await createUser(test, options);
   const form = { grant_type: 'password', username: user.email, password: user.password, ...client };
   return { ...expectTokens(await token(test, { form }), 'me'), user };
+}
+
+/**
+ * Resolves when so many requests wait for a lock. Each look is a transaction of its own, since one sees the same until it
+ * ends.
+ */
+export async function untilWaiting({ database: { owner } }: OauthTest, count: number): Promise<void> {
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until(async () => (await owner.query(waiting)).rowCount === count);
 }
 
 export const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
