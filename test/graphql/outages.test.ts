@@ -17,9 +17,9 @@ let tenant: Tenant;
 let user: TestUser;
 beforeAll(async () => {
   graph = await startGraphTest({
-    STATEMENT_TIMEOUT_MS: '1000',
+    STATEMENT_TIMEOUT_MS: '2000',
     DATABASE_POOL_SIZE: '1',
-    DATABASE_POOL_WAIT_MS: '200',
+    DATABASE_POOL_WAIT_MS: '750',
   });
   tenant = await createTenant(graph);
   user = await createUser(tenant);
