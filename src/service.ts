@@ -8,7 +8,7 @@ import { watchDatabase } from './database/readiness.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
 import { createParts } from './parts.ts';
-import { createDemoCredentials, provisionDemo } from './provisioning/demo.ts';
+import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from './provisioning/demo.ts';
 import { secretKeys } from './secretKey.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 import type { Started } from './startLines.ts';
@@ -57,7 +57,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
   try {
     const url = config.publicUrl ?? `http://localhost:${server.port}`;
     const keys = await secretKeys(config);
-    const { authUrl, embedded } = await openDatabase(config, createSecrets(keys), log, resources);
+    const { authUrl, embedded } = await openDatabase(config, url, createSecrets(keys), log, resources);
     const pool = createPool(authUrl, config, log);
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
@@ -100,7 +100,13 @@ async function lockEmbedded({ database }: Config, resources: AsyncDisposableStac
 }
 
 /** The authenticator's URL; the embedded database is started, migrated and given its demo first. */
-async function openDatabase({ database }: Config, secrets: Secrets, log: Log, resources: AsyncDisposableStack) {
+async function openDatabase(
+  { database, explorers }: Config,
+  url: string,
+  secrets: Secrets,
+  log: Log,
+  resources: AsyncDisposableStack,
+) {
   if (database.kind === 'own') {
     return { authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL'), embedded: undefined };
   }
@@ -112,6 +118,7 @@ async function openDatabase({ database }: Config, secrets: Secrets, log: Log, re
   const owner = createOwnerPool(ownerUrl, log);
   try {
     if (await provisionDemo(owner, secrets, demo)) log.info('provisioned the demo organization');
+    if (explorers) await registerDemoGraphiql(owner, secrets, url);
   } finally {
     await owner.end();
   }

@@ -3,16 +3,16 @@ export type TokenKind = 'app' | 'user' | 'basic' | 'none';
 
 export type Example = { readonly label: string; readonly query: string; readonly variables?: Record<string, unknown> };
 
-/** One click puts one of these into GraphiQL's editor; the first stands there from the start. */
+/** One click puts one of these into GraphiQL's editor; the first, which has no variables, stands there from the start. */
 export const examples: Record<TokenKind, readonly Example[]> = {
   app: [
     {
       label: 'Users',
       query: `# All users of the organization, a page at a time.
-query Users($first: Int!) {
+query Users {
   app {
     name
-    users(first: $first, orderBy: FULL_NAME_ASC) {
+    users(first: 5, orderBy: FULL_NAME_ASC) {
       totalCount
       nodes {
         id
@@ -30,7 +30,6 @@ query Users($first: Int!) {
   }
 }
 `,
-      variables: { first: 5 },
     },
     {
       label: 'Units',

@@ -27,7 +27,6 @@ ${jsonElement('settings', {
   endpointURL: `${basePath}/graphql`,
   initialName: 'Graph Query Service',
   initialQuery: example?.query,
-  initialVariables: JSON.stringify(example?.variables, null, 2),
   initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
   // A token typed into the headers must not outlive the page.
   preserveState: false,

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page, type Request } from 'playwright-core';
+import { until } from './until.ts';
 
 /**
  * Chromium from a package, which reaches no other host than this machine. `CHROMIUM_PATH` names another one, for
@@ -27,6 +28,11 @@ export type OpenPage = {
   readonly page: Page;
   /** What a page must not do: write errors to the console, throw, or ask for what fails or is not of this service. */
   readonly problems: string[];
+  /**
+   * Resolves when no request has been under way for half a second: editors start their workers late, and leaving the page
+   * would break off what is being loaded.
+   */
+  settled(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -42,6 +48,24 @@ export async function openPage(
     if (message.type() === 'error' || message.type() === 'warning') problems.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => problems.push(`thrown: ${error.stack ?? error.message}`));
+  const underWay = new Set<Request>();
+  let lastChange = Date.now();
+  const track = (change: (request: Request) => unknown) => (request: Request) => {
+    change(request);
+    lastChange = Date.now();
+  };
+  context.on(
+    'request',
+    track((request) => underWay.add(request)),
+  );
+  context.on(
+    'requestfinished',
+    track((request) => underWay.delete(request)),
+  );
+  context.on(
+    'requestfailed',
+    track((request) => underWay.delete(request)),
+  );
   context.on('requestfailed', (request) => problems.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
   context.on('response', (response) => {
     if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
@@ -49,7 +73,8 @@ export async function openPage(
   context.on('request', (request) => {
     if (!isOf(baseUrl, request.url())) problems.push(`foreign: ${request.url()}`);
   });
-  return { page, problems, close: () => context.close() };
+  const settled = () => until(() => underWay.size === 0 && Date.now() - lastChange > 500);
+  return { page, problems, settled, close: () => context.close() };
 }
 
 function isOf(baseUrl: string, url: string): boolean {

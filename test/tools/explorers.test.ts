@@ -20,16 +20,16 @@ describe('the explorers', () => {
   describe.each([1280, 390])('%i pixels wide', (width) => {
     let page: Page;
     let problems: string[];
+    let settled: () => Promise<void>;
     let close: () => Promise<void>;
 
     beforeEach(async () => {
-      ({ page, problems, close } = await openPage(browser, { baseUrl: demo.url, width }));
+      ({ page, problems, settled, close } = await openPage(browser, { baseUrl: demo.url, width }));
     });
 
     afterEach(async () => {
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      // What is still under way would be broken off by closing.
-      await page.waitForLoadState('networkidle');
+      await settled();
       await close();
       expect(problems).toEqual([]);
       expect(overflow).toBe(0);
@@ -122,6 +122,45 @@ describe('the explorers', () => {
         await expectAnswer(page, '"name": "Demo Backend"');
       });
 
+      it('signs in as a user, on the page of the service, and back again', async () => {
+        await settled();
+        await page.getByRole('button', { name: 'Change' }).click();
+        await page.getByRole('button', { name: 'Continue to the sign-in page' }).click();
+        await page.locator('[name="username"]').fill('ada@demo.test');
+        await page.locator('[name="password"]').fill(demo.credentials.password);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('button', { name: 'Allow' }).click();
+
+        await page.getByText('User token').waitFor();
+        expect(page.url()).toBe(`${demo.url}/graphiql`);
+        expect(await status(page)).toMatch(/^User token scope me expires in [12] h/);
+        await page.getByText('query Me').waitFor();
+        await run(page);
+        await expectAnswer(page, '"email": "ada@demo.test"');
+
+        await type(page, '{ app { name');
+        await run(page);
+        await expectAnswer(page, '"code": "FORBIDDEN"');
+        expect(await page.getByRole('status').innerText()).toContain('need an application’s token (scope app)');
+
+        const token = await storedToken(page);
+        await page.getByRole('button', { name: 'Refresh' }).click();
+        await until(async () => (await storedToken(page)) !== token);
+        const renewed = await storedToken(page);
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await page.getByText('No token').waitFor();
+        await until(async () => (await queryWith(demo, renewed)).status === 401);
+      });
+
+      it('takes no answer that this tab did not ask for', async () => {
+        await settled();
+        await page.goto(`${demo.url}/graphiql?code=gqs_ac_forged&state=forged&iss=${encodeURIComponent(demo.url)}`);
+
+        await page.getByText('does not belong to a sign-in that this tab began').waitFor();
+        expect(page.url()).toBe(`${demo.url}/graphiql`);
+        await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+      });
+
       it('keeps the token of this tab from its other storage', async () => {
         await run(page);
         await expectAnswer(page, '"fullName": "Ada Lovelace"');
@@ -183,6 +222,9 @@ const status = async (page: Page) => (await page.locator('#status').innerText())
 
 const storedToken = (page: Page): Promise<string> =>
   page.evaluate(`JSON.parse(sessionStorage.getItem('graph-query-service:session')).accessToken`);
+
+const queryWith = ({ url }: Demo, token: string) =>
+  fetch(`${url}/graphql?query={viewer{id}}`, { headers: { Authorization: `Bearer ${token}` } });
 
 async function requestToken({ url, credentials }: Demo): Promise<string> {
   const response = await fetch(`${url}/oauth/token`, {

@@ -6,8 +6,15 @@
  * @property {(before: null, edits: { range: unknown, text: string }[], cursor: () => null) => void} pushEditOperations
  */
 
-/** @returns {string} the query in the editor, empty while there is no editor yet */
-export const editedQuery = () => findModel('operation.graphql')?.getValue() ?? '';
+/** Resolves with the query in the editor, as soon as there is an editor. */
+export async function editedQuery() {
+  let model = findModel('operation.graphql');
+  while (!model) {
+    await new Promise(requestAnimationFrame);
+    model = findModel('operation.graphql');
+  }
+  return model.getValue();
+}
 
 /**
  * Replaces what is in the editor, in a way that its undo takes back; waits until there is an editor.
@@ -16,7 +23,7 @@ export const editedQuery = () => findModel('operation.graphql')?.getValue() ?? '
  * @param {string} variables
  */
 export async function edit(query, variables) {
-  while (!findModel('operation.graphql')) await new Promise(requestAnimationFrame);
+  await editedQuery();
   replace('operation.graphql', query);
   replace('variables.json', variables);
 }

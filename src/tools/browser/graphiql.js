@@ -36,7 +36,7 @@ const panel = showPanel(settings, tokens);
 const [{ React, createRoot, Ruru }] = await Promise.all([import(`${settings.ruruPath}ruru.js`), signInAtStart()]);
 const root = createRoot(document.getElementById('ruru-root'));
 const fetcher = createFetcher(settings, tokens, panel.explain);
-const { query, variables } = panel.firstExample();
+const { query } = panel.firstExample();
 
 /** @param {string} key another one starts GraphiQL anew, which reads the schema again */
 const render = (key) =>
@@ -45,7 +45,6 @@ const render = (key) =>
       key,
       fetcher,
       defaultQuery: query,
-      initialVariables: variables && JSON.stringify(variables, null, 2),
       debugTools: [],
       // Nothing typed into the headers section, a token perhaps, outlives the page.
       showPersistHeadersSettings: false,

@@ -30,13 +30,17 @@ export function showPanel({ oauthPath, examples }, tokens) {
     show();
     say('');
     dialog.close();
-    const isExample = Object.values(examples)
-      .flat()
-      .some(({ query }) => query === editedQuery());
-    const [first] = examplesFor(currentSession());
-    // What the person wrote stays.
-    if (isExample && first) put(first);
+    void fitExample();
   });
+
+  /** Another kind of token has other examples. What the person wrote stays. */
+  const fitExample = async () => {
+    const edited = await editedQuery();
+    const isIn = (/** @type {Example[]} */ list) => list.some(({ query }) => query === edited);
+    const fitting = examplesFor(currentSession());
+    const isReplaceable = edited.trim() === '' || (isIn(Object.values(examples).flat()) && !isIn(fitting));
+    if (isReplaceable && fitting[0]) put(fitting[0]);
+  };
 
   element('sign-in').addEventListener('click', () => dialog.showModal());
   element('close-dialog').addEventListener('click', () => dialog.close());

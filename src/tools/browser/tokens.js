@@ -86,11 +86,13 @@ export class Tokens {
     this.#clientSecret = null;
     setSession(null);
     if (session?.kind !== 'user') return;
-    await fetch(`${this.#oauthPath}/token`, {
+    const response = await fetch(`${this.#oauthPath}/token`, {
       method: 'DELETE',
       credentials: 'omit',
       headers: { Authorization: `Bearer ${session.accessToken}` },
     });
+    // A body that nobody reads keeps the connection.
+    await response.text();
   }
 
   /**
