@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
 const { launchBrowser, openPage } = await import('../test/support/browser.ts');
-const { startDemo } = await import('../test/support/demo.ts');
+const { getDemoToken, startDemo } = await import('../test/support/demo.ts');
 
 const pictures: { name: string; path: string; prepare: (page: Page) => Promise<unknown> }[] = [
   {
@@ -30,7 +30,7 @@ const pictures: { name: string; path: string; prepare: (page: Page) => Promise<u
       await page
         .getByRole('textbox')
         .filter({ hasText: 'Bearer <ACCESS_TOKEN>' })
-        .fill(`Bearer ${await getToken()}`);
+        .fill(`Bearer ${await getDemoToken(demo)}`);
       await page.getByRole('button', { name: 'Done' }).click();
       await page.getByRole('button', { name: 'Send Request' }).click();
       await page.getByText('"Ada Lovelace"').waitFor();
@@ -58,11 +58,4 @@ try {
 } finally {
   await browser.close();
   await demo.stop();
-}
-
-async function getToken(): Promise<string> {
-  const parameters = { grant_type: 'client_credentials', client_id: 'demo-backend' };
-  const body = new URLSearchParams({ ...parameters, client_secret: demo.credentials.clientSecret });
-  const response = await fetch(`${demo.url}/oauth/token`, { method: 'POST', body });
-  return ((await response.json()) as { access_token: string }).access_token;
 }

@@ -7,11 +7,14 @@ import { opened } from './openThings.ts';
 
 export type Demo = { url: string; credentials: DemoCredentials; stop(): Promise<void> };
 
-/** What `npm start` gives: the service on an embedded database of its own, with the demo organization and the explorers. */
-export async function startDemo(): Promise<Demo> {
+/**
+ * What `npm start` gives: the service on an embedded database of its own, with the demo organization and the explorers;
+ * `overrides` are environment variables.
+ */
+export async function startDemo(overrides: Record<string, string> = {}): Promise<Demo> {
   const dataDir = await createTestDataDirectory();
   const { url, embedded, stop } = await startService(
-    loadConfig({ DATA_DIR: dataDir, PORT: '0' }, 'serve'),
+    loadConfig({ DATA_DIR: dataDir, PORT: '0', ...overrides }, 'serve'),
     createLog('fatal'),
   );
   if (!embedded) throw new Error('The service has no embedded database.');
@@ -26,12 +29,22 @@ export async function startDemo(): Promise<Demo> {
 }
 
 /** The same in a test file, which fails when it does not stop it. */
-export async function startTestDemo(): Promise<Demo> {
-  const demo = await startDemo();
+export async function startTestDemo(overrides: Record<string, string> = {}): Promise<Demo> {
+  const demo = await startDemo(overrides);
   const closed = opened(`demo ${demo.url}`);
   const stop = async () => {
     await demo.stop();
     closed();
   };
   return { ...demo, stop };
+}
+
+/** An access token of the demo's `demo-backend`. */
+export async function getDemoToken({ url, credentials }: Demo): Promise<string> {
+  const client = { client_id: 'demo-backend', client_secret: credentials.clientSecret };
+  const response = await fetch(`${url}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ ...client, grant_type: 'client_credentials', scope: 'app' }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
 }

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, openPage } from '../support/browser.ts';
-import { type Demo, startTestDemo } from '../support/demo.ts';
+import { type Demo, getDemoToken, startTestDemo } from '../support/demo.ts';
 import { until } from '../support/until.ts';
 
 describe('the explorers', () => {
@@ -171,7 +171,7 @@ describe('the explorers', () => {
     });
 
     it('the playground runs a query with a header typed in its headers section', async () => {
-      const token = await requestToken(demo);
+      const token = await getDemoToken(demo);
       await page.goto(`${demo.url}/playground`);
       await page.getByText('Send query Users').waitFor();
 
@@ -225,16 +225,3 @@ const storedToken = (page: Page): Promise<string> =>
 
 const queryWith = ({ url }: Demo, token: string) =>
   fetch(`${url}/graphql?query={viewer{id}}`, { headers: { Authorization: `Bearer ${token}` } });
-
-async function requestToken({ url, credentials }: Demo): Promise<string> {
-  const response = await fetch(`${url}/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: 'demo-backend',
-      client_secret: credentials.clientSecret,
-      scope: 'app',
-    }),
-  });
-  return ((await response.json()) as { access_token: string }).access_token;
-}

@@ -47,12 +47,13 @@ async function unlock(token) {
     credentials: 'omit',
     headers: { Authorization: `Bearer ${token}` },
   });
+  const text = await response.text();
   const problem = document.getElementById('problem');
   if (!response.ok) {
     if (problem) problem.textContent = 'That token is unknown, expired or revoked.';
     return;
   }
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const page = new DOMParser().parseFromString(text, 'text/html');
   document.body.replaceWith(page.body);
   drawGraph();
 }
