@@ -1,0 +1,53 @@
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openPage } from '../support/browser.ts';
+import { type Demo, getDemoToken, startTestDemo } from '../support/demo.ts';
+
+describe('the explorers of a service whose schema is not public', () => {
+  let demo: Demo;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    demo = await startTestDemo({ PUBLIC_INTROSPECTION: 'false' });
+    browser = await launchBrowser();
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await demo.stop();
+  });
+
+  it('document it to who has a token', async () => {
+    const { page, problems, settled, close } = await openPage(browser, { baseUrl: demo.url, width: 1280 });
+    await page.goto(`${demo.url}/documentations/graphql`);
+
+    await page.getByLabel('Access token').fill('unknown');
+    await page.getByRole('button', { name: 'Show the documentation' }).click();
+    await page.getByText('That token is unknown, expired or revoked.').waitFor();
+    // The refusal is what is asked for here.
+    expect(problems.splice(0)).toHaveLength(2);
+
+    await page.getByLabel('Access token').fill(await getDemoToken(demo));
+    await page.getByRole('button', { name: 'Show the documentation' }).click();
+    await page.locator('#graph [id="TYPE::Unit"]').waitFor();
+    expect(await page.locator('article#Unit').innerText()).toContain('children');
+
+    await settled();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('read it with the token of GraphiQL, also in the documentation', async () => {
+    const { page, problems, settled, close } = await openPage(browser, { baseUrl: demo.url, width: 1280 });
+    await page.goto(`${demo.url}/graphiql`);
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    await page.getByText('Root Types').waitFor();
+    await settled();
+
+    await page.getByRole('link', { name: 'Documentation', exact: true }).click();
+    await page.locator('#graph [id="TYPE::Unit"]').waitFor();
+
+    await settled();
+    expect(problems).toEqual([]);
+    await close();
+  });
+});
