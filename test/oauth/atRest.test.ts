@@ -1,3 +1,5 @@
+import { hashToken } from '../../src/token/format.ts';
+import { answerOf, createPkce, exchange, redirectUri, requestOf, Visitor } from './authorizeSupport.ts';
 import {
   asClient,
   createApplication,
@@ -46,6 +48,32 @@ test('no table holds a token, a secret or a password in clear', async () => {
     expect(dump).not.toContain(secret);
     expect(dump).not.toContain(Buffer.from(secret).toString('hex'));
     expect(dump).not.toContain(Buffer.from(secret.slice(7)).toString('hex'));
+  }
+});
+
+test('no table holds a session, a code or what a form carries in clear', async () => {
+  const user = await createUser(oauth);
+  const application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
+  const visitor = new Visitor(oauth);
+  const pkce = createPkce();
+  const { approval } = await visitor.signIn(requestOf(application, pkce), user);
+  const { code: used = '' } = answerOf(await visitor.submit(approval));
+  await exchange(oauth, used, pkce, asClient(application));
+  const path = `/oauth/authorize?${new URLSearchParams(requestOf(application))}`;
+  const { code: unused = '' } = answerOf(await visitor.submit((await visitor.consent(path)).approval));
+  const { approval: open } = await visitor.consent(path);
+
+  const dump = await dumpEverything(oauth);
+
+  for (const known of [used, unused, open.fields.csrf_token ?? '']) {
+    expect(dump).toContain(hashToken(known).toString('hex'));
+  }
+  const [, session = ''] = /^s%3A[\da-f-]+\.([\w-]{43})\./.exec(visitor.cookies.get('gqs_session') ?? '') ?? [];
+  const secrets = [used, unused, open.fields.csrf_token, approval.fields.csrf_token, session, pkce.verifier];
+  for (const secret of [...secrets, visitor.cookies.get('gqs_browser')]) {
+    expect(secret?.length).toBeGreaterThan(40);
+    expect(dump).not.toContain(secret);
+    expect(dump).not.toContain(Buffer.from(secret ?? '').toString('hex'));
   }
 });
 

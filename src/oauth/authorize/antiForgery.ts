@@ -41,7 +41,7 @@ export function createAntiForgery(key: Buffer, url: string): AntiForgery {
 
 /** A form that we did not show to this person, showed too long ago, or that was answered already. */
 export const notAsked = () =>
-  new OAuthError('invalid_request', 'This page has expired or was answered already; csrf_token does not fit.', {
+  new OAuthError('invalid_request', 'csrf_token is missing, was given to somebody else, has expired or was used.', {
     status: 403,
   });
 

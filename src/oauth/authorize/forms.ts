@@ -79,12 +79,22 @@ function placeOf(redirectUri: string): string {
   return host;
 }
 
-export const problemText = (refusal: OAuthError, again: string | undefined): Html => html`<h1>${
-  refusal.status >= 500 ? 'Not now' : refusal.status === 403 ? 'This page has expired' : 'This link does not work'
-}</h1>
-<p>${refusal.message}</p>
+/** @param again where the person can begin again, if that is known */
+export const problemText = (refusal: OAuthError, again: string | undefined): Html => {
+  const { title, text } = problems[refusal.status] ?? { title: 'This link does not work', text: refusal.message };
+  return html`<h1>${title}</h1>
+<p>${text}</p>
 ${
   again === undefined
-    ? html`<p class="hint">Go back to the application and try again. If it happens again, tell the people who make it.</p>`
+    ? html`<p class="hint">Go back to the application and try again. If this happens again, tell the people who make it.</p>`
     : html`<p><a class="button" href="${again}">Start again</a></p>`
 }`;
+};
+
+/** What a person can do something about, in words of its own; the refusal's are for the application's makers. */
+const problems: Record<number, { title: string; text: string }> = {
+  403: { title: 'This page has expired', text: 'It was open for too long, or you have answered it already.' },
+  429: { title: 'Too many tries', text: 'Wait for a few minutes before you try again.' },
+  500: { title: 'Something went wrong', text: 'It is not your fault. Try again later.' },
+  503: { title: 'Not right now', text: 'The service is overloaded or away. Try again in a moment.' },
+};
