@@ -37,6 +37,10 @@ function expectPage(visit: Visit, status: number): void {
   expect(visit.headers.get('Cache-Control')).toBe('no-store');
   expect(visit.headers.get('Referrer-Policy')).toBe('no-referrer');
   expect(visit.headers.get('Content-Security-Policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+  expect(visit.headers.get('X-Content-Type-Options')).toBe('nosniff');
+  expect(visit.headers.get('X-Frame-Options')).toBe('DENY');
+  // A window that a client has opened stays in its hands.
+  expect(visit.headers.get('Cross-Origin-Opener-Policy')).toBe('unsafe-none');
   expect(visit.headers.get('WWW-Authenticate')).toBeNull();
 }
 

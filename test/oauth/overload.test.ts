@@ -1,3 +1,4 @@
+import { only, redirectUri, requestOf, Visitor } from './authorizeSupport.ts';
 import {
   asClient,
   createApplication,
@@ -51,4 +52,48 @@ test('a statement that takes too long is a 503, and the cause is in the log', as
   expect(answer.headers.get('Retry-After')).toMatch(/^\d+$/);
   expect(oauth.logs.some((line) => line.includes('"code":"57014"'))).toBe(true);
   expectTokens(await token(oauth, { form }), 'app');
+});
+
+test('a page that has to wait too long says so to the person', async () => {
+  const application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
+  const user = await createUser(oauth);
+  const visitor = new Visitor(oauth);
+  const { approval } = await visitor.signIn(requestOf(application), user);
+  const form = only((await new Visitor(oauth).open(requestOf(application))).forms);
+  const blocker = await oauth.database.owner.connect();
+  await blocker.query('begin');
+  await blocker.query('lock table oauth.sessions, oauth.consents, oauth.applications');
+
+  const pages = [
+    await visitor.open(requestOf(application)),
+    await visitor.submit(approval),
+    await visitor.submit(form, { username: user.email, password: user.password }),
+  ];
+  await blocker.query('rollback');
+  blocker.release();
+
+  for (const page of pages) {
+    expect({ status: page.status, location: page.headers.get('Location') }).toEqual({ status: 503, location: null });
+    expect(page.headers.get('Retry-After')).toMatch(/^\d+$/);
+    expect(page.text).toContain('<h1>Not right now</h1>');
+  }
+  // What was not answered can still be.
+  expect((await visitor.submit(approval)).status).toBe(303);
+});
+
+test('a store of sessions that does not answer is no reason to let anybody in', async () => {
+  const application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
+  const user = await createUser(oauth);
+  const visitor = new Visitor(oauth);
+  await visitor.signIn(requestOf(application), user);
+  const blocker = await oauth.database.owner.connect();
+  await blocker.query('begin');
+  await blocker.query('lock table oauth.sessions');
+
+  const page = await visitor.open(requestOf(application));
+  await blocker.query('rollback');
+  blocker.release();
+
+  expect(page.status).toBe(503);
+  expect((await visitor.open(requestOf(application))).forms).toHaveLength(3);
 });

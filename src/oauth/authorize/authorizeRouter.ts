@@ -40,8 +40,9 @@ export function createAuthorizeRouter({ pool, keys, throttle, url, log }: Author
     (deniesByForm(asked) ? denies : approves)(asked, response, next);
 
   router.use(paths, (_request, response, next) => {
-    // Also where the answer is a redirect: what was asked stays between the person and us.
-    response.set('Referrer-Policy', 'no-referrer');
+    // What was asked stays between the person and us, also where the answer is a redirect. A client that opened a window
+    // for this keeps its hold on it, to read the answer from its own page there.
+    response.set({ 'Referrer-Policy': 'no-referrer', 'Cross-Origin-Opener-Policy': 'unsafe-none' });
     next();
   });
   router.use(paths, throttle.limitAddress);

@@ -67,8 +67,6 @@ function send(response: Response, formAction: string, title: string, main: Html)
   response
     .set({
       'Content-Security-Policy': `default-src 'none'; style-src '${styleHash}'; img-src data:; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
-      'X-Content-Type-Options': 'nosniff',
-      'X-Frame-Options': 'DENY',
     })
     .type('html')
     .send(renderDocument(title, main));
