@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
+import { ownerTransaction } from '../database/ownerTransaction.ts';
 import type { Secrets } from '../secrets.ts';
 import { findAccessProblems, readAccessibleUnits, type UnitIds, writeAccess } from './access.ts';
 import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';
@@ -40,7 +41,7 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
   const { document, outline, problems } = parseDocument(source);
   const duplicates = findDuplicates(outline);
 
-  return inTransaction(owner, async (client) => {
+  return ownerTransaction(owner, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('provisioning', 0))`);
     if (outline.organizations.some(({ units }) => units.length > 0)) await lockUnits(client);
     const existing = await readExisting(client, outline, options.secrets);
@@ -48,6 +49,8 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
       throw new DocumentError([...problems, ...duplicates, ...existing.problems]);
     }
     return write(client, document, existing, options);
+  }).catch((error: unknown) => {
+    throw asDocumentError(error);
   });
 }
 
@@ -114,29 +117,6 @@ async function write(
       }),
     })),
   };
-}
-
-async function inTransaction<T>(owner: Pool, work: (client: ClientBase) => Promise<T>): Promise<T> {
-  const client = await owner.connect();
-  // A connection that is lost fails the statement, too; unheard, the event would end the process.
-  const ignore = () => undefined;
-  client.on('error', ignore);
-  let unusable = false;
-  try {
-    await client.query('begin isolation level read committed');
-    const result = await work(client);
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    unusable = await client.query('rollback').then(
-      () => false,
-      () => true,
-    );
-    throw asDocumentError(error);
-  } finally {
-    client.off('error', ignore);
-    client.release(unusable);
-  }
 }
 
 /** Class 23 is a broken rule: somebody else wrote meanwhile, or a rule of the tables is stricter than ours. */

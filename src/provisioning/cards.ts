@@ -6,8 +6,8 @@ import type { ExistingUser } from './users.ts';
 /** Gives each user the cards of the document: new ones, and changes to those of the same type and name that differ. */
 export async function writeCards(
   client: ClientBase,
-  users: readonly Entry<User>[],
-  existing: readonly ExistingUser[],
+  users: readonly Entry<Pick<User, 'cards'>>[],
+  existing: readonly Pick<ExistingUser, 'id' | 'is_new'>[],
 ): Promise<void> {
   const holders = users.flatMap(({ organizationId, value }, index) => {
     const user = existing[index];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as fields from './fields.ts';
-import type { Problem } from './problem.ts';
+import { DocumentError, type Problem } from './problem.ts';
 import { flattenUnits, isObject, type UnitOf } from './unitTree.ts';
 
 /**
@@ -17,6 +17,18 @@ export function parseDocument(source: unknown): { document: Document | null; out
     outline: lenient.parse(source) as Outline,
     problems: parsed.error.issues.flatMap(toProblems),
   };
+}
+
+/** One application, by the rules of a whole document. @throws {DocumentError} with every problem at once */
+export const parseApplication = (source: unknown): Application => parsePart(application, source);
+
+/** One card. @throws {DocumentError} with every problem at once */
+export const parseCard = (source: unknown): Card => parsePart(card, source);
+
+function parsePart<T>(schema: z.ZodType<T>, source: unknown): T {
+  const parsed = schema.safeParse(source, { error: describeIssue });
+  if (!parsed.success) throw new DocumentError(parsed.error.issues.flatMap(toProblems));
+  return parsed.data;
 }
 
 /** A whole document; every field follows the rules of its column. */

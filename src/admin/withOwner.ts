@@ -1,0 +1,40 @@
+import type { Pool } from 'pg';
+import type { Config } from '../config.ts';
+import { migrationsAreCurrent } from '../database/migrate.ts';
+import { openDatabase } from '../database/openDatabase.ts';
+import { createOwnerPool } from '../database/pools.ts';
+import { createLog } from '../log.ts';
+import { secretKeys } from '../secretKey.ts';
+import { StartupError } from '../startupError.ts';
+
+/** What a command works with. */
+export type AdminContext = {
+  /** Connections as the owner of the tables. */
+  owner: Pool;
+  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
+  keys: readonly [Buffer, ...Buffer[]];
+};
+
+/**
+ * Opens the database for a command, whether the service runs or not, and gives everything back.
+ *
+ * @throws {StartupError} when the database cannot be had or lacks migrations
+ */
+export async function withOwner<T>(config: Config, work: (context: AdminContext) => Promise<T>): Promise<T> {
+  const keys = await secretKeys(config);
+  const log = createLog(config.logLevel);
+  const database = await openDatabase(config.database, log);
+  try {
+    const owner = createOwnerPool(database.ownerUrl, log);
+    try {
+      if (!(await migrationsAreCurrent(owner))) {
+        throw new StartupError('The database lacks migrations; run `npm run db:migrate` first.');
+      }
+      return await work({ owner, keys });
+    } finally {
+      await owner.end();
+    }
+  } finally {
+    await database.close();
+  }
+}

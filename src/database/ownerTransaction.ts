@@ -1,0 +1,25 @@
+import type { Pool, PoolClient } from 'pg';
+
+/** Runs `work` in one transaction as the owner: commits what it resolves to, rolls back when it throws. */
+export async function ownerTransaction<T>(owner: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await owner.connect();
+  // A connection that is lost fails the statement, too; unheard, the event would end the process.
+  const ignore = () => undefined;
+  client.on('error', ignore);
+  let unusable = false;
+  try {
+    await client.query('begin isolation level read committed');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    unusable = await client.query('rollback').then(
+      () => false,
+      () => true,
+    );
+    throw error;
+  } finally {
+    client.off('error', ignore);
+    client.release(unusable);
+  }
+}

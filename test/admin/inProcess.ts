@@ -1,0 +1,49 @@
+import { runAdmin } from '../../src/admin/runAdmin.ts';
+import { loadConfig } from '../../src/config.ts';
+import { StartupError } from '../../src/startupError.ts';
+import { testSecretKey } from '../support/service.ts';
+
+/** What a command printed and how it ended; `result` is its JSON. */
+export type Outcome = { code: number; result: Record<string, unknown>; stderr: string };
+
+/** `admin <args>` in this process, as main does it, against the database of a test service. */
+export async function admin(
+  { ownerUrl }: { ownerUrl: string },
+  args: string[],
+  overrides: Record<string, string> = {},
+): Promise<Outcome> {
+  const environment = { DATABASE_URL: ownerUrl, SECRET_KEY: testSecretKey, ...overrides };
+  const output = { stdout: '', stderr: '' };
+  const restore = (['stdout', 'stderr'] as const).map((name) => {
+    const { write } = process[name];
+    process[name].write = (text: unknown) => {
+      output[name] += String(text);
+      return true;
+    };
+    return () => {
+      process[name].write = write;
+    };
+  });
+  try {
+    const code = await runAdmin(args, () => loadConfig(environment, 'admin')).catch((error: unknown) => {
+      if (!(error instanceof StartupError)) throw error;
+      output.stderr += error.message;
+      return 1;
+    });
+    return { code, result: output.stdout === '' ? {} : JSON.parse(output.stdout), stderr: output.stderr };
+  } finally {
+    for (const undo of restore) undo();
+  }
+}
+
+/** The outcome is a success. */
+export function expectDone(outcome: Outcome): Record<string, unknown> {
+  expect({ code: outcome.code, stderr: outcome.stderr }).toEqual({ code: 0, stderr: '' });
+  return outcome.result;
+}
+
+/** The outcome is a failure that says this. */
+export function expectFailure(outcome: Outcome, message: string, code = 1): void {
+  expect({ code: outcome.code, result: outcome.result }).toEqual({ code, result: {} });
+  expect(outcome.stderr).toContain(message);
+}

@@ -1,0 +1,293 @@
+import {
+  asClient,
+  bearer,
+  createApplication,
+  createUser,
+  expectRefusal,
+  expectTokens,
+  type OauthTest,
+  send,
+  signIn,
+  startOauthTest,
+  type TestApplication,
+  token,
+} from '../oauth/support.ts';
+import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
+import { admin, expectDone, expectFailure } from './inProcess.ts';
+import { runAdmin } from './support.ts';
+
+let oauth: OauthTest;
+let other: TestService;
+let organization: string;
+let application: TestApplication;
+beforeAll(async () => {
+  oauth = await startOauthTest();
+  other = await startTestService(oauth.database);
+  const { rows } = await oauth.database.owner.query('select name from app_hidden.organizations');
+  organization = rows[0].name;
+  application = await createApplication(oauth, { scopes: ['me'] });
+});
+afterAll(async () => {
+  await other.stop();
+  await oauth.stop();
+});
+
+const run = (command: string, ...args: string[]) =>
+  admin(oauth.database, [command, '--organization', organization, ...args]);
+
+const signInAs = (server: { url: string }, username: string, password: string) =>
+  token(server, { form: { grant_type: 'password', username, password, ...asClient(application) } });
+
+const insertSession = async (userId: string) => {
+  await oauth.database.owner.query(
+    `insert into oauth.sessions (organization_id, sid, sess, expire)
+     values ($1, rpad(replace($2::text, '-', ''), 43, '0'), jsonb_build_object('userId', $2::text), now() + interval '1 hour')`,
+    [oauth.organizationId, userId],
+  );
+};
+
+async function statusOf(accessToken: string): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const server of [oauth, other]) {
+    const info = await send(server, '/oauth/token/info', { method: 'GET', headers: bearer(accessToken) });
+    const graph = await send(server, '/graphql', {
+      headers: { ...bearer(accessToken), 'Content-Type': 'application/json' },
+      raw: { body: JSON.stringify({ query: '{ viewer { id } }' }) },
+    });
+    statuses.push(info.status, graph.status);
+  }
+  return statuses;
+}
+
+describe('disable-user and enable-user', () => {
+  it('end and bring back what the user may do, on every server from the next request on', async () => {
+    const { access_token, refresh_token, user } = await signIn(oauth, asClient(application));
+    await insertSession(user.id);
+    const renewal = { grant_type: 'refresh_token', refresh_token, ...asClient(application) };
+    expect(await statusOf(access_token)).toEqual([200, 200, 200, 200]);
+
+    const disabled = expectDone(await run('disable-user', '--email', user.email.toUpperCase()));
+
+    expect(disabled).toEqual({
+      externalIdentifier: null,
+      email: user.email,
+      disabledAt: expect.stringMatching(/^\d{4}-/),
+    });
+    expect(expectDone(await run('disable-user', '--email', user.email))).toEqual(disabled);
+    expect(await statusOf(access_token)).toEqual([401, 401, 401, 401]);
+    expectRefusal(await signInAs(other, user.email, user.password), 400, 'invalid_grant');
+    expectRefusal(await token(other, { form: renewal }), 400, 'invalid_grant');
+    const sessions = await oauth.database.owner.query('select from oauth.sessions where user_id = $1', [user.id]);
+    expect(sessions.rowCount).toBe(0);
+
+    expect(expectDone(await run('enable-user', '--email', user.email)).disabledAt).toBeNull();
+    expect(await statusOf(access_token)).toEqual([200, 200, 200, 200]);
+    expectTokens(await signInAs(other, user.email, user.password), 'me');
+  });
+
+  it('find the user by external identifier, too, and refuse who is not there', async () => {
+    const user = await createUser(oauth);
+    await oauth.database.owner.query('update app_public.users set external_identifier = $2 where id = $1', [
+      user.id,
+      'u-1',
+    ]);
+
+    expect(expectDone(await run('disable-user', '--external-identifier', 'u-1'))).toMatchObject({
+      externalIdentifier: 'u-1',
+      email: user.email,
+    });
+
+    for (const command of ['disable-user', 'enable-user']) {
+      expectFailure(await run(command, '--email', 'nobody@test'), 'has no user with the e-mail address nobody@test.');
+      expectFailure(
+        await run(command, '--external-identifier', 'U-1'),
+        'has no user with the external identifier U-1.',
+      );
+      expectFailure(
+        await admin(oauth.database, [command, '--organization', 'Nowhere', '--email', user.email]),
+        'There is no organization Nowhere.',
+      );
+      expectFailure(await run(command), "name the user by '--external-identifier <identifier>' or '--email", 64);
+      expectFailure(
+        await run(command, '--email', user.email, '--external-identifier', 'u-1'),
+        "option '--external-identifier <identifier>' cannot be used with option '--email <address>'",
+        64,
+      );
+    }
+  });
+});
+
+describe('end-user-tokens', () => {
+  it('ends all that was issued for a user, and nothing of another', async () => {
+    const { access_token, refresh_token, user } = await signIn(oauth, asClient(application));
+    const bystander = await signIn(oauth, asClient(application));
+    await insertSession(user.id);
+    await insertSession(bystander.user.id);
+
+    expect(expectDone(await run('end-user-tokens', '--email', user.email))).toEqual({
+      externalIdentifier: null,
+      email: user.email,
+      grantsEnded: 1,
+      sessionsEnded: 1,
+    });
+
+    expect(await statusOf(access_token)).toEqual([401, 401, 401, 401]);
+    const renewal = { grant_type: 'refresh_token', refresh_token, ...asClient(application) };
+    expectRefusal(await token(other, { form: renewal }), 400, 'invalid_grant');
+    expect(await statusOf(bystander.access_token)).toEqual([200, 200, 200, 200]);
+    expectTokens(await signInAs(other, user.email, user.password), 'me');
+  });
+
+  it('refuses who is not there', async () => {
+    expectFailure(await run('end-user-tokens', '--email', 'nobody@test'), 'has no user with the e-mail address');
+  });
+});
+
+describe('set-password', () => {
+  const setPassword = (email: string, input: string) =>
+    runAdmin(
+      ['set-password', '--organization', organization, '--email', email],
+      { DATABASE_URL: oauth.database.ownerUrl, SECRET_KEY: testSecretKey },
+      input,
+    );
+
+  it('sets the first line of standard input, whatever the password was, and ends sessions', async () => {
+    const user = await createUser(oauth, { password: null });
+    await insertSession(user.id);
+
+    const { code, stdout } = await setPassword(user.email, 'a brand new password\n');
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ externalIdentifier: null, email: user.email, sessionsEnded: 1 });
+    expectTokens(await signInAs(oauth, user.email, 'a brand new password'), 'me');
+
+    expect(await setPassword(user.email, 'and another one')).toMatchObject({ code: 0 });
+    expectRefusal(await signInAs(oauth, user.email, 'a brand new password'), 400, 'invalid_grant');
+    expectTokens(await signInAs(oauth, user.email, 'and another one'), 'me');
+  });
+
+  it('refuses a short password, none, and who is not there, and repeats nothing', async () => {
+    const user = await createUser(oauth);
+
+    const short = await setPassword(user.email, 'sesame\n');
+    const none = await setPassword(user.email, '');
+    const nobody = await setPassword('nobody@test', 'a brand new password\n');
+
+    expect([short, none, nobody].map(({ code, stdout }) => ({ code, stdout }))).toEqual(
+      Array(3).fill({ code: 1, stdout: '' }),
+    );
+    expect(short.stderr.trim()).toBe('The password must have 8 to 200 characters.');
+    expect(none.stderr.trim()).toBe('The password is read from standard input, which is empty.');
+    expect(nobody.stderr.trim()).toContain('has no user with the e-mail address nobody@test.');
+    expectTokens(await signInAs(oauth, user.email, user.password), 'me');
+  });
+});
+
+describe('assign-card and withdraw-card', () => {
+  const cardsOf = async (userId: string) => {
+    const { rows } = await oauth.database.owner.query(
+      `select c.type, c.name, c.nfc_identifier, c.major, c.minor
+       from app_public.cards c join app_public.card_assignments a on a.card_id = c.id where a.user_id = $1 order by c.id`,
+      [userId],
+    );
+    return rows;
+  };
+  const nfc = ['--type', 'NfcCard', '--name', 'Badge', '--nfc-identifier'];
+  const badge = { type: 'NfcCard', name: 'Badge', major: null, minor: null };
+
+  it('give a card, change it and take it away', async () => {
+    const user = await createUser(oauth);
+    const name = ['--email', user.email];
+
+    const given = expectDone(await run('assign-card', ...name, ...nfc, '04a224b2'));
+    expect(given).toMatchObject({ card: { type: 'NfcCard', name: 'Badge', nfcIdentifier: '04A224B2' } });
+    expect(await cardsOf(user.id)).toEqual([{ ...badge, nfc_identifier: '04A224B2' }]);
+    expectDone(await run('assign-card', ...name, ...nfc, '04B1C2D3'));
+    expect(await cardsOf(user.id)).toEqual([{ ...badge, nfc_identifier: '04B1C2D3' }]);
+    const uuid = 'f7826da6-4fa2-4e98-8024-bc5b71e0893e';
+    const beacon = ['--proximity-uuid', uuid, '--major', '1', '--minor', '65535'];
+    expectDone(await run('assign-card', ...name, '--type', 'BeaconCard', '--name', 'Phone', ...beacon));
+
+    expectDone(await run('withdraw-card', ...name, '--type', 'NfcCard', '--name', 'Badge'));
+    expect(await cardsOf(user.id)).toEqual([
+      { type: 'BeaconCard', name: 'Phone', nfc_identifier: null, major: 1, minor: 65535 },
+    ]);
+    const { rows } = await oauth.database.owner.query('select name from app_public.cards');
+    expect(rows).toEqual([{ name: 'Phone' }]);
+  });
+
+  it('leave a card to whoever else holds it', async () => {
+    const [user, holder] = [await createUser(oauth), await createUser(oauth)];
+    expectDone(await run('assign-card', '--email', user.email, '--type', 'IdentificationCode', '--name', 'Shared'));
+    await oauth.database.owner.query(
+      `insert into app_public.card_assignments (organization_id, user_id, card_id)
+       select organization_id, $1, id from app_public.cards where name = 'Shared'`,
+      [holder.id],
+    );
+
+    expectDone(await run('withdraw-card', '--email', user.email, '--type', 'IdentificationCode', '--name', 'Shared'));
+
+    expect(await cardsOf(user.id)).toEqual([]);
+    expect(await cardsOf(holder.id)).toMatchObject([{ name: 'Shared' }]);
+  });
+
+  it('refuse values that break a rule, and a card that is not there', async () => {
+    const user = await createUser(oauth);
+    const name = ['--email', user.email];
+
+    expectFailure(await run('assign-card', ...name, ...nfc, '04'), 'nfcIdentifier: must have 4, 7 or 10 bytes in hex');
+    expectFailure(await run('assign-card', ...name, ...nfc, '04a224b2', '--major', '1'), 'major: is not known');
+    expectFailure(
+      await run('assign-card', ...name, '--type', 'BeaconCard', '--name', 'Phone', '--major', 'x'),
+      'proximityUuid: must be a UUID',
+    );
+    expectFailure(await run('assign-card', ...name, '--type', 'Key', '--name', 'Front'), 'Allowed choices are', 64);
+    expectFailure(
+      await run('withdraw-card', ...name, '--type', 'NfcCard', '--name', 'Badge'),
+      'The user has no NfcCard named Badge.',
+    );
+    expect(await cardsOf(user.id)).toEqual([]);
+  });
+});
+
+describe('assign-unit and withdraw-unit', () => {
+  beforeAll(async () => {
+    await oauth.database.owner.query(
+      `insert into app_public.units (organization_id, external_identifier, name) values ($1, 'hq', 'Headquarters')`,
+      [oauth.organizationId],
+    );
+  });
+
+  const accessible = async (accessToken: string) => {
+    const answer = await send(other, '/graphql', {
+      headers: { ...bearer(accessToken), 'Content-Type': 'application/json' },
+      raw: { body: JSON.stringify({ query: '{ viewer { accessibleUnits { nodes { name } } } }' }) },
+    });
+    return answer.text;
+  };
+
+  it('open and close a unit to a user, from the next request on', async () => {
+    const { access_token, user } = await signIn(oauth, asClient(application));
+    const unit = ['--email', user.email, '--unit', 'hq'];
+    expect(await accessible(access_token)).not.toContain('Headquarters');
+
+    expect(expectDone(await run('assign-unit', ...unit))).toMatchObject({ email: user.email, unit: 'hq' });
+    expectDone(await run('assign-unit', ...unit));
+    expect(await accessible(access_token)).toContain('Headquarters');
+
+    expect(expectDone(await run('withdraw-unit', ...unit))).toMatchObject({ withdrawn: 'hq' });
+    expect(await accessible(access_token)).not.toContain('Headquarters');
+    expectFailure(await run('withdraw-unit', ...unit), 'The unit hq is not assigned to the user itself.');
+  });
+
+  it('refuse a unit that is not there', async () => {
+    const user = await createUser(oauth);
+
+    for (const command of ['assign-unit', 'withdraw-unit']) {
+      expectFailure(
+        await run(command, '--email', user.email, '--unit', 'attic'),
+        'The organization has no unit with the external identifier attic.',
+      );
+    }
+  });
+});
