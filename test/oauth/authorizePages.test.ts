@@ -67,8 +67,6 @@ const address = () => {
 
 describe.each([
   { width: 1280, colorScheme: 'light' as const },
-  { width: 390, colorScheme: 'light' as const },
-  { width: 1280, colorScheme: 'dark' as const },
   { width: 390, colorScheme: 'dark' as const },
 ])('the pages, $width pixels wide, in $colorScheme', ({ width, colorScheme }) => {
   let page: Page;

@@ -57,7 +57,7 @@ export function createSessions(pool: Pool, keys: readonly Buffer[], url: string)
   ];
 }
 
-/** Under another id than the browser had before, so that nobody can have given it one (session fixation). */
+/** Begins a session under another id than the browser had before, which somebody may have given it (session fixation). */
 export async function beginSession(request: Request, userId: string): Promise<void> {
   await new Promise<void>((resolve, reject) =>
     request.session.regenerate((error) => (error ? reject(error) : resolve())),
