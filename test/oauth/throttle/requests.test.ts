@@ -1,0 +1,359 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { only, redirectUri, requestOf, Visitor } from '../authorizeSupport.ts';
+import {
+  type Answer,
+  asClient,
+  bearer,
+  createApplication,
+  createUser,
+  expectRefusal,
+  expectTokens,
+  type OauthTest,
+  type Sent,
+  send,
+  startOauthTest,
+  type TestApplication,
+} from '../support.ts';
+import { moveClock } from './support.ts';
+
+// 10 requests a minute of an address, 50 of a client; 4 failures a minute of an address, 2 of an account there.
+const limits = {
+  THROTTLE_REQUESTS_PER_MINUTE: '10',
+  THROTTLE_FAILURES_PER_MINUTE: '4',
+  THROTTLE_FAILURES_PER_ACCOUNT: '2',
+};
+
+let oauth: OauthTest;
+/** Another process' server, in effect: its own pool and memory on the same database. */
+let other: TestService;
+/** One that nobody stands in front of. */
+let direct: TestService;
+let application: TestApplication;
+beforeAll(async () => {
+  oauth = await startOauthTest({ ...limits, TRUST_PROXY: '1' });
+  other = await startTestService(oauth.database, { ...limits, TRUST_PROXY: '1' });
+  direct = await startTestService(oauth.database, limits);
+});
+beforeEach(async () => {
+  application = await createApplication(oauth, { scopes: ['app', 'me'] });
+});
+afterAll(async () => {
+  await direct.stop();
+  await other.stop();
+  await oauth.stop();
+});
+afterEach(() => moveClock(0));
+
+let addresses = 0;
+/** One that no test has used. */
+const newAddress = () => `2001:db8:${(++addresses).toString(16)}::1`;
+
+const from = (address: string, server: { url: string }, path: string, sent: Sent) =>
+  send(server, path, { ...sent, headers: { ...sent.headers, 'X-Forwarded-For': address } });
+
+const ask = (address: string, server: { url: string } = oauth, client = application) =>
+  from(address, server, '/oauth/token', { form: { grant_type: 'client_credentials', ...asClient(client) } });
+
+const askWrongly = (address: string, server: { url: string } = oauth, client = application) =>
+  ask(address, server, { ...client, secret: 'wrong' });
+
+async function times<T>(count: number, work: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let time = 0; time < count; time++) results.push(await work());
+  return results;
+}
+
+function expectTooMany(answer: Answer): number {
+  expectRefusal(answer, 429, 'too_many_requests');
+  const seconds = Number(answer.headers.get('Retry-After'));
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+  return seconds;
+}
+
+describe('the requests of an address', () => {
+  it('are answered up to the limit, then refused at every endpoint until Retry-After has passed', async () => {
+    const address = newAddress();
+    const { access_token } = expectTokens(await ask(address), 'app');
+    const info = () => from(address, oauth, '/oauth/token/info', { method: 'GET', headers: bearer(access_token) });
+    for (const answer of await times(8, info)) expect(answer.status).toBe(200);
+    // What is refused for another reason counts, too.
+    expect((await from(address, oauth, '/oauth/revoke', { method: 'GET' })).status).toBe(405);
+
+    const retryAfter = expectTooMany(await ask(address));
+    expectTooMany(await info());
+    for (const path of ['/oauth/revoke', '/oauth/introspect']) {
+      expectTooMany(await from(address, oauth, path, { form: { token: access_token, ...asClient(application) } }));
+    }
+    expectTooMany(await from(address, oauth, '/oauth/token', { method: 'DELETE', headers: bearer(access_token) }));
+    expectTokens(await ask(newAddress()), 'app');
+
+    moveClock(retryAfter - 2);
+    expectTooMany(await ask(address));
+    moveClock(retryAfter);
+    expectTokens(await ask(address), 'app');
+    expect((await info()).status).toBe(200);
+  });
+
+  it('count on every server of the database together', async () => {
+    const address = newAddress();
+
+    for (const answer of await times(6, () => ask(address))) expectTokens(answer, 'app');
+    for (const answer of await times(4, () => ask(address, other))) expectTokens(answer, 'app');
+
+    expectTooMany(await ask(address, oauth));
+    expectTooMany(await ask(address, other));
+    expectTokens(await ask(newAddress(), other), 'app');
+  });
+
+  it('count at once as one after the other', async () => {
+    const address = newAddress();
+
+    const answers = await Promise.all(
+      Array.from({ length: 15 }, (_, index) => ask(address, index % 2 === 0 ? oauth : other)),
+    );
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), ...Array(5).fill(429)]);
+  });
+
+  it('leave the description of the server and the graph alone', async () => {
+    const address = newAddress();
+    await times(11, () => ask(address));
+    expectTooMany(await ask(address));
+
+    const metadata = await from(address, oauth, '/.well-known/oauth-authorization-server', { method: 'GET' });
+    const graph = await times(12, () =>
+      from(address, oauth, '/graphql', {
+        headers: { ...bearer('nonsense'), 'Content-Type': 'application/json' },
+        raw: { body: '{"query":"{ viewer { id } }"}' },
+      }),
+    );
+
+    expect(metadata.status).toBe(200);
+    expect(graph.map(({ status }) => status)).toEqual(Array(12).fill(401));
+  });
+});
+
+describe('what a proxy says of an address', () => {
+  it('does not count unless the proxy is trusted', async () => {
+    const answers = await times(11, () => ask(newAddress(), direct));
+
+    expect(answers.slice(0, 10).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expectTooMany(answers[10] as Answer);
+  });
+
+  it('counts as far as proxies are trusted: what the client wrote itself is no help', async () => {
+    const address = newAddress();
+
+    const answers = await times(11, () => ask(`${newAddress()}, ${address}`));
+
+    expect(answers.slice(0, 10).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expectTooMany(answers[10] as Answer);
+    expectTokens(await ask(`${address}, ${newAddress()}`), 'app');
+  });
+});
+
+describe('the failures of an address', () => {
+  const failures: [string, (address: string) => Promise<Answer>][] = [
+    ['a wrong client secret', (address) => askWrongly(address)],
+    ['an unknown client', (address) => ask(address, oauth, { ...application, clientId: randomUUID() })],
+    ['a wrong password', (address) => password(address, 'nobody@example.test', 'wrong')],
+    ['a wrong external token', (address) => external(address, randomUUID())],
+    ['a wrong refresh token', (address) => refresh(address, 'gqs_rt_nonsense')],
+    ['a wrong bearer token', (address) => info(address, 'nonsense')],
+    ['a wrong bearer token to revoke', (address) => revokeBearer(address, 'nonsense')],
+    ['a wrong secret at revocation', (address) => about(address, '/oauth/revoke', 'wrong')],
+    ['a wrong secret at introspection', (address) => about(address, '/oauth/introspect', 'wrong')],
+  ];
+
+  it.each(failures)('%s counts: after four the right credentials are refused, too', async (_, fail) => {
+    const [address, neighbour] = [newAddress(), newAddress()];
+
+    const refused = await times(4, () => fail(address));
+    for (const answer of refused) expect([400, 401]).toContain(answer.status);
+    expectTooMany(await fail(address));
+    const retryAfter = expectTooMany(await ask(address));
+    expectTooMany(await ask(address, other));
+
+    await times(3, () => fail(neighbour));
+    expectTokens(await ask(neighbour), 'app');
+    moveClock(retryAfter);
+    expectTokens(await ask(address), 'app');
+  });
+
+  it('count on every server of the database together, and at once', async () => {
+    const address = newAddress();
+
+    const answers = await Promise.all(
+      Array.from({ length: 9 }, (_, index) => askWrongly(address, index % 2 === 0 ? oauth : other)),
+    );
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(4).fill(401), ...Array(5).fill(429)]);
+  });
+
+  it('are not those requests that ask for something else that is wrong', async () => {
+    const address = newAddress();
+    const wrong = () =>
+      from(address, oauth, '/oauth/token', {
+        form: { grant_type: 'client_credentials', scope: 'root', ...asClient(application) },
+      });
+
+    for (const answer of await times(6, wrong)) expectRefusal(answer, 400, 'invalid_scope');
+
+    expectTokens(await ask(address), 'app');
+  });
+
+  const password = (address: string, username: string, secret: string) =>
+    from(address, oauth, '/oauth/token', {
+      form: { grant_type: 'password', username, password: secret, ...asClient(application) },
+    });
+
+  let mobile: TestApplication;
+  beforeAll(async () => {
+    mobile = await createApplication(oauth, { scopes: ['me'], mobileApp: 'external_authentication_token' });
+  });
+  const external = (address: string, external_authentication_token: string) =>
+    from(address, oauth, '/oauth/token', {
+      form: { grant_type: 'password', external_authentication_token, client_id: mobile.clientId },
+    });
+
+  const refresh = (address: string, refresh_token: string) =>
+    from(address, oauth, '/oauth/token', {
+      form: { grant_type: 'refresh_token', refresh_token, ...asClient(application) },
+    });
+
+  const info = (address: string, accessToken: string) =>
+    from(address, oauth, '/oauth/token/info', { method: 'GET', headers: bearer(accessToken) });
+
+  const revokeBearer = (address: string, accessToken: string) =>
+    from(address, oauth, '/oauth/token', { method: 'DELETE', headers: bearer(accessToken) });
+
+  const about = (address: string, path: string, secret: string) =>
+    from(address, oauth, path, { form: { token: 'any', client_id: application.clientId, client_secret: secret } });
+});
+
+describe('the requests of a client', () => {
+  it('are answered up to five times the limit of an address, wherever they come from', async () => {
+    const [busy, quiet] = [await createApplication(oauth), await createApplication(oauth)];
+    for (let address = 0; address < 5; address++) {
+      const here = newAddress();
+      const answers = await times(10, () => ask(here, address % 2 === 0 ? oauth : other, busy));
+      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    }
+
+    const here = newAddress();
+    const retryAfter = expectTooMany(await ask(here, oauth, busy));
+    expectTooMany(await ask(here, other, busy));
+    expectTokens(await ask(here, oauth, quiet), 'app');
+
+    moveClock(retryAfter);
+    expectTokens(await ask(here, oauth, busy), 'app');
+  });
+
+  it('do not count what somebody else sends in its name', async () => {
+    const client = await createApplication(oauth);
+    for (let address = 0; address < 18; address++) {
+      const here = newAddress();
+      for (const answer of await times(3, () => askWrongly(here, oauth, client))) expect(answer.status).toBe(401);
+    }
+
+    expectTokens(await ask(newAddress(), oauth, client), 'app');
+  });
+});
+
+describe('the pages for signing in', () => {
+  async function open(address: string) {
+    const client = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
+    const visitor = new Visitor(oauth);
+    const headers = { 'X-Forwarded-For': address };
+    const page = await visitor.open(requestOf(client), headers);
+    const signIn = (username: string, secret: string, more: Record<string, string> = {}) =>
+      visitor.submit(only(page.forms), { username, password: secret }, { ...headers, ...more });
+    return { visitor, client, signIn, open: () => visitor.open(requestOf(client), headers) };
+  }
+
+  it('say as a page or as JSON that there were too many failures', async () => {
+    const user = await createUser(oauth);
+    const { signIn } = await open(newAddress());
+    for (const visit of await times(4, () => signIn('nobody@example.test', 'wrong'))) expect(visit.status).toBe(400);
+
+    const page = await signIn(user.email, user.password);
+    const json = await signIn(user.email, user.password, { Accept: 'application/json' });
+
+    for (const visit of [page, json]) {
+      expect(visit.status).toBe(429);
+      expect(visit.headers.get('Retry-After')).toMatch(/^\d+$/);
+      expect(visit.headers.get('Cache-Control')).toBe('no-store');
+      expect(visit.headers.get('Set-Cookie')).toBeNull();
+    }
+    expect(page.headers.get('Content-Type')).toMatch(/^text\/html/);
+    expect(JSON.parse(json.text).error).toBe('too_many_requests');
+    const elsewhere = await open(newAddress());
+    expect((await elsewhere.signIn(user.email, user.password)).status).toBe(303);
+  });
+
+  it('count requests, too', async () => {
+    const { open: reload } = await open(newAddress());
+
+    const visits = await times(10, reload);
+
+    expect(visits.map(({ status }) => status)).toEqual([...Array(9).fill(200), 429]);
+  });
+
+  it('share the failures of an account with the token endpoint, and hide a lock behind a wrong password', async () => {
+    const address = newAddress();
+    const user = await createUser(oauth);
+    const { signIn } = await open(address);
+    const wrong = await signIn(user.email, 'wrong');
+    const form = { grant_type: 'password', username: user.email, password: 'wrong', ...asClient(application) };
+    expectRefusal(await from(address, oauth, '/oauth/token', { form }), 400, 'invalid_grant');
+
+    const locked = await signIn(user.email, user.password);
+
+    expect(locked.status).toBe(400);
+    expect(withoutTokens(locked.text)).toBe(withoutTokens(wrong.text));
+    expect(locked.headers.get('Location')).toBeNull();
+    const elsewhere = await open(newAddress());
+    expect((await elsewhere.signIn(user.email, user.password)).status).toBe(303);
+  });
+
+  const withoutTokens = (text: string) => text.replace(/name="csrf_token" value="[^"]*"/g, '');
+});
+
+test('the table holds no address, account or client in clear, nor a hash that can be guessed', async () => {
+  const address = '198.51.100.77';
+  const user = await createUser(oauth);
+  await ask(address);
+  const form = { grant_type: 'password', username: user.email, password: 'wrong', ...asClient(application) };
+  await from(address, oauth, '/oauth/token', { form });
+
+  const { rows } = await oauth.database.owner.query('select t::text as row from oauth.throttles t');
+  const dump = rows.map(({ row }) => row).join('\n');
+
+  const kinds = ['requests_of_address', 'requests_of_client', 'failures_of_address', 'failures_of_account'];
+  for (const kind of kinds) expect(dump).toContain(`${kind}:`);
+  for (const secret of [address, user.email, user.id, application.clientId, application.id]) {
+    expect(dump).not.toContain(secret);
+    for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+      expect(dump).not.toContain(createHash('sha256').update(secret).digest(encoding));
+    }
+  }
+});
+
+test('nobody gets in while tries cannot be counted: 503', async () => {
+  const address = newAddress();
+  expectTokens(await ask(address), 'app');
+  const { owner } = oauth.database;
+
+  await owner.query('revoke insert on oauth.throttles from graph_oauth');
+  const uncounted = await ask(newAddress());
+  const failed = await askWrongly(newAddress());
+  await owner.query('grant insert on oauth.throttles to graph_oauth');
+
+  for (const answer of [uncounted, failed]) {
+    expectRefusal(answer, 503, 'temporarily_unavailable');
+    expect(answer.headers.get('Retry-After')).toMatch(/^\d+$/);
+  }
+  expectTokens(await ask(address), 'app');
+});
