@@ -90,7 +90,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
 
 /** Planning takes time with fields and with connections below connections; writing an answer with its rows. */
 export function isLong({ prepared: { size }, mostRows }: Operation): boolean {
-  return size.fields > 200 || size.depth * size.connections > 500 || mostRows > 3000;
+  return size.fields > 200 || size.depth * size.connections > 500 || mostRows > 1000;
 }
 
 /** A line of the other thread's log, with its level and fields. */

@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createPool } from '../database/pools.ts';
 import { createLog } from '../log.ts';
@@ -8,6 +9,9 @@ import type { OffloadMessage, OffloadRequest, OffloadSettings } from './offload.
 import { buildGraph } from './schema.ts';
 
 // The other end of offload.ts.
+
+// On Linux 0 is this thread alone. When processors are short, those who wait for little go first.
+setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 const { config, authUrl, keys } = workerData as OffloadSettings;
 const send = (message: OffloadMessage) => parentPort?.postMessage(message);

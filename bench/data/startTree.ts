@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { startMigrated } from '../../src/database/openDatabase.ts';
+import { createOwnerPool } from '../../src/database/pools.ts';
+import { createLog } from '../../src/log.ts';
+import { applyDocument } from '../../src/provisioning/applyDocument.ts';
+import { createSecrets } from '../../src/secrets.ts';
+import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
+
+/** The service in a process of its own, so that its client's work is not its own. */
+export type Tree = {
+  url: string;
+  /** An access token with scope `app`. */
+  token: string;
+  /** Sends one operation, and reads the answer without looking into it. */
+  send(query: string, variables?: Record<string, unknown>): Promise<{ status: number; text: string }>;
+  /** Resident memory of the service, in bytes. */
+  residentBytes(): Promise<number>;
+  /** What the service's main thread has computed so far, in milliseconds. */
+  mainThreadMs(): Promise<number>;
+  stop(): Promise<void>;
+};
+
+/**
+ * Starts the service on an organization of 20,000 units, a chain of 100 levels among them, and 10,000 users, each with a card
+ * and a token for external authentication. `environment` is added to the service's own.
+ */
+export async function startTree(environment: Record<string, string> = {}): Promise<Tree> {
+  const key = randomBytes(32);
+  const clientSecret = randomBytes(32).toString('base64url');
+  const log = createLog('error');
+  const dataDir = await createTestDataDirectory();
+  const postgres = await startMigrated(dataDir, log);
+  let service: ChildProcess | undefined;
+  const stop = async () => {
+    if (service && service.exitCode === null) {
+      service.kill('SIGTERM');
+      await once(service, 'exit');
+    }
+    await postgres.stop();
+    await removeTestDataDirectory(dataDir);
+  };
+
+  try {
+    const owner = createOwnerPool(postgres.ownerUrl, log);
+    await applyDocument(owner, organization(clientSecret), { secrets: createSecrets([key]), report: () => undefined });
+    await owner.query('vacuum analyze');
+    await owner.end();
+
+    service = spawn(process.execPath, [main], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        HOST: '127.0.0.1',
+        PORT: '0',
+        AUTH_DATABASE_URL: postgres.authUrl,
+        SECRET_KEY: key.toString('base64'),
+        LOG_LEVEL: 'error',
+        ...environment,
+      },
+    });
+    const url = await addressOf(service);
+    const token = await getToken(url, clientSecret);
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: graphqlResponse };
+    const { pid } = service;
+    return {
+      url,
+      token,
+      stop,
+      async send(query, variables = {}) {
+        const body = JSON.stringify({ query, variables });
+        const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
+        return { status: response.status, text: await response.text() };
+      },
+      async residentBytes() {
+        const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
+        return Number(kibibytes) * 1024;
+      },
+      async mainThreadMs() {
+        const [nanoseconds] = (await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ');
+        return Number(nanoseconds) / 1e6;
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const graphqlResponse = 'application/graphql-response+json';
+
+async function addressOf(service: ChildProcess): Promise<string> {
+  if (!service.stdout) throw new Error('The service has no output.');
+  for await (const line of createInterface(service.stdout)) {
+    const [, url] = /^Graph Query Service: (\S+)/.exec(line) ?? [];
+    if (url) return url;
+  }
+  throw new Error('The service ended before it said where it listens.');
+}
+
+async function getToken(url: string, clientSecret: string): Promise<string> {
+  const form = { grant_type: 'client_credentials', client_id: 'tree', client_secret: clientSecret };
+  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
+
+type Unit = { externalIdentifier: string; name: string; children?: Unit[] };
+
+/** 20 roots of 20 and 49 units each, and below one more root a chain. */
+function organization(clientSecret: string) {
+  const some = <T>(count: number, write: (index: number) => T) =>
+    Array.from({ length: count }, (_, index) => write(index));
+  const unit = (externalIdentifier: string, children: Unit[] = []): Unit => ({
+    externalIdentifier,
+    name: `Unit ${externalIdentifier}`,
+    ...(children.length > 0 && { children }),
+  });
+  const chain = (level: number): Unit => unit(`level-${level}`, level < 100 ? [chain(level + 1)] : []);
+  const root = (a: number) =>
+    unit(
+      `${a}`,
+      some(20, (b) =>
+        unit(
+          `${a}-${b}`,
+          some(49, (c) => unit(`${a}-${b}-${c}`)),
+        ),
+      ),
+    );
+  const users = some(10_000, (index) => ({
+    externalIdentifier: `user-${index}`,
+    fullName: `Person ${index}`,
+    email: `person-${index}@tree.test`,
+    externalAuthenticationToken: `token-of-person-${index}`,
+    cards: [{ type: 'IdentificationCode', name: `Code ${index}` }],
+  }));
+  const applications = [{ name: 'Tree', clientId: 'tree', clientSecret, scopes: ['app'] }];
+  return { organizations: [{ name: 'Tree', applications, units: [...some(20, root), chain(1)], users }] };
+}
