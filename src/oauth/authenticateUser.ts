@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { inOrganization } from './inOrganization.ts';
-import { verifyPassword } from './passwords.ts';
+import { refuseIfBusy, verifyPassword } from './passwords.ts';
 import type { Throttle } from './throttle/createThrottle.ts';
 
 /** A try to sign in. */
@@ -28,6 +28,7 @@ export async function authenticateUser(
   requestId: string,
   { username, password, address }: SignIn,
 ): Promise<string | null> {
+  refuseIfBusy();
   const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
   const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
   return throttle.tryAccount(account, address, async (locked) => {

@@ -18,7 +18,7 @@ export function hashPassword(password: string): Promise<string> {
  * @throws {OAuthError} temporarily_unavailable when too many are waiting already
  */
 export function verifyPassword(passwordHash: string | null, password: string): Promise<Verification> {
-  return limiter(async () => {
+  return limiter.run(async () => {
     const matches = await verify(passwordHash ?? hashOfNothing, normalize(password));
     if (!matches || passwordHash === null) return { matches: false, renewedHash: null };
     return { matches, renewedHash: passwordHash.startsWith(presentPrefix) ? null : await hashPassword(password) };
@@ -27,6 +27,15 @@ export function verifyPassword(passwordHash: string | null, password: string): P
 
 /** What came of it, and a hash to keep instead of one whose parameters are out of date. */
 export type Verification = { readonly matches: boolean; readonly renewedHash: string | null };
+
+/**
+ * Refuses before anything else is done for a sign-in whose password could not be verified now.
+ *
+ * @throws {OAuthError} temporarily_unavailable when too many are waiting already
+ */
+export function refuseIfBusy(): void {
+  limiter.refuseIfFull();
+}
 
 const parameters = { memoryCost: 65_536, timeCost: 3, parallelism: 4 };
 

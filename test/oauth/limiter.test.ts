@@ -16,7 +16,7 @@ function createWorks() {
 test('runs so many at once, the others in their turn', async () => {
   const { started, work, end } = createWorks();
   const limit = createLimiter({ parallel: 2, waiting: 2, refusal: () => new Error('full') });
-  const results = [0, 1, 2, 3].map((id) => limit(work(id)));
+  const results = [0, 1, 2, 3].map((id) => limit.run(work(id)));
   expect(started).toEqual([0, 1]);
 
   end(1);
@@ -36,13 +36,15 @@ test('runs so many at once, the others in their turn', async () => {
 test('refuses at once when too many are waiting, and takes new ones afterwards', async () => {
   const { work, end } = createWorks();
   const limit = createLimiter({ parallel: 1, waiting: 1, refusal: () => new Error('full') });
-  const [first, second] = [limit(work(0)), limit(work(1))];
+  const [first, second] = [limit.run(work(0)), limit.run(work(1))];
 
-  await expect(limit(work(2))).rejects.toThrow('full');
+  await expect(limit.run(work(2))).rejects.toThrow('full');
+  expect(limit.refuseIfFull).toThrow('full');
 
   end(0);
   await first;
-  const third = limit(work(3));
+  expect(limit.refuseIfFull).not.toThrow();
+  const third = limit.run(work(3));
   end(1);
   await second;
   await Promise.resolve();
@@ -53,7 +55,7 @@ test('refuses at once when too many are waiting, and takes new ones afterwards',
 test('a work that fails gives its place away, too', async () => {
   const { work, end } = createWorks();
   const limit = createLimiter({ parallel: 1, waiting: 1, refusal: () => new Error('full') });
-  const [first, second] = [limit(work(0)), limit(work(1))];
+  const [first, second] = [limit.run(work(0)), limit.run(work(1))];
 
   end(0, new Error('broken'));
   await expect(first).rejects.toThrow('broken');

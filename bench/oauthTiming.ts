@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { DemoCredentials } from '../src/provisioning/demo.ts';
+
+/**
+ * `node bench/oauthTiming.ts`: whether the time of a refusal tells what was wrong, and how long others wait while many
+ * people sign in. Exits with 1 when the medians of two refusals that look alike differ by more than 5 %.
+ */
+const tries = 200;
+const tolerance = 0.05;
+
+const dataDir = await mkdtemp(join(await realpath(tmpdir()), 'graph-query-service-bench-'));
+await chmod(dataDir, 0o711);
+const server = spawn(process.execPath, ['src/main.ts'], {
+  env: {
+    PATH: process.env.PATH,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    // Every refused visitor of the flood is an error in the log.
+    LOG_LEVEL: 'fatal',
+    THROTTLE_REQUESTS_PER_MINUTE: '1000000000',
+    THROTTLE_FAILURES_PER_MINUTE: '1000000000',
+    THROTTLE_FAILURES_PER_ACCOUNT: '1000000',
+  },
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+try {
+  const url = await addressOf(server.stdout);
+  const demo: DemoCredentials = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8'));
+  const alike = await compareRefusals(url);
+  await flood(url, demo);
+  process.exitCode = alike ? 0 : 1;
+} finally {
+  server.kill('SIGTERM');
+  await once(server, 'exit');
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+/** As the server says when it has started. */
+async function addressOf(output: NodeJS.ReadableStream): Promise<string> {
+  const lines = createInterface({ input: output });
+  const [line] = await once(lines, 'line');
+  const address = /^Graph Query Service: (.*)$/.exec(line)?.[1];
+  if (!address) throw new Error(`The server said: ${line}`);
+  return address;
+}
+
+async function compareRefusals(url: string): Promise<boolean> {
+  const client = (client_id: string) => ({ grant_type: 'client_credentials', client_id, client_secret: 'wrong' });
+  const person = (username: string) => ({
+    grant_type: 'password',
+    client_id: 'demo-mobile',
+    username,
+    password: 'wrong',
+  });
+  const clients = await compare(url, ['unknown client', client('nobody')], ['wrong secret', client('demo-backend')]);
+  const people = await compare(
+    url,
+    ['unknown user', person('nobody@demo.test')],
+    ['wrong password', person('ada@demo.test')],
+  );
+  return clients && people;
+}
+
+type Refusal = readonly [name: string, form: Record<string, string>];
+
+/** In turns, so that a slow moment of the machine hits both. */
+async function compare(url: string, one: Refusal, other: Refusal): Promise<boolean> {
+  const times: number[][] = [[], []];
+  const bodies = new Set<string>();
+  for (let round = -20; round < tries; round++) {
+    // Who comes first takes turns, too.
+    for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
+      const [, form] = index === 0 ? one : other;
+      const startedAt = performance.now();
+      const response = await post(url, form);
+      bodies.add(`${response.status} ${await response.text()}`);
+      // The first ones warm up.
+      if (round >= 0) times[index]?.push(performance.now() - startedAt);
+    }
+  }
+  const [first = Number.NaN, second = Number.NaN] = times.map((measured) => quantile(measured, 0.5));
+  const difference = Math.abs(first - second) / Math.min(first, second);
+  console.log(
+    `${one[0]} ${first.toFixed(2)} ms, ${other[0]} ${second.toFixed(2)} ms: ` +
+      `medians of ${tries} differ by ${(100 * difference).toFixed(1)} %, ${bodies.size === 1 ? 'identical' : 'DIFFERENT'} answers`,
+  );
+  return difference <= tolerance && bodies.size === 1;
+}
+
+/** How long a query takes alone, and while forty people sign in all the time. */
+async function flood(url: string, { clientSecret, password }: DemoCredentials): Promise<void> {
+  const issued = await post(url, {
+    grant_type: 'client_credentials',
+    client_id: 'demo-backend',
+    client_secret: clientSecret,
+  });
+  const { access_token } = (await issued.json()) as { access_token: string };
+  const query = async () => {
+    const startedAt = performance.now();
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' },
+      body: '{"query":"{ app { users(first: 3) { nodes { fullName } } } }"}',
+    });
+    await response.text();
+    if (response.status !== 200) throw new Error(`A query was answered with ${response.status}`);
+    return performance.now() - startedAt;
+  };
+  for (let round = 0; round < 100; round++) await query();
+  const measure = async (name: string) => {
+    const times: number[] = [];
+    for (let round = 0; round < 500; round++) times.push(await query());
+    const [p50, p95, p99] = [0.5, 0.95, 0.99].map((part) => quantile(times, part).toFixed(1));
+    console.log(`a query ${name}: p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms`);
+  };
+  await measure('alone');
+
+  let flooding = true;
+  const statuses: Record<number, number> = {};
+  const form = { grant_type: 'password', client_id: 'demo-mobile', username: 'ada@demo.test', password };
+  const visitors = Array.from({ length: 40 }, async () => {
+    while (flooding) {
+      const response = await post(url, form);
+      await response.text();
+      statuses[response.status] = (statuses[response.status] ?? 0) + 1;
+    }
+  });
+  await measure('while forty people sign in all the time');
+  flooding = false;
+  await Promise.all(visitors);
+  console.log(`sign-ins answered meanwhile, by status: ${JSON.stringify(statuses)}`);
+}
+
+function post(url: string, form: Record<string, string>): Promise<Response> {
+  return fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+}
+
+function quantile(times: readonly number[], part: number): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN;
+}
