@@ -66,7 +66,17 @@ export async function openPage(
     'requestfailed',
     track((request) => underWay.delete(request)),
   );
-  context.on('requestfailed', (request) => problems.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  // Of a worker's own script the end is not always told, and then it counts as broken off when the page is left.
+  const workerScripts = new Set<string>();
+  page.on('worker', (worker) => {
+    workerScripts.add(worker.url());
+    for (const request of underWay) if (request.url() === worker.url()) underWay.delete(request);
+  });
+  context.on('requestfailed', (request) => {
+    const { errorText } = request.failure() ?? {};
+    if (workerScripts.has(request.url()) && errorText === 'net::ERR_ABORTED') return;
+    problems.push(`failed: ${request.url()} ${errorText}`);
+  });
   context.on('response', (response) => {
     if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
   });
