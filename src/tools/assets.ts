@@ -42,7 +42,6 @@ export async function serveAssets(
       'Cache-Control': 'public, max-age=31536000, immutable',
       // For workers, to which the page's policy does not apply, and for a file that somebody opens by itself.
       'Content-Security-Policy': "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'",
-      'Cross-Origin-Resource-Policy': 'same-origin',
     });
     await send(request, response);
   };

@@ -22,7 +22,7 @@ export function compressed(type: string, load: () => Promise<Buffer>): Compresse
   return async (request, response) => {
     const encoding = isText(type) ? chooseEncoding(request) : 'identity';
     const body = await bodyIn(encoding);
-    response.vary('Accept-Encoding').set({ 'Content-Type': type, 'X-Content-Type-Options': 'nosniff' });
+    response.vary('Accept-Encoding').set('Content-Type', type);
     if (encoding !== 'identity') response.set('Content-Encoding', encoding);
     response.send(body);
   };
@@ -30,11 +30,11 @@ export function compressed(type: string, load: () => Promise<Buffer>): Compresse
 
 type Encoding = keyof typeof encoders;
 
-// Brotli's quality 9 is five times faster than its best, and within a few per cent of it.
+// Brotli's quality 5 takes a seventh of the time of 9, and is within five per cent of it.
 const encoders = {
   identity: async (body: Buffer) => body,
   gzip: (body: Buffer) => promisify(gzip)(body, { level: 9 }),
-  br: (body: Buffer) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+  br: (body: Buffer) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
 };
 
 function chooseEncoding(request: Request): Encoding {

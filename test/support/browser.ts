@@ -48,34 +48,11 @@ export async function openPage(
     if (message.type() === 'error' || message.type() === 'warning') problems.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => problems.push(`thrown: ${error.stack ?? error.message}`));
-  const underWay = new Set<Request>();
-  let lastChange = Date.now();
-  const track = (change: (request: Request) => unknown) => (request: Request) => {
-    change(request);
-    lastChange = Date.now();
-  };
-  context.on(
-    'request',
-    track((request) => underWay.add(request)),
-  );
-  context.on(
-    'requestfinished',
-    track((request) => underWay.delete(request)),
-  );
-  context.on(
-    'requestfailed',
-    track((request) => underWay.delete(request)),
-  );
-  // Of a worker's own script the end is not always told, and then it counts as broken off when the page is left.
-  const workerScripts = new Set<string>();
-  page.on('worker', (worker) => {
-    workerScripts.add(worker.url());
-    for (const request of underWay) if (request.url() === worker.url()) underWay.delete(request);
-  });
+  const { settled, isWorkerScript } = followRequests(page);
   context.on('requestfailed', (request) => {
     const { errorText } = request.failure() ?? {};
-    if (workerScripts.has(request.url()) && errorText === 'net::ERR_ABORTED') return;
-    problems.push(`failed: ${request.url()} ${errorText}`);
+    if (errorText !== 'net::ERR_ABORTED' || !isWorkerScript(request))
+      problems.push(`failed: ${request.url()} ${errorText}`);
   });
   context.on('response', (response) => {
     if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
@@ -83,13 +60,37 @@ export async function openPage(
   context.on('request', (request) => {
     if (!isOf(baseUrl, request.url())) problems.push(`foreign: ${request.url()}`);
   });
-  const settled = () => until(() => underWay.size === 0 && Date.now() - lastChange > 500);
   return { page, problems, settled, close: () => context.close() };
 }
 
 function isOf(baseUrl: string, url: string): boolean {
   const { protocol, origin } = new URL(url);
   return protocol === 'data:' || protocol === 'blob:' || origin === new URL(baseUrl).origin;
+}
+
+/** Which requests are under way. Of a worker's own script the end is not always told, and then it counts as broken off. */
+function followRequests(page: Page) {
+  const underWay = new Set<Request>();
+  const workerScripts = new Set<string>();
+  let lastChange = Date.now();
+  const end = (request: Request) => {
+    underWay.delete(request);
+    lastChange = Date.now();
+  };
+  page.on('request', (request) => {
+    underWay.add(request);
+    lastChange = Date.now();
+  });
+  page.on('requestfinished', end);
+  page.on('requestfailed', end);
+  page.on('worker', (worker) => {
+    workerScripts.add(worker.url());
+    for (const request of underWay) if (request.url() === worker.url()) end(request);
+  });
+  return {
+    settled: () => until(() => underWay.size === 0 && Date.now() - lastChange > 500),
+    isWorkerScript: (request: Request) => workerScripts.has(request.url()),
+  };
 }
 
 /** @returns the folder that it is in, kept for the next run */
