@@ -249,7 +249,7 @@ query Fields {
   none: [
     {
       label: 'What the schema offers',
-      query: `# The schema can be read without a token; sign in to read data.
+      query: `# Sign in to read data; this reads the schema.
 query Fields {
   __schema {
     queryType {
