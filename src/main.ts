@@ -5,6 +5,8 @@ import { StartupError } from './startupError.ts';
 // Read by express and PostGraphile when they are imported, hence the imports inside the commands.
 process.env.NODE_ENV ??= 'production';
 process.env.GRAPHILE_ENV ??= process.env.NODE_ENV;
+// The lanes of a password's hash take turns on one thread: on busy cores that is faster, and leaves the others to everybody else.
+process.env.RAYON_NUM_THREADS ??= '1';
 
 const commands = new Map(Object.entries({ serve, migrate, admin }));
 

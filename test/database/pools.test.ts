@@ -17,7 +17,7 @@ describe('the connections of the server', () => {
   afterAll(() => database.drop());
 
   it('are waited for only so long', async () => {
-    const pool = createTestPool({ DATABASE_POOL_SIZE: '1', DATABASE_POOL_WAIT_MS: '50' });
+    const pool = createTestPool({ DATABASE_POOL_SIZE: '1', DATABASE_POOL_WAIT_MS: '1000' });
     const busy = await pool.connect();
 
     await expect(pool.query('select 1')).rejects.toThrow(DatabaseUnavailable);
