@@ -40,7 +40,7 @@ describe('the committed migrations', () => {
 
 /** Everything that a migration makes, as text. */
 const catalogue = `
-  with ours as (select oid, nspname from pg_namespace where nspname in ('app_public', 'app_hidden', 'oauth'))
+  with ours as (select oid, nspname from pg_namespace where nspname in ('app_public', 'app_hidden', 'oauth', 'audit'))
   select 'column' as kind, format('%s.%s %s %s %s', a.attrelid::regclass, a.attname, format_type(a.atttypid, a.atttypmod),
       a.attnotnull, pg_get_expr(d.adbin, d.adrelid)) as definition, col_description(a.attrelid, a.attnum) as comment,
       a.attacl::text as privileges
