@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { preset } from '@graphql-codegen/client-preset';
+import { codegen } from '@graphql-codegen/core';
+import { buildSchema, parse } from 'graphql';
+import { createTenant, type GraphTest, startGraphTest } from '../support.ts';
+import { openWorkshop, schemaFile, type Workshop } from './workshop.ts';
+
+let graph: GraphTest;
+let workshop: Workshop;
+beforeAll(async () => {
+  graph = await startGraphTest();
+  workshop = await openWorkshop();
+  await workshop.write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['.'] }));
+  await generate();
+});
+afterAll(async () => {
+  await workshop.remove();
+  await graph.stop();
+});
+
+const operations = `
+  mutation HireUser($fullName: String!, $email: String!) {
+    userCreate(fullName: $fullName, email: $email) { user { id fullName timeZone } }
+  }
+  query Users($first: Int, $orderBy: [UserOrderBy!]) {
+    app { name users(first: $first, orderBy: $orderBy) { totalCount nodes { fullName cardAssignments { card { __typename name } } } } }
+  }
+`;
+
+/** A client as its author writes it, by the types that were generated. */
+const client = `
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { print } from 'graphql';
+import { HireUserDocument, UsersDocument } from './generated/graphql.ts';
+
+export function createClient(url: string, token: string) {
+  const send = async <Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: \`Bearer \${token}\` },
+      body: JSON.stringify({ query: print(document), variables }),
+    });
+    const { data, errors } = (await response.json()) as { data: Data; errors?: { message: string }[] };
+    if (errors) throw new Error(errors.map(({ message }) => message).join());
+    return data;
+  };
+  return {
+    hire: async (fullName: string, email: string) => {
+      const { userCreate } = await send(HireUserDocument, { fullName, email });
+      return userCreate?.user?.timeZone;
+    },
+    list: async () => {
+      const { app } = await send(UsersDocument, { first: 10, orderBy: ['FULL_NAME_ASC'] });
+      return { total: app?.users.totalCount, names: app?.users.nodes.map((user) => user.fullName) };
+    },
+  };
+}
+`;
+
+const compilerOptions = {
+  target: 'es2022',
+  module: 'nodenext',
+  types: [],
+  lib: ['esnext', 'dom'],
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  erasableSyntaxOnly: true,
+  verbatimModuleSyntax: true,
+  strict: true,
+  skipLibCheck: true,
+};
+
+/** What the command line of graphql-codegen does with its client preset, without its questions and its watching. */
+async function generate() {
+  const sdl = await readFile(schemaFile, 'utf8');
+  const files = await preset.buildGeneratesSection({
+    baseOutputDir: 'generated/',
+    schema: parse(sdl),
+    schemaAst: buildSchema(sdl),
+    documents: [{ location: 'operations.graphql', document: parse(operations), rawSDL: operations }],
+    config: { useTypeImports: true, importExtension: '.ts' },
+    presetConfig: { persistedDocuments: true },
+    plugins: [],
+    pluginMap: {},
+  });
+  await Promise.all(files.map(async (file) => workshop.write(file.filename, await codegen(file))));
+}
+
+async function typeErrors(source: string): Promise<string[]> {
+  await workshop.write('client.ts', source);
+  const { output } = await workshop.run('tsc', '--pretty', 'false');
+  return output.split('\n').filter(Boolean);
+}
+
+describe('a client with the types of graphql-codegen', () => {
+  it('is right by its compiler', async () => {
+    expect(await typeErrors(client)).toEqual([]);
+  });
+
+  it.each([
+    ['a field that is not there', 'user.fullName', 'user.nickname', "TS2339: Property 'nickname' does not exist"],
+    ['a variable of another type', 'first: 10', "first: 'ten'", "TS2322: Type 'string' is not assignable"],
+    ['what may be null', 'userCreate?.user?.', 'userCreate.user.', "TS18047: 'userCreate' is possibly 'null'"],
+  ])('is wrong by its compiler with %s', async (_what, right, wrong, reason) => {
+    const errors = await typeErrors(client.replace(right, wrong));
+
+    expect(errors).toEqual(expect.arrayContaining([expect.stringContaining(reason)]));
+  });
+
+  it('adds users and lists them', async () => {
+    const { app } = await createTenant(graph);
+    const { createClient } = await import(await workshop.write('client.ts', client));
+    const { hire, list } = createClient(`${graph.url}/graphql`, app);
+
+    const timeZone = await hire('Grace Hopper', 'grace@acme.test');
+    await hire('Ada Lovelace', 'ada@acme.test');
+
+    expect(timeZone).toBe('UTC');
+    expect(await list()).toEqual({ total: 2, names: ['Ada Lovelace', 'Grace Hopper'] });
+  });
+});

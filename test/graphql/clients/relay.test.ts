@@ -1,0 +1,158 @@
+import { copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type ConcreteRequest,
+  Environment,
+  fetchQuery,
+  type GraphQLResponse,
+  getPaginationMetadata,
+  getPaginationVariables,
+  getSingularSelector,
+  Network,
+  type ReaderFragment,
+  RecordSource,
+  type RequestParameters,
+  type SingularReaderSelector,
+  Store,
+  type Variables,
+} from 'relay-runtime';
+import { createTenant, createUnit, createViewer, type GraphTest, grantAccess, startGraphTest } from '../support.ts';
+import { openWorkshop, schemaFile, type Workshop } from './workshop.ts';
+
+const component = fileURLToPath(new URL('relay/units.js', import.meta.url));
+
+let workshop: Workshop;
+beforeAll(async () => {
+  workshop = await openWorkshop();
+  await copyFile(schemaFile, join(workshop.folder, 'schema.graphql'));
+});
+afterAll(() => workshop.remove());
+
+/** Compiles a component, as `src/units.js`, to modules in `folder`. */
+async function compile(source: string, folder: string) {
+  await workshop.write('src/units.js', source);
+  await workshop.write(`${folder}/.keep`, '');
+  const config = {
+    src: 'src',
+    schema: 'schema.graphql',
+    language: 'javascript',
+    artifactDirectory: folder,
+    eagerEsModules: true,
+  };
+  await workshop.write('relay.config.json', JSON.stringify(config));
+  return workshop.run('relay-compiler', 'relay.config.json');
+}
+
+describe('the Relay compiler', () => {
+  it('accepts fragments on Viewer and on Unit that are fetched anew and page by page', async () => {
+    const { code, output } = await compile(await readFile(component, 'utf8'), 'accepted');
+
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('Compilation completed') });
+  });
+
+  it.each([
+    ['a field that is not there', 'fullName', 'nickname', 'The type `Viewer` has no field `nickname`.'],
+    ['another argument', 'first: $first', 'offset: $first', "Unknown argument 'offset' on field 'Unit.children'."],
+    [
+      'another cursor',
+      'type: "Cursor"',
+      'type: "Int"',
+      "Variable of type 'Int' cannot be used where 'Cursor' is expected.",
+    ],
+  ])('refuses %s', async (_what, right, wrong, reason) => {
+    const source = await readFile(component, 'utf8');
+
+    const { code, output } = await compile(source.replaceAll(right, wrong), 'refused');
+
+    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(reason) });
+  });
+});
+
+describe('a Relay application', () => {
+  let graph: GraphTest;
+  beforeAll(async () => {
+    graph = await startGraphTest();
+    const { code } = await compile(await readFile(component, 'utf8'), 'artifacts');
+    expect(code).toBe(0);
+  });
+  afterAll(() => graph.stop());
+
+  const artifact = async <Kind>(name: string): Promise<Kind> =>
+    (await import(join(workshop.folder, 'artifacts', `${name}.graphql.js`))).default;
+
+  /** Relay as it runs in a page, for the person of the token; `sent` grows with each request. */
+  function createEnvironment(token: string) {
+    const sent: { name: string; variables: Variables }[] = [];
+    const send = async ({ name, text }: RequestParameters, variables: Variables): Promise<GraphQLResponse> => {
+      sent.push({ name, variables });
+      const response = await fetch(`${graph.url}/graphql`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ query: text, variables }),
+      });
+      return (await response.json()) as GraphQLResponse;
+    };
+    const environment = new Environment({ network: Network.create(send), store: new Store(new RecordSource()) });
+    return { environment, sent };
+  }
+
+  type Page = {
+    edges: { node: { name: string } }[];
+    pageInfo: { endCursor: string; hasNextPage: boolean };
+  };
+
+  /** Presses "more" until there is no more. @returns the names that the page shows then */
+  async function showAll(
+    environment: Environment,
+    fragment: ReaderFragment,
+    selector: SingularReaderSelector,
+    field: string,
+    identifier: Variables = {},
+  ): Promise<string[]> {
+    const shown = () => (environment.lookup(selector).data as Record<string, Page>)[field] as Page;
+    const { paginationRequest, paginationMetadata } = getPaginationMetadata(fragment, fragment.name);
+    while (shown().pageInfo.hasNextPage) {
+      const { endCursor } = shown().pageInfo;
+      const variables = getPaginationVariables('forward', 2, endCursor, identifier, {}, paginationMetadata);
+      await fetchQuery(environment, paginationRequest as ConcreteRequest, variables).toPromise();
+    }
+    return shown().edges.map(({ node }) => node.name);
+  }
+
+  it("shows a person's units page by page, and one of them, found by its id, with its children", async () => {
+    const tenant = await createTenant(graph);
+    const ada = await createViewer(tenant);
+    const hq = await createUnit(tenant, { name: 'HQ' });
+    for (const name of ['A', 'B', 'C', 'D', 'E']) await createUnit(tenant, { name, parent: hq });
+    const elsewhere = await createUnit(tenant, { name: 'Elsewhere' });
+    await grantAccess(tenant, ada, hq);
+    const { environment, sent } = createEnvironment(ada.token);
+
+    const fragment = await artifact<ReaderFragment>('units_viewer');
+    const page = await fetchQuery(environment, await artifact<ConcreteRequest>('unitsQuery'), {}).toPromise();
+    const { viewer } = page as { viewer: { fullName: string } };
+    const names = await showAll(environment, fragment, selectorOf(fragment, viewer), 'accessibleUnits');
+
+    expect(viewer.fullName).toBe(ada.fullName);
+    expect(names).toEqual(['A', 'B', 'C', 'D', 'E', 'HQ']);
+    expect(sent.map(({ name }) => name)).toEqual(['unitsQuery', 'unitsPageQuery', 'unitsPageQuery']);
+
+    const unitFragment = await artifact<ReaderFragment>('units_unit');
+    const unitQuery = await artifact<ConcreteRequest>('unitsUnitQuery');
+    const { node } = (await fetchQuery(environment, unitQuery, { id: hq.id }).toPromise()) as { node: object };
+    const selector = selectorOf(unitFragment, node);
+
+    expect(environment.lookup(selector).data).toMatchObject({ name: 'HQ' });
+    expect(await showAll(environment, unitFragment, selector, 'children', { id: hq.id })).toEqual([
+      ...['A', 'B', 'C', 'D', 'E'],
+    ]);
+    expect(await fetchQuery(environment, unitQuery, { id: elsewhere.id }).toPromise()).toEqual({ node: null });
+  });
+});
+
+function selectorOf(fragment: ReaderFragment, record: object): SingularReaderSelector {
+  const selector = getSingularSelector(fragment, record);
+  if (!selector) throw new Error(`Relay has nothing for ${fragment.name}`);
+  return selector;
+}
