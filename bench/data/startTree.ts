@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import packageJson from '../../package.json' with { type: 'json' };
 import { startMigrated } from '../../src/database/openDatabase.ts';
 import { createOwnerPool } from '../../src/database/pools.ts';
 import { createLog } from '../../src/log.ts';
@@ -51,7 +52,7 @@ export async function startTree(environment: Record<string, string> = {}): Promi
     await owner.query('vacuum analyze');
     await owner.end();
 
-    service = spawn(process.execPath, [main], {
+    service = spawn(process.execPath, [...nodeOptions, main], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         HOST: '127.0.0.1',
@@ -90,6 +91,8 @@ export async function startTree(environment: Record<string, string> = {}): Promi
   }
 }
 
+// As `npm start` does.
+const nodeOptions = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const graphqlResponse = 'application/graphql-response+json';
 

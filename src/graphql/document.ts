@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import {
   type DocumentNode,
@@ -16,6 +17,7 @@ import {
 import type { Config } from '../config.ts';
 import { graphqlError } from './errors.ts';
 import { exceededLimits, limitExceeded, measureOperations, type Size } from './limits.ts';
+import { bytesOfPlans, withPlansOfItsOwn } from './plans.ts';
 
 /** A document that fits the schema and its limits, and the operation that was asked for. */
 export type PreparedDocument = {
@@ -24,6 +26,8 @@ export type PreparedDocument = {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly size: Size;
   readonly query: string;
+  /** To execute it with: keeps its plans as long as the document itself is remembered. */
+  readonly schema: GraphQLSchema;
 };
 
 /** The document is refused before execution. */
@@ -36,34 +40,49 @@ export class DocumentRefused extends Error {
   }
 }
 
+/** What documents may take that came before, with their plans. */
+const rememberedBytes = 40_000_000;
+
 /** A parsed document takes some eighty times the memory of its text. */
-const rememberedCharacters = 500_000;
+const bytesOfCharacter = 80;
+
+/** Documents that are recognized when they come a second time. */
+const recognizedDocuments = 10_000;
 
 /**
- * Parses, measures and validates documents, and remembers the good ones.
+ * Parses, measures and validates documents, and remembers the good ones from the second time on: however many come only once,
+ * they neither take memory nor displace what comes often.
  * The function that it returns throws {@link DocumentRefused}.
  */
 export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits']) {
   const known = new LRUCache<string, ReadDocument>({
-    maxSize: rememberedCharacters,
-    sizeCalculation: (_document, query) => query.length,
+    maxSize: rememberedBytes,
+    sizeCalculation: ({ sizes }, query) => bytesOfCharacter * query.length + bytesOfPlans(sizes.values()),
   });
 
-  return (query: string, operationName: string | null): PreparedDocument => {
-    const { document, sizes, fragments } = known.get(query) ?? read(schema, query, limits);
-    known.set(query, { document, sizes, fragments });
+  const seen = new LRUCache<string, true>({ max: recognizedDocuments });
 
-    const operation = getOperationAST(document, operationName);
+  const readNew = (query: string): ReadDocument => {
+    const document = read(schema, query, limits);
+    const digest = hash('sha256', query, 'base64');
+    if (seen.has(digest)) known.set(query, document);
+    else seen.set(digest, true);
+    return document;
+  };
+
+  return (query: string, operationName: string | null): PreparedDocument => {
+    const { sizes, ...document } = known.get(query) ?? readNew(query);
+    const operation = getOperationAST(document.document, operationName);
     const size = operation && sizes.get(operation);
     if (!size) throw new DocumentRefused([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
     // Validation finds nothing wrong with an operation of a kind that the schema does not have.
     if (!schema.getRootType(operation.operation))
       throw new DocumentRefused([graphqlError('GRAPHQL_VALIDATION_FAILED', 'There are no subscriptions.')]);
-    return { document, operation, fragments, size, query };
+    return { ...document, operation, size, query };
   };
 }
 
-type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments'> & {
+type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments' | 'schema'> & {
   readonly sizes: ReadonlyMap<OperationDefinitionNode, Size>;
 };
 
@@ -78,7 +97,7 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits']): R
   // Suggestions would spell the schema out for those who may not read it.
   const errors = validate(schema, document, specifiedRules, { hideSuggestions: true });
   if (errors.length > 0) throw new DocumentRefused(errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')));
-  return { document, sizes, fragments: fragmentsOf(document) };
+  return { document, sizes, fragments: fragmentsOf(document), schema: withPlansOfItsOwn(schema) };
 }
 
 function parseDocument(query: string, maxTokens: number): DocumentNode {

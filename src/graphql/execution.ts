@@ -36,12 +36,12 @@ export type ExecutionParts = { config: Pick<Config, 'limits'>; secrets: Secrets;
  * The function that it returns throws {@link DocumentRefused} then.
  */
 export function createExecution({ config, secrets, graph, log }: ExecutionParts) {
-  const { schema, resolvedPreset } = graph;
-  const rules = schema.extensions.constraintRules as ConstraintRules;
+  const { resolvedPreset } = graph;
+  const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
 
   return async ({ prepared, variables, claims, requestId, mostRows, signal }: Operation): Promise<Answer> => {
-    const { document, operation } = prepared;
+    const { document, operation, schema } = prepared;
     const args = await hookArgs({
       schema,
       resolvedPreset,

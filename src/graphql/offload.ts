@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import { DocumentRefused } from './document.ts';
 import type { Answer, Operation } from './execution.ts';
 import { limitExceeded } from './limits.ts';
+import { createTurns } from './turns.ts';
 
 /** What the other thread is started with. */
 export type OffloadSettings = {
@@ -35,11 +36,13 @@ export type Offload = { execute(operation: Operation): Promise<Answer>; stop(): 
 
 /**
  * A second thread for operations that take long to plan or return much, both of which Node.js does in one go: while it is busy,
- * this thread goes on answering. It starts with the first such operation and has connections of its own.
+ * this thread goes on answering. It starts with the first such operation and has connections of its own. Operations wait for
+ * their turn as long as a statement may take, and then fail with {@link DatabaseUnavailable}.
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
   // What the other thread logs was described there.
   const relayed = log.child({}, { serializers: { error: (described) => described } });
+  const turns = createTurns(mostAtOnce, settings.config.statementTimeoutMs);
   const pending = new Map<number, PromiseWithResolvers<Answer>>();
   let worker: Worker | null = null;
   let lastId = 0;
@@ -47,7 +50,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   const start = (): Worker => {
     const started = new Worker(new URL('./offloadWorker.ts', import.meta.url), {
       workerData: settings,
-      resourceLimits: { maxOldGenerationSizeMb: 1024 },
+      resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 24 },
     });
     started.on('message', (message: OffloadMessage) => {
       if ('line' in message) return relay(relayed, message.line);
@@ -69,24 +72,36 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     return started;
   };
 
+  const send = ({ prepared, signal, ...operation }: Operation): Promise<Answer> => {
+    worker ??= start();
+    const thread = worker;
+    const id = ++lastId;
+    const answer = Promise.withResolvers<Answer>();
+    pending.set(id, answer);
+    const { query, operation: node } = prepared;
+    const operationName = node.name?.value ?? null;
+    thread.postMessage({ ...operation, id, query, operationName } satisfies OffloadRequest);
+    signal.addEventListener('abort', () => thread.postMessage({ id, aborted: true } satisfies OffloadRequest));
+    return answer.promise;
+  };
+
   return {
-    execute({ prepared, signal, ...operation }: Operation): Promise<Answer> {
-      worker ??= start();
-      const thread = worker;
-      const id = ++lastId;
-      const answer = Promise.withResolvers<Answer>();
-      pending.set(id, answer);
-      const { query, operation: node } = prepared;
-      const operationName = node.name?.value ?? null;
-      thread.postMessage({ ...operation, id, query, operationName } satisfies OffloadRequest);
-      signal.addEventListener('abort', () => thread.postMessage({ id, aborted: true } satisfies OffloadRequest));
-      return answer.promise;
+    async execute(operation: Operation): Promise<Answer> {
+      const done = await turns.take(operation.signal);
+      try {
+        return await send(operation);
+      } finally {
+        done();
+      }
     },
     async stop(): Promise<void> {
       await worker?.terminate();
     },
   };
 }
+
+/** While one waits for the database, the other can be planned; more would only keep each other waiting. */
+const mostAtOnce = 2;
 
 /** Planning takes time with fields and with connections below connections; writing an answer with its rows. */
 export function isLong({ prepared: { size }, mostRows }: Operation): boolean {

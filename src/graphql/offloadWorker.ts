@@ -16,7 +16,8 @@ setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 const { config, authUrl, keys } = workerData as OffloadSettings;
 const send = (message: OffloadMessage) => parentPort?.postMessage(message);
 const log = createLog(config.logLevel, { write: (line) => send({ line }) });
-const pool = createPool(authUrl, { ...config, poolSize: 2 }, log);
+// The statements of one operation wait for each other here, and for another one's planning, not for somebody else's.
+const pool = createPool(authUrl, { ...config, poolSize: 2, poolWaitMs: config.statementTimeoutMs }, log);
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
 // When this fails the thread ends, and the next long operation starts another.
 const graph = await buildGraph(pool);

@@ -1,0 +1,57 @@
+import { startTree, type Tree } from './data/startTree.ts';
+import { some } from './data/worstDocuments.ts';
+
+/**
+ * `npm run bench -- memory`: resident memory of the service before and after 5,000 distinct documents, small and large: once
+ * after a few, when everything that the service needs has been loaded and compiled. Exits with 1 when it grew by 100 MB or more.
+ */
+const limitMegabytes = 100;
+const thousands = 5;
+
+const tree = await startTree();
+try {
+  console.log(`at start: ${megabytes(await tree.residentBytes())} MB`);
+  await sendAll(tree, 'Few', 100);
+  const before = megabytes(await tree.residentBytes());
+  console.log(`before: ${before} MB`);
+  let after = before;
+  for (let thousand = 1; thousand <= thousands; thousand++) {
+    await sendAll(tree, `Thousand${thousand}`, 1000);
+    after = megabytes(await tree.residentBytes());
+    console.log(`after ${thousand},000 documents: ${after} MB`);
+  }
+  console.log(`growth: ${after - before} MB`);
+  process.exitCode = after - before < limitMegabytes ? 0 : 1;
+} finally {
+  await tree.stop();
+}
+
+/** Eight at a time; every tenth document is large. */
+async function sendAll({ send }: Tree, name: string, count: number): Promise<void> {
+  let next = 0;
+  const sender = async () => {
+    while (next < count) {
+      const number = next++;
+      const { status, text } = await send(number % 10 === 0 ? large(name, number) : small(name, number));
+      if (status !== 200) throw new Error(`The service answered ${status}: ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, sender));
+}
+
+function small(name: string, number: number): string {
+  const fields = `totalCount nodes { id fullName cardAssignments { card { name } } }`;
+  return `query ${name}_${number} { app { a${number}: users(first: ${number % 50}) { ${fields} } } }`;
+}
+
+/** 7 or 20 root fields of some 20 fields each: what the main thread just plans itself, and what the second thread does. */
+function large(name: string, number: number): string {
+  const unit = 'id name externalIdentifier';
+  const units = `rootUnits(first: 1) { totalCount nodes { ${unit} children(first: 1) { nodes { ${unit} } } } }`;
+  const app = `name users(first: 1) { nodes { id fullName email locale } } ${units}`;
+  return `query ${name}_${number} { ${some(number % 20 === 0 ? 20 : 7, (index) => `a${number}_${index}: app { ${app} }`)} }`;
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1e6);
+}
