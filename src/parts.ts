@@ -1,10 +1,12 @@
 import { type RequestHandler, Router } from 'express';
-import type { Pool } from 'pg';
+import type { GraphQLSchema } from 'postgraphile/graphql';
 import { encodeNodeId } from '../plugins/NodeIdPlugin.ts';
 import type { Config } from './config.ts';
+import type { RenewablePool } from './database/pools.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
 import { createOffload } from './graphql/offload.ts';
 import { buildGraph } from './graphql/schema.ts';
+import { createExchange, type Edition } from './http/exchange.ts';
 import type { Log } from './log.ts';
 import { createOauthRouter } from './oauth/router.ts';
 import { startPurging } from './oauth/startPurging.ts';
@@ -18,7 +20,7 @@ export type PartsContext = {
   /** The specification's `{base_url}`. */
   url: string;
   /** Connections as the authenticator. */
-  pool: Pool;
+  pool: RenewablePool;
   /** How to connect as the authenticator. */
   authUrl: string;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one; 32 bytes each. */
@@ -30,25 +32,68 @@ export type PartsContext = {
 
 /** Everything that answers requests, in request order; the database answers and is migrated by now. */
 export async function createParts(context: PartsContext): Promise<Parts> {
-  const { config, pool, authUrl, keys, log } = context;
+  const { pool, keys, log } = context;
   const secrets = createSecrets(keys);
-  const graph = await buildGraph(pool);
-  const offload = createOffload({ config, authUrl, keys }, log);
-  const mounts = [
-    // A client knows a user by the id that the graph shows.
-    createOauthRouter({ ...context, secrets, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid }),
-    await createToolsRouter({ ...context, schema: graph.schema }),
-    Router().use('/graphql', createEndpoint({ config, pool, secrets, graph, offload, log })),
-  ];
+  const first = await createEdition(context);
+  const exchange = createExchange(first, (error) => log.error({ error }, 'an old graph was not released'));
+  // A client knows a user by the id that the graph shows.
+  const oauth = createOauthRouter({ ...context, secrets, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid });
   const purging = startPurging(pool, log);
+
+  let { schema } = first;
+  let turn: Promise<unknown> = Promise.resolve();
+  const exchangeEdition = async (): Promise<SchemaChange> => {
+    const next = await createEdition(context);
+    exchange.replace(next);
+    pool.renew();
+    const before = schema;
+    schema = next.schema;
+    return { before, after: schema };
+  };
+
   return {
-    mounts,
-    stop: async () => {
+    mounts: [oauth, exchange.handler],
+    reload() {
+      // One after the other: whoever asks later gets what the database has later.
+      const change = turn.then(exchangeEdition);
+      turn = change.catch(() => undefined);
+      return change;
+    },
+    async stop() {
+      await turn;
       await purging.stop();
+      await exchange.stop();
+    },
+  };
+}
+
+export type Parts = {
+  mounts: RequestHandler[];
+  /**
+   * Builds the graph anew from what the database has now. New requests go to it as soon as it is whole; those in flight finish
+   * on the old one. Should it fail, the old one stays.
+   */
+  reload(): Promise<SchemaChange>;
+  stop(): Promise<void>;
+};
+
+export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
+
+/** What follows from one state of the database's catalogue: the graph, its second thread, and the pages that show it. */
+async function createEdition(context: PartsContext): Promise<Edition & { readonly schema: GraphQLSchema }> {
+  const { config, pool, authUrl, keys, log } = context;
+  const graph = await buildGraph(pool);
+  const { schema } = graph;
+  const offload = createOffload({ config, authUrl, keys }, log);
+  const secrets = createSecrets(keys);
+  return {
+    schema,
+    handler: Router()
+      .use(await createToolsRouter({ ...context, schema }))
+      .use('/graphql', createEndpoint({ config, pool, secrets, graph, offload, log })),
+    async release() {
       await offload.stop();
       await graph.release();
     },
   };
 }
-
-export type Parts = { mounts: RequestHandler[]; stop(): Promise<void> };

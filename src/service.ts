@@ -7,7 +7,7 @@ import { createOwnerPool, createPool } from './database/pools.ts';
 import { watchDatabase } from './database/readiness.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
-import { createParts } from './parts.ts';
+import { createParts, type Parts, type SchemaChange } from './parts.ts';
 import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from './provisioning/demo.ts';
 import { secretKeys } from './secretKey.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
@@ -15,6 +15,13 @@ import type { Started } from './startLines.ts';
 import { StartupError } from './startupError.ts';
 
 export type Service = Started & {
+  /**
+   * Shows what the database's catalogue has become, without a restart and without dropping a request; null while nothing
+   * is built that could be exchanged.
+   *
+   * @throws when the schema cannot be built; the old one goes on serving
+   */
+  reload(): Promise<SchemaChange | null>;
   /** Finishes what is in flight (at most 10 s), then gives everything back. */
   stop(): Promise<void>;
 };
@@ -63,10 +70,11 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
 
     const databaseReason = watchDatabase(pool, log);
+    let parts: Parts | null = null;
     const build = async (): Promise<string | null> => {
       const reason = await databaseReason();
       if (reason !== null || stopping.signal.aborted) return reason;
-      const parts = await createParts({ config, url, pool, authUrl, keys, demo: embedded?.demo ?? null, log });
+      parts = await createParts({ config, url, pool, authUrl, keys, demo: embedded?.demo ?? null, log });
       resources.defer(parts.stop);
       answer = app(parts.mounts);
       readiness = databaseReason;
@@ -79,7 +87,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       const built = keepTrying(build, stopping.signal, log);
       resources.defer(() => built);
     }
-    return { url, explorers: config.explorers, embedded, stop };
+    const reload = async () => (await parts?.reload()) ?? null;
+    return { url, explorers: config.explorers, embedded, reload, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -9,7 +9,7 @@ export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTi
  * The running server's connections, all as the authenticator. A statement ends after `statementTimeoutMs` with SQLSTATE
  * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`.
  */
-export function createPool(authUrl: string, config: PoolSettings, log: Log): Pool {
+export function createPool(authUrl: string, config: PoolSettings, log: Log): RenewablePool {
   const { poolSize, poolWaitMs, statementTimeoutMs } = config;
   return createBoundedPool(authUrl, log, {
     max: poolSize,
@@ -18,12 +18,20 @@ export function createPool(authUrl: string, config: PoolSettings, log: Log): Poo
   });
 }
 
+export type RenewablePool = Pool & {
+  /**
+   * From now on every connection that is handed out is a new one. A session keeps the statements that it has prepared with the
+   * types of their columns, and refuses them (SQLSTATE 0A000) when a migration has changed these.
+   */
+  renew(): void;
+};
+
 /** A few connections as the owner, for migrations, provisioning and admin commands; without a statement timeout. */
 export function createOwnerPool(ownerUrl: string, log: Log): Pool {
   return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
 }
 
-function createBoundedPool(url: string, log: Log, options: PoolConfig): Pool {
+function createBoundedPool(url: string, log: Log, options: PoolConfig): BoundedPool {
   const pool = new BoundedPool({
     connectionString: url,
     application_name: 'graph-query-service',
@@ -38,16 +46,37 @@ function createBoundedPool(url: string, log: Log, options: PoolConfig): Pool {
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
 
-class BoundedPool extends Pool {
+class BoundedPool extends Pool implements RenewablePool {
+  #current = new WeakSet<PoolClient>();
+
+  constructor(options: PoolConfig) {
+    super(options);
+    this.on('connect', (client) => this.#current.add(client));
+  }
+
+  renew(): void {
+    this.#current = new WeakSet();
+  }
+
   override connect(): Promise<PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
-    if (!callback) {
-      return super.connect().catch((error: unknown) => {
-        throw new DatabaseUnavailable({ cause: error });
-      });
-    }
-    super.connect((error, client, done) => callback(error && new DatabaseUnavailable({ cause: error }), client, done));
+    if (!callback) return this.#connectOnce();
+    super.connect((error, client, done) => {
+      if (error) return callback(new DatabaseUnavailable({ cause: error }), client, done);
+      if (!client || this.#current.has(client)) return callback(undefined, client, done);
+      done(true);
+      this.connect(callback);
+    });
     return undefined;
+  }
+
+  async #connectOnce(): Promise<PoolClient> {
+    const client = await super.connect().catch((error: unknown) => {
+      throw new DatabaseUnavailable({ cause: error });
+    });
+    if (this.#current.has(client)) return client;
+    client.release(true);
+    return this.#connectOnce();
   }
 }

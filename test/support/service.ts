@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
-import { startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/service.ts';
 import type { TestDatabase } from './database.ts';
 import { opened } from './openThings.ts';
 
 export type TestService = {
   /** The base URL, such as `http://localhost:40123`. */
   url: string;
+  reload: Service['reload'];
   stop(): Promise<void>;
   /** Every line that was logged, at level trace, as JSON. */
   logs: string[];
@@ -33,7 +34,7 @@ export async function startTestService(
     await service.stop();
     closed();
   };
-  return { url: service.url, stop, logs };
+  return { url: service.url, reload: service.reload, stop, logs };
 }
 
 /** The SECRET_KEY of every test service of this file. */

@@ -1,0 +1,173 @@
+import { printSchema } from 'postgraphile/graphql';
+import {
+  ask,
+  createTenant,
+  createUnit,
+  createUser,
+  expectRefused,
+  type GraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from '../graphql/support.ts';
+import { until } from '../support/until.ts';
+
+let graph: GraphTest;
+let tenant: Tenant;
+beforeAll(async () => {
+  graph = await startGraphTest({ EXPLORERS: 'true', DATABASE_POOL_SIZE: '4' });
+  tenant = await createTenant(graph);
+  await createUser(tenant, { fullName: 'Grace Hopper' });
+  for (let n = 1; n <= 5; n++) await createUnit(tenant, { name: `Unit ${n}` });
+});
+afterAll(() => graph.stop());
+
+test('a reload shows a new field in the graph, the schema file and the documentation, and says what has changed', async () => {
+  await addField('motto');
+  expectRefused(await ask(graph, tenant.app, '{ app { users { nodes { motto } } } }'), 400, {
+    code: 'GRAPHQL_VALIDATION_FAILED',
+  });
+
+  const change = await graph.reload();
+
+  const motto = await read(graph, tenant.app, '{ app { users { nodes { motto } } } }');
+  expect(motto).toEqual({ app: { users: { nodes: [{ motto: 'motto of Grace Hopper' }] } } });
+  for (const path of ['/graphql/schema.graphql', '/documentations/graphql']) {
+    expect(await (await fetch(graph.url + path)).text()).toContain('motto');
+  }
+  expect(change && printSchema(change.before)).not.toContain('motto');
+  expect(change && printSchema(change.after)).toContain('motto');
+});
+
+test('the old schema serves on when the new one cannot be built, and the next reload mends it', async () => {
+  await graph.database.owner.query('alter view app_public.viewer rename to hidden');
+
+  await expect(graph.reload()).rejects.toThrow('app_public.viewer are missing');
+  expect(await read(graph, tenant.app, '{ app { users { totalCount } } }')).toEqual({
+    app: { users: { totalCount: 1 } },
+  });
+
+  await graph.database.owner.query('alter view app_public.hidden rename to viewer');
+  await expect(graph.reload()).resolves.not.toBeNull();
+});
+
+test('a request in flight finishes on the schema that it began with', async () => {
+  await graph.database.owner.query(`
+    create function app_public.users_patience("user" app_public.users) returns text language plpgsql volatile as $$
+      begin perform pg_advisory_xact_lock_shared(42); return 'rewarded'; end $$;
+    comment on function app_public.users_patience is '@behavior +typeField';
+    grant execute on function app_public.users_patience to graph_app`);
+  await graph.reload();
+  const lock = await graph.database.owner.connect();
+  await lock.query('begin; select pg_advisory_xact_lock(42)');
+  const inFlight = ask(graph, tenant.app, '{ app { users { nodes { patience } } } }');
+  await until(async () => (await waiting()) === 1);
+  await graph.database.owner.query(`comment on function app_public.users_patience is '@name virtue'`);
+
+  await graph.reload();
+
+  const names = await read(graph, tenant.app, '{ __type(name: "User") { fields { name } } }');
+  await lock.query('rollback');
+  lock.release();
+  expect(JSON.stringify(names)).not.toContain('patience');
+  expect((await inFlight).body).toEqual({ data: { app: { users: { nodes: [{ patience: 'rewarded' }] } } } });
+});
+
+test('the second thread goes with its schema, and gives its connections back', async () => {
+  const long = (field: string) =>
+    `{ app { users { nodes { ${field} } } ${[1, 2, 3, 4].map((n) => `u${n}: users(first: 1000) { nodes { id } }`).join(' ')} } }`;
+  await read(graph, tenant.app, long('fullName'));
+  const before = await connections();
+  await addField('surname');
+
+  for (let times = 0; times < 3; times++) await graph.reload();
+
+  const answer = await read(graph, tenant.app, long('surname'));
+  expect(answer).toHaveProperty('app.users.nodes', [{ surname: 'surname of Grace Hopper' }]);
+  await until(async () => (await connections()) <= before);
+});
+
+test('a column may change its type: no connection goes on with the statements of the old schema', async () => {
+  const { id } = await createUnit(tenant, { name: 'Depot' });
+  const query = `{ node(id: "${id}") { ... on Unit { name } } }`;
+  // More at once than there are connections.
+  const askOnEachConnection = () => Promise.all(Array.from({ length: 8 }, () => read(graph, tenant.app, query)));
+  await askOnEachConnection();
+  await graph.database.owner.query('alter table app_public.units alter column name type varchar(300)');
+
+  await graph.reload();
+
+  expect(await askOnEachConnection()).toEqual(Array.from({ length: 8 }, () => ({ node: { name: 'Depot' } })));
+});
+
+test('none of 2,000 requests fails across ten reloads, and each answer is of the old or of the new schema', async () => {
+  const perReload = 200;
+  const { app } = await read<{ app: { rootUnits: { totalCount: number } } }>(
+    graph,
+    tenant.app,
+    '{ app { rootUnits { totalCount } } }',
+  );
+  const units = app.rootUnits.totalCount;
+  const seen = new Set<string>();
+  let answered = 0;
+  let reloaded = 0;
+
+  const client = async () => {
+    while (answered < 10 * perReload || reloaded < 10) {
+      answered += 1;
+      const earliest = reloaded;
+      const [fields, rows] = answered % 2 ? [true, false] : [false, true];
+      const query = fields
+        ? '{ __type(name: "User") { fields { name } } }'
+        : '{ app { users { nodes { fullName } } rootUnits { totalCount } } }';
+      const { status, body } = await ask(graph, tenant.app, query);
+      expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
+      if (rows) {
+        expect(body.data).toEqual({
+          app: { users: { nodes: [{ fullName: 'Grace Hopper' }] }, rootUnits: { totalCount: units } },
+        });
+        continue;
+      }
+      const { __type } = body.data as { __type: { fields: { name: string }[] } };
+      const added = __type.fields.filter(({ name }) => name.startsWith('field')).length;
+      // Not older than when it was asked, nor newer than the one that is being built.
+      expect(added).toBeGreaterThanOrEqual(earliest);
+      expect(added).toBeLessThanOrEqual(reloaded + 1);
+      seen.add(String(added));
+    }
+  };
+  const reloading = async () => {
+    for (let n = 1; n <= 10; n++) {
+      await addField(`field${n}`);
+      await graph.reload();
+      reloaded = n;
+      await until(() => answered >= n * perReload);
+    }
+  };
+  await Promise.all([reloading(), ...Array.from({ length: 8 }, client)]);
+
+  expect(answered).toBeGreaterThanOrEqual(2000);
+  expect(seen.size).toBeGreaterThanOrEqual(10);
+}, 120_000);
+
+async function addField(name: string): Promise<void> {
+  await graph.database.owner.query(`
+    create function app_public.users_${name}("user" app_public.users) returns text
+      language sql stable as $$ select '${name} of ' || "user".full_name $$;
+    grant execute on function app_public.users_${name} to graph_app`);
+}
+
+async function waiting(): Promise<number> {
+  return count(`wait_event_type = 'Lock'`);
+}
+
+async function connections(): Promise<number> {
+  return count(`application_name = 'graph-query-service'`);
+}
+
+async function count(condition: string): Promise<number> {
+  const { rows } = await graph.database.owner.query(
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and ${condition}`,
+  );
+  return rows[0].n;
+}
