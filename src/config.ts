@@ -107,6 +107,10 @@ const environment = z.object({
     })
     .default('info'),
   PUBLIC_INTROSPECTION: z.stringbool({ error: 'must be true or false' }).default(true),
+  PERSISTED_OPERATIONS: z
+    .string()
+    .transform((folder) => resolve(folder))
+    .optional(),
   EXPLORERS: z.stringbool({ error: 'must be true or false' }).optional(),
   LIMIT_BODY_BYTES: limit(100_000),
   LIMIT_TOKENS: limit(5000),
@@ -185,6 +189,8 @@ function toConfig(env: z.output<typeof environment>) {
     secretKeyPrevious: env.SECRET_KEY_PREVIOUS,
     logLevel: env.LOG_LEVEL,
     publicIntrospection: env.PUBLIC_INTROSPECTION,
+    /** The folder of the only documents that are answered; any document is when it is unset. */
+    persistedOperations: env.PERSISTED_OPERATIONS,
     /** GraphiQL, the playground and the documentation: their scripts share the origin of the sign-in pages. */
     explorers: env.EXPLORERS ?? database.kind === 'embedded',
     /** Contract section 6; the keys are the values of `extensions.limit`, `body` in bytes. */

@@ -6,6 +6,7 @@ import type { RenewablePool } from './database/pools.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
 import { createOffload } from './graphql/offload.ts';
 import { buildGraph } from './graphql/schema.ts';
+import type { StoredOperations } from './graphql/storedOperations.ts';
 import { createExchange, type Edition } from './http/exchange.ts';
 import type { Log } from './log.ts';
 import { createOauthRouter } from './oauth/router.ts';
@@ -25,6 +26,8 @@ export type PartsContext = {
   authUrl: string;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one; 32 bytes each. */
   keys: readonly [Buffer, ...Buffer[]];
+  /** The only documents that are answered; null for any. */
+  operations: StoredOperations | null;
   /** Null without the demo organization. */
   demo: DemoAccess | null;
   log: Log;
@@ -81,19 +84,20 @@ export type SchemaChange = { readonly before: GraphQLSchema; readonly after: Gra
 
 /** What follows from one state of the database's catalogue: the graph, its second thread, and the pages that show it. */
 async function createEdition(context: PartsContext): Promise<Edition & { readonly schema: GraphQLSchema }> {
-  const { config, pool, authUrl, keys, log } = context;
+  const { config, pool, authUrl, keys, operations, log } = context;
   const graph = await buildGraph(pool);
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
-  const secrets = createSecrets(keys);
-  return {
-    schema,
-    handler: Router()
-      .use(await createToolsRouter({ ...context, schema }))
-      .use('/graphql', createEndpoint({ config, pool, secrets, graph, offload, log })),
-    async release() {
-      await offload.stop();
-      await graph.release();
-    },
+  const release = async () => {
+    await offload.stop();
+    await graph.release();
   };
+  try {
+    const endpoint = createEndpoint({ config, pool, secrets: createSecrets(keys), graph, operations, offload, log });
+    const tools = await createToolsRouter({ ...context, schema });
+    return { schema, handler: Router().use(tools).use('/graphql', endpoint), release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
 }

@@ -5,6 +5,7 @@ import { createDataDirectory, keep, lockDataDirectory } from './database/dataDir
 import { startMigrated } from './database/openDatabase.ts';
 import { createOwnerPool, createPool } from './database/pools.ts';
 import { watchDatabase } from './database/readiness.ts';
+import { readStoredOperations } from './graphql/storedOperations.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
 import { createParts, type Parts, type SchemaChange } from './parts.ts';
@@ -31,6 +32,7 @@ export type Service = Started & {
  * that is away or behind it resolves too, answers 503 and keeps trying, since a database may come at any time.
  *
  * @throws {StartupError} when it cannot start; whatever was started is stopped by then
+ * @throws {ConfigError} when the stored operations are not in order
  */
 export async function startService(config: Config, log: Log): Promise<Service> {
   const resources = new AsyncDisposableStack();
@@ -46,7 +48,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
       mounts,
     });
 
-  // First what can be refused at once: the directory, then the port.
+  // First what can be refused at once: the stored operations, the data directory, then the port.
+  const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
   let answer = app(null);
   const server = await listen(config.host, config.port, (request, response) => answer(request, response)).catch(
@@ -74,7 +77,7 @@ export async function startService(config: Config, log: Log): Promise<Service> {
     const build = async (): Promise<string | null> => {
       const reason = await databaseReason();
       if (reason !== null || stopping.signal.aborted) return reason;
-      parts = await createParts({ config, url, pool, authUrl, keys, demo: embedded?.demo ?? null, log });
+      parts = await createParts({ config, url, pool, authUrl, keys, operations, demo: embedded?.demo ?? null, log });
       resources.defer(parts.stop);
       answer = app(parts.mounts);
       readiness = databaseReason;

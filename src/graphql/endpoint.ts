@@ -14,18 +14,33 @@ import { createDocumentReader, DocumentRefused, isIntrospection } from './docume
 import { graphqlError, presentError } from './errors.ts';
 import { type Answer, createExecution } from './execution.ts';
 import { isLong, type Offload } from './offload.ts';
+import { allowOnly, rememberDocuments } from './persisted.ts';
 import { RequestRefused, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
+import { checkStoredOperations, type StoredOperations } from './storedOperations.ts';
 
-export type EndpointParts = { config: Config; pool: Pool; secrets: Secrets; graph: Graph; offload: Offload; log: Log };
+export type EndpointParts = {
+  config: Config;
+  pool: Pool;
+  secrets: Secrets;
+  graph: Graph;
+  /** Null when any document is answered. */
+  operations: StoredOperations | null;
+  offload: Offload;
+  log: Log;
+};
 
 /**
  * `/graphql`, by the GraphQL-over-HTTP specification: GET for queries, POST for everything, and a bearer token for all but
  * introspection. A request passes from top to bottom and is refused at the first step that it fails.
+ *
+ * @throws {ConfigError} when a stored operation does not fit the schema
  */
-export function createEndpoint({ config, pool, secrets, graph, offload, log }: EndpointParts): Router {
+export function createEndpoint({ config, pool, secrets, graph, operations, offload, log }: EndpointParts): Router {
   const { schema } = graph;
   const readDocument = createDocumentReader(schema, config.limits);
+  if (operations) checkStoredOperations(operations, readDocument);
+  const persisted = operations ? allowOnly(operations) : rememberDocuments();
   const executeOperation = createExecution({ config, secrets, graph, log });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
@@ -37,10 +52,11 @@ export function createEndpoint({ config, pool, secrets, graph, offload, log }: E
     if (!claims && !isPublic(request)) throw unauthenticated('missing');
 
     const parameters = readRequest(request);
-    const prepared = readDocument(parameters.query, parameters.operationName);
+    const prepared = readDocument(persisted.find(parameters, claims), parameters.operationName);
     if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
       throw new RequestRefused(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
     }
+    persisted.keep(parameters, claims);
     const { variables } = parameters;
     const mostRows = checkArguments(schema, prepared, variables);
     const operation = { prepared, variables, claims, requestId, mostRows, signal: untilClosed(response) };
@@ -51,8 +67,8 @@ export function createEndpoint({ config, pool, secrets, graph, offload, log }: E
   const isPublic = (request: Request): boolean => {
     if (!config.publicIntrospection) return false;
     try {
-      const { query, operationName } = readRequest(request);
-      return isIntrospection(readDocument(query, operationName));
+      const parameters = readRequest(request);
+      return isIntrospection(readDocument(persisted.find(parameters, null), parameters.operationName));
     } catch (error) {
       if (error instanceof RequestRefused || error instanceof DocumentRefused) return false;
       throw error;

@@ -21,6 +21,14 @@ export const errorCodes = {
   },
   GRAPHQL_PARSE_FAILED: { status: 400, meaning: 'The document is not GraphQL.' },
   GRAPHQL_VALIDATION_FAILED: { status: 400, meaning: 'The document does not fit the schema.' },
+  PERSISTED_QUERY_NOT_FOUND: {
+    status: 400,
+    meaning: 'No document is known by this id; send it along, unless only stored ones are answered.',
+  },
+  PERSISTED_QUERY_ONLY: {
+    status: 400,
+    meaning: 'The service answers stored operations only, and this is none of them.',
+  },
   TIMEOUT: { status: 200, meaning: 'The statement took too long.' },
   UNAVAILABLE: { status: 503, meaning: 'The database is away or overloaded; try again later.' },
   INTERNAL: { status: 200, meaning: 'A defect of the service; the log tells more under extensions.requestId.' },

@@ -1,9 +1,12 @@
 import type { Request } from 'express';
 import { GraphQLError } from 'postgraphile/graphql';
+import { withoutPrefix } from './storedOperations.ts';
 
-/** The parameters of a GraphQL-over-HTTP request. */
+/** The parameters of a GraphQL-over-HTTP request; a document, its id, or both. */
 export type GraphqlRequest = {
-  readonly query: string;
+  readonly query: string | null;
+  /** Without `sha256:`, with or without which a client may send it. */
+  readonly documentId: string | null;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
 };
@@ -36,7 +39,7 @@ export function readRequest(request: Request): GraphqlRequest {
 function readQuery(request: Request): Record<string, unknown> {
   const search = new URL(request.originalUrl, 'http://localhost').searchParams;
   const parameters: Record<string, unknown> = {};
-  for (const name of ['query', 'operationName', 'variables', 'extensions']) {
+  for (const name of ['query', 'documentId', 'doc_id', 'operationName', 'variables', 'extensions']) {
     const [value, ...others] = search.getAll(name);
     if (others.length > 0) throw new RequestRefused(400, `The parameter ${name} is given more than once.`);
     if (value)
@@ -65,14 +68,30 @@ function readBody(request: Request): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-function checkShape({ query, operationName, variables, extensions }: Record<string, unknown>): GraphqlRequest {
-  if (typeof query !== 'string' || query === '')
-    throw new RequestRefused(400, '"query" must be a string with a GraphQL document.');
+function checkShape({ query, operationName, variables, extensions, ...ids }: Record<string, unknown>): GraphqlRequest {
   if (operationName != null && typeof operationName !== 'string')
     throw new RequestRefused(400, '"operationName" must be a string.');
   if (!isMap(variables)) throw new RequestRefused(400, '"variables" must be an object.');
   if (!isMap(extensions)) throw new RequestRefused(400, '"extensions" must be an object.');
-  return { query, operationName: operationName || null, variables: variables ?? {} };
+  const documentId = readDocumentId(ids, extensions?.persistedQuery);
+  if (query != null && typeof query !== 'string') throw new RequestRefused(400, '"query" must be a string.');
+  if (!query && documentId === null)
+    throw new RequestRefused(400, 'Send a GraphQL document in "query", or the id of one in "documentId".');
+  return { query: query || null, documentId, operationName: operationName || null, variables: variables ?? {} };
+}
+
+/**
+ * The id by which a client names a document: `documentId` by GraphQL over HTTP (appendix A), `doc_id` by Relay's guide,
+ * `extensions.persistedQuery` by Apollo's clients.
+ */
+function readDocumentId({ documentId, doc_id }: Record<string, unknown>, persistedQuery: unknown): string | null {
+  if (!isMap(persistedQuery) || (persistedQuery && persistedQuery.version !== 1))
+    throw new RequestRefused(400, '"extensions.persistedQuery" must be {"version": 1, "sha256Hash": "…"}.');
+  const given = [documentId, doc_id, ...(persistedQuery ? [persistedQuery.sha256Hash ?? ''] : [])];
+  const ids = given.filter((id) => id != null).map((id) => (typeof id === 'string' ? withoutPrefix(id) : ''));
+  if (ids.includes('')) throw new RequestRefused(400, 'The id of a document must be a string.');
+  if (new Set(ids).size > 1) throw new RequestRefused(400, 'The request names several documents by their ids.');
+  return ids[0] ?? null;
 }
 
 const isMap = (value: unknown): value is Record<string, unknown> | null | undefined =>
