@@ -11,6 +11,7 @@ import { findPackage } from './package.ts';
 import { renderPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';
+import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
 /**
  * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens. With the demo it is signed in
@@ -38,11 +39,13 @@ export async function createGraphiql(site: Site, config: Config, demo: DemoAcces
 const policy = contentSecurityPolicy({ 'style-src': "'self' 'unsafe-inline'", 'worker-src': "'self'" });
 
 function renderGraphiql(
-  { url, basePath, assetsPath, links }: Site,
-  { publicIntrospection, database }: Config,
+  site: Site,
+  config: Config,
   ruru: { version: string; path: string },
   demo: DemoAccess | null,
 ): string {
+  const { url, basePath, assetsPath, links } = site;
+  const { publicIntrospection, database } = config;
   return renderPage({
     title: 'GraphiQL',
     assetsPath,
@@ -62,7 +65,8 @@ ${jsonElement('settings', {
   demo: demo && { clientId: 'demo-backend', clientSecret: demo.clientSecret },
 })}
 <script type="module" src="${assetsPath}graphiql.js"></script>`,
-    body: html`<section class="panel" aria-label="Access token and examples">
+    body: html`${storedOperationsNotice(config, site)}
+<section class="panel" aria-label="Access token and examples">
 <div id="examples" role="group" aria-label="Example queries"></div>
 <p id="status"><b id="token-kind"></b> <span id="token-scopes"></span> <span id="token-expiry"></span></p>
 <div class="actions">

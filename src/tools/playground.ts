@@ -1,4 +1,5 @@
 import altair from 'altair-static';
+import type { Config } from '../config.ts';
 import { Html, html } from '../http/html.ts';
 import { serveAssets } from './assets.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
@@ -8,9 +9,11 @@ import { findPackage } from './package.ts';
 import { renderPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';
+import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
 /** `/playground`: Altair, with the endpoint and an example of the Authorization header filled in. */
-export async function createPlayground({ basePath, assetsPath, links }: Site) {
+export async function createPlayground(site: Site, config: Config) {
+  const { basePath, assetsPath, links } = site;
   const assets = await serveAssets(basePath, 'altair', altair.getDistDirectory(), isWanted);
   const [example] = examples.app;
   const page = renderPage({
@@ -33,7 +36,8 @@ ${jsonElement('settings', {
   // It would be one with the makers of Altair.
   disableAccount: true,
 })}`,
-    body: html`<p class="hint">Without a token the service shows its schema only. Put one in place of <code>&lt;ACCESS_TOKEN&gt;</code>
+    body: html`${storedOperationsNotice(config, site)}
+<p class="hint">Without a token the service shows its schema only. Put one in place of <code>&lt;ACCESS_TOKEN&gt;</code>
 in the <button type="button" id="show-headers">HTTP headers</button>; <a href="${basePath}/documentations/graphql#token">how to get one</a>.</p>
 ${new Html(altairBody())}
 <script type="module" src="${assetsPath}playground.js"></script>`,

@@ -37,7 +37,7 @@ export async function createToolsRouter({ config, url, pool, schema, demo }: Too
   if (!config.explorers) return router;
 
   const graphiql = await createGraphiql(site, config, demo);
-  const playground = await createPlayground(site);
+  const playground = await createPlayground(site, config);
   const documentation = await createDocumentation(site, config, schema);
   router.use(graphiql.assets, playground.assets, documentation.assets);
   router.get('/graphiql', graphiql.page);

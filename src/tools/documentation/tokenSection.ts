@@ -50,6 +50,8 @@ ${renderCommand(`curl -s ${url}/graphql \\
   -H 'Authorization: Bearer ACCESS_TOKEN' \\
   -H 'Content-Type: application/json' \\
   -d '{"query":"{ viewer { fullName } }","variables":{}}'`)}
+<p>A document may be named by its SHA-256 in <code>documentId</code> instead of being sent; where that is unknown
+(<code>PERSISTED_QUERY_NOT_FOUND</code>), send both once. Apollo’s and Relay’s spellings are understood, too.</p>
 </section>`;
 }
 
