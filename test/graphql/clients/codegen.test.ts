@@ -1,22 +1,18 @@
-import { readFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { preset } from '@graphql-codegen/client-preset';
 import { codegen } from '@graphql-codegen/core';
-import { buildSchema, parse } from 'graphql';
-import { createTenant, type GraphTest, startGraphTest } from '../support.ts';
+import { buildSchema, type DocumentNode, parse, print } from 'graphql';
+import { createTenant, startGraphTest } from '../support.ts';
 import { openWorkshop, schemaFile, type Workshop } from './workshop.ts';
 
-let graph: GraphTest;
 let workshop: Workshop;
 beforeAll(async () => {
-  graph = await startGraphTest();
   workshop = await openWorkshop();
   await workshop.write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['.'] }));
   await generate();
 });
-afterAll(async () => {
-  await workshop.remove();
-  await graph.stop();
-});
+afterAll(() => workshop.remove());
 
 const operations = `
   mutation HireUser($fullName: String!, $email: String!) {
@@ -30,15 +26,17 @@ const operations = `
 /** A client as its author writes it, by the types that were generated. */
 const client = `
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { print } from 'graphql';
 import { HireUserDocument, UsersDocument } from './generated/graphql.ts';
 
-export function createClient(url: string, token: string) {
+/** How the client asks for a document: by its text or by its id. */
+type ToParameters = (document: object) => { query: string } | { documentId: string };
+
+export function createClient(url: string, token: string, toParameters: ToParameters) {
   const send = async <Data, Variables>(document: TypedDocumentNode<Data, Variables>, variables: Variables) => {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: \`Bearer \${token}\` },
-      body: JSON.stringify({ query: print(document), variables }),
+      body: JSON.stringify({ ...toParameters(document), variables }),
     });
     const { data, errors } = (await response.json()) as { data: Data; errors?: { message: string }[] };
     if (errors) throw new Error(errors.map(({ message }) => message).join());
@@ -108,14 +106,34 @@ describe('a client with the types of graphql-codegen', () => {
   });
 
   it('adds users and lists them', async () => {
+    await useClient({}, (document) => ({ query: print(document) }));
+  });
+
+  it('does so by the ids of its documents, where the service answers no others', async () => {
+    const stored = await workshop.write('stored/.keep', '');
+    const written = join(workshop.folder, 'generated', 'persisted-documents.json');
+    await cp(written, join(dirname(stored), 'documents.json'));
+
+    await useClient({ PERSISTED_OPERATIONS: dirname(stored) }, ({ __meta__ }) => ({ documentId: __meta__.hash }));
+  });
+});
+
+/** What graphql-codegen makes of a document, with the id under which it has stored it. */
+type Generated = DocumentNode & { __meta__: { hash: string } };
+
+async function useClient(environment: Record<string, string>, toParameters: (document: Generated) => object) {
+  const graph = await startGraphTest(environment);
+  try {
     const { app } = await createTenant(graph);
     const { createClient } = await import(await workshop.write('client.ts', client));
-    const { hire, list } = createClient(`${graph.url}/graphql`, app);
+    const { hire, list } = createClient(`${graph.url}/graphql`, app, toParameters);
 
     const timeZone = await hire('Grace Hopper', 'grace@acme.test');
     await hire('Ada Lovelace', 'ada@acme.test');
 
     expect(timeZone).toBe('UTC');
     expect(await list()).toEqual({ total: 2, names: ['Ada Lovelace', 'Grace Hopper'] });
-  });
-});
+  } finally {
+    await graph.stop();
+  }
+}

@@ -1,5 +1,5 @@
 import { copyFile, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   type ConcreteRequest,
@@ -29,17 +29,11 @@ beforeAll(async () => {
 });
 afterAll(() => workshop.remove());
 
-/** Compiles a component, as `src/units.js`, to modules in `folder`. */
-async function compile(source: string, folder: string) {
+/** Compiles a component, as `src/units.js`, to modules in `folder`; `others` are members of the compiler's configuration. */
+async function compile(source: string, folder: string, others: object = {}) {
   await workshop.write('src/units.js', source);
   await workshop.write(`${folder}/.keep`, '');
-  const config = {
-    src: 'src',
-    schema: 'schema.graphql',
-    language: 'javascript',
-    artifactDirectory: folder,
-    eagerEsModules: true,
-  };
+  const config = { src: 'src', schema: 'schema.graphql', language: 'javascript', artifactDirectory: folder, ...others };
   await workshop.write('relay.config.json', JSON.stringify(config));
   return workshop.run('relay-compiler', 'relay.config.json');
 }
@@ -69,27 +63,33 @@ describe('the Relay compiler', () => {
   });
 });
 
-describe('a Relay application', () => {
+const persistConfig = { file: 'stored/operations.json', algorithm: 'SHA256' };
+
+describe.each([
+  ['sends its documents', 'sending', {}],
+  ['names its documents, which are the only ones that the service answers,', 'naming', { persistConfig }],
+])('a Relay application that %s', (_how, folder, others) => {
   let graph: GraphTest;
   beforeAll(async () => {
-    graph = await startGraphTest();
-    const { code } = await compile(await readFile(component, 'utf8'), 'artifacts');
+    const stored = await workshop.write('stored/operations.json', '{}');
+    const { code } = await compile(await readFile(component, 'utf8'), folder, others);
     expect(code).toBe(0);
+    graph = await startGraphTest('persistConfig' in others ? { PERSISTED_OPERATIONS: dirname(stored) } : {});
   });
   afterAll(() => graph.stop());
 
   const artifact = async <Kind>(name: string): Promise<Kind> =>
-    (await import(join(workshop.folder, 'artifacts', `${name}.graphql.js`))).default;
+    (await import(join(workshop.folder, folder, `${name}.graphql.js`))).default;
 
   /** Relay as it runs in a page, for the person of the token; `sent` grows with each request. */
   function createEnvironment(token: string) {
     const sent: { name: string; variables: Variables }[] = [];
-    const send = async ({ name, text }: RequestParameters, variables: Variables): Promise<GraphQLResponse> => {
+    const send = async ({ name, text, id }: RequestParameters, variables: Variables): Promise<GraphQLResponse> => {
       sent.push({ name, variables });
       const response = await fetch(`${graph.url}/graphql`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-        body: JSON.stringify({ query: text, variables }),
+        body: JSON.stringify({ ...(text === null ? { documentId: id } : { query: text }), variables }),
       });
       return (await response.json()) as GraphQLResponse;
     };
@@ -120,7 +120,7 @@ describe('a Relay application', () => {
     return shown().edges.map(({ node }) => node.name);
   }
 
-  it("shows a person's units page by page, and one of them, found by its id, with its children", async () => {
+  it("shows a person's units page by page, and one of them, fetched by its id, with its children", async () => {
     const tenant = await createTenant(graph);
     const ada = await createViewer(tenant);
     const hq = await createUnit(tenant, { name: 'HQ' });
