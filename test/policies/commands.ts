@@ -1,0 +1,162 @@
+import { insufficientPrivilege, type Outcome, type Statement } from './attempts.ts';
+import type { Principal } from './principals.ts';
+import { type Row, type Table, tables } from './tables.ts';
+import type { World } from './world.ts';
+
+/** What a command is tried with, apart from who tries it. */
+export type Circumstances = {
+  world: World;
+  principal: Principal;
+  /** Where to: one's own organization, another's or nobody's. */
+  organization: string;
+  /** Which person or grant of it, existing or not. */
+  number: number;
+  fresh: boolean;
+  /** Which row, of whatever organization. */
+  row: number;
+};
+
+/** A statement, and what the oracle says of it. */
+export type Command = Statement & { expected: Outcome };
+
+/** Every command on a table that anybody could try. */
+export const commands: Record<string, (name: string, table: Table, on: Circumstances) => Command | null> = {
+  select: (name, table, on) => ({
+    text: `select ${label(table)} from ${name}`,
+    values: [],
+    reads: true,
+    expected: read(table, on, (rows) => rows.map(labelOf)),
+  }),
+  count: (name, table, on) => ({
+    text: `select count(*)::text from ${name}`,
+    values: [],
+    reads: true,
+    expected: read(table, on, (rows) => [String(rows.length)]),
+  }),
+  selectOne: (name, table, on) => ({
+    ...{ text: `select ${label(table)} from ${name} where ${label(table)} = $1`, values: [aRow(table, on)] },
+    expected: read(table, on, (rows) => rows.map(labelOf).filter((found) => found === aRow(table, on))),
+  }),
+  lock: (name, table, on) => ({
+    ...{ text: `select ${label(table)} from ${name} for update`, values: [] },
+    expected: rightsOf(table, on).update ? read(table, on, (rows) => rows.map(labelOf)) : refused,
+  }),
+  update: (name, table, on) => ({
+    ...{ text: `update ${name} set ${assignment(name)}`, values: [] },
+    expected: rightsOf(table, on).update ? read(table, on, (rows) => rows.length) : refused,
+  }),
+  updateReturning: (name, table, on) => ({
+    ...{ text: `update ${name} set ${assignment(name)} returning ${label(table)}`, values: [] },
+    expected: rightsOf(table, on).update ? read(table, on, (rows) => rows.map(labelOf)) : refused,
+  }),
+  updateOne: (name, table, on) => ({
+    ...{ text: `update ${name} set ${assignment(name)} where ${label(table)} = $1`, values: [aRow(table, on)] },
+    expected: rightsOf(table, on).update
+      ? read(table, on, (rows) => rows.filter((row) => labelOf(row) === aRow(table, on)).length)
+      : refused,
+  }),
+  move: (name, table, on) => {
+    if (table.organization !== undefined) return null;
+    const moved = read(table, on, (rows) => rows.length);
+    const stays = moved === 0 || on.organization === on.principal.claims.organization;
+    return {
+      ...{ text: `update ${name} set organization_id = $1`, values: [on.organization] },
+      expected: rightsOf(table, on).movable && stays ? moved : refused,
+    };
+  },
+  delete: (name, table, on) => ({
+    ...{ text: `delete from ${name}`, values: [] },
+    expected: rightsOf(table, on).delete ? read(table, on, (rows) => rows.length) : refused,
+  }),
+  deleteReturning: (name, table, on) => ({
+    ...{ text: `delete from ${name} returning ${label(table)}`, values: [] },
+    expected: rightsOf(table, on).delete ? read(table, on, (rows) => rows.map(labelOf)) : refused,
+  }),
+  deleteOne: (name, table, on) => ({
+    ...{ text: `delete from ${name} where ${label(table)} = $1`, values: [aRow(table, on)] },
+    expected: rightsOf(table, on).delete
+      ? read(table, on, (rows) => rows.filter((row) => labelOf(row) === aRow(table, on)).length)
+      : refused,
+  }),
+  merge: (name, table, on) => ({
+    ...{
+      text: `merge into ${name} using (values ('')) as source (blank) on ${label(table)} <> blank when matched then delete`,
+      values: [],
+    },
+    expected: rightsOf(table, on).delete ? read(table, on, (rows) => rows.length) : refused,
+  }),
+  insert: (name, table, on) => inserting(name, table, on, '', 'unique violation'),
+  insertUnlessThere: (name, table, on) => inserting(name, table, on, ' on conflict do nothing', 0),
+  insertOrUpdate: (name, table, on) => {
+    if (table.view) return null;
+    const constraint = `${name.replace(/.*\./, '')}_pkey`;
+    const rights = rightsOf(table, on);
+    const command = inserting(
+      name,
+      table,
+      on,
+      ` on conflict on constraint ${constraint} do update set ${assignment(name)}`,
+      1,
+    );
+    return rights.update ? command : { ...command, expected: refused };
+  },
+  truncate: (name, table) => (table.view ? null : { text: `truncate ${name}`, values: [], expected: refused }),
+};
+
+const refused = { refused: insufficientPrivilege };
+
+/** The rows that the principal sees of a table, or that it may not look. */
+export function read<Result>(
+  table: Table,
+  { world, principal }: Pick<Circumstances, 'world' | 'principal'>,
+  result: (rows: Row[]) => Result,
+): Result | typeof refused {
+  const sees = table.sees[principal.role];
+  return sees ? result(table.rows(world).filter((row) => sees(row, principal.claims, world))) : refused;
+}
+
+function inserting(
+  name: string,
+  table: Table,
+  on: Circumstances,
+  onConflict: string,
+  whenThere: number | 'unique violation',
+): Command {
+  // Whoever may not insert tries what somebody else may.
+  const insert = insertInto(table);
+  if (!insert) return { text: `insert into ${name} default values${onConflict}`, values: [], expected: refused };
+  const { world, principal, organization, number, fresh } = on;
+  const expected = (): Outcome => {
+    const foreign = table.organization === undefined && organization !== principal.claims.organization;
+    if (!rightsOf(table, on).insert || foreign) return refused;
+    if (!fresh && insert.exists(world, organization, number))
+      return whenThere === 'unique violation' ? { refused: '23505' } : whenThere;
+    return insert.complete(world, organization, number) ? 1 : { refused: '23503' };
+  };
+  return {
+    text: `insert into ${insert.into}${onConflict}`,
+    values: [organization, ...insert.values(world, organization, number, fresh)],
+    expected: expected(),
+  };
+}
+
+const rightsOf = (table: Table, { principal }: Circumstances) => table.changes?.[principal.role] ?? {};
+const insertInto = (table: Table) => Object.values(table.changes ?? {}).find(({ insert }) => insert)?.insert;
+
+/** What somebody may set, or a column that all may name and nobody may set. */
+function assignment(name: string): string {
+  const table = tables[name];
+  const allowed = Object.values(table?.changes ?? {}).find(({ update }) => update)?.update;
+  const [column] = (table?.key ?? '').split(' ');
+  return allowed ?? `${column} = null`;
+}
+
+/** A row's name as an expression. */
+export const label = ({ organization = 'organization_id', key }: Table) => `format('%s %s', ${organization}, ${key})`;
+export const labelOf = ({ organization, key }: Row) => `${organization} ${key}`;
+
+/** The name of some row, whosever it is. */
+function aRow(table: Table, { world, row }: Circumstances): string {
+  const rows = table.rows(world).map(labelOf);
+  return rows[row % rows.length] ?? '';
+}

@@ -1,0 +1,76 @@
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { compare, seed } from './compare.ts';
+
+/** Mistakes that somebody could make in a migration. Each must be seen, or the comparison proves nothing. */
+const bugs: Record<string, string> = {
+  'forgets the organization': `
+    alter policy select_graph_user on app_public.users using (id = (select app_hidden.current_user_id()))`,
+  'ends in "or true"': `
+    alter policy select_graph_app on app_public.cards
+      using (organization_id = (select app_hidden.current_organization_id()) or true)`,
+  'checks no new row': `
+    alter policy insert_graph_app on app_public.users with check (true)`,
+  'checks no changed row': `
+    alter policy all_graph_oauth on oauth.refresh_tokens with check (true)`,
+  'deletes in every organization, unless rows are named': `
+    alter policy delete_graph_app on app_public.users using (true)`,
+  'compares how keys begin and not whole keys': `
+    alter policy select_graph_user on app_public.units using (
+      organization_id = (select app_hidden.current_organization_id())
+      and exists (
+        select from app_hidden.unit_access access, unnest(ancestor_ids) as ancestor_id
+        where left(ancestor_id::text, 8) = left(access.unit_id::text, 8)))`,
+  "uses another person's grants": `
+    alter policy select_graph_user on app_hidden.unit_access
+      using (organization_id = (select app_hidden.current_organization_id()))`,
+  "takes '' for everybody": `
+    alter policy select_graph_app on app_public.units using (
+      organization_id = coalesce((select app_hidden.current_organization_id()), organization_id))`,
+  'is off': `
+    alter table app_public.card_assignments disable row level security`,
+  'is passed by in a view with the rights of its owner': `
+    create or replace view app_public.viewer with (security_invoker = false) as
+      select organization_id, id, full_name, email, locale, time_zone, external_identifier
+      from app_public.users where id = (select app_hidden.current_user_id())`,
+  'is passed by in a function with the rights of its owner': `
+    alter function app_public.app_users(app_public.app) security definer`,
+  'forgets the scope': `
+    alter policy select_graph_app on app_public.card_assignments to graph_app, graph_basic`,
+  'holds for a role that may not look': `
+    grant select on oauth.credentials to graph_app;
+    create policy select_graph_app on oauth.credentials for select to graph_app
+      using (organization_id = (select app_hidden.current_organization_id()))`,
+  'keeps the claim of the plan that was made first': `
+    create or replace function app_hidden.current_user_id() returns uuid
+      language sql immutable parallel safe
+      as $$ select nullif(current_setting('graph.user_id', true), '')::uuid $$`,
+  'remembers the claim of the transaction before': `
+    create or replace function app_hidden.current_organization_id() returns uuid
+      language plpgsql
+      as $$
+      begin
+        if current_setting('graph.organization_id', true) <> '' then
+          perform set_config('graph.last_organization_id', current_setting('graph.organization_id', true), false);
+        end if;
+        return nullif(current_setting('graph.last_organization_id', true), '')::uuid;
+      end
+      $$`,
+};
+
+describe(`the comparison of the database with sets (SEED=${seed})`, () => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterEach(async () => {
+    await database.drop();
+  });
+
+  it.each(Object.entries(bugs))('finds a policy that %s', async (_name, bug) => {
+    await database.owner.query(bug);
+
+    expect(await compare(database, 30, { shrinks: false })).toMatch(/^Error: .+ by .+ gives .+ instead of /s);
+  });
+});
