@@ -8,11 +8,13 @@ export type Purged = {
   readonly authorizationCodes: number;
   readonly sessions: number;
   readonly throttles: number;
+  /** Of the history. */
+  readonly changes: number;
 };
 
 /**
- * Deletes what has expired of every organization: tokens and codes, grants without a token, sessions, counts of tries. In
- * batches, each a transaction of its own, so that nobody waits for long.
+ * Deletes what has expired of every organization: tokens and codes, grants without a token, sessions, counts of tries; and
+ * of the history what is too old. In batches, each a transaction of its own, so that nobody waits for long.
  *
  * @param query runs one statement in a transaction of its own, in a role that may call oauth.purge
  * @param signal ends it after the batch that is running
@@ -36,7 +38,7 @@ const batchSize = 1000;
 
 const purge = `
   select access_tokens as "accessTokens", refresh_tokens as "refreshTokens", grants,
-    authorization_codes as "authorizationCodes", sessions, throttles
+    authorization_codes as "authorizationCodes", sessions, throttles, oauth.purge_changes($1) as changes
   from oauth.purge($1)`;
 
 function sum(purged: Purged | null, batch: Purged): Purged {
@@ -48,5 +50,6 @@ function sum(purged: Purged | null, batch: Purged): Purged {
     authorizationCodes: purged.authorizationCodes + batch.authorizationCodes,
     sessions: purged.sessions + batch.sessions,
     throttles: purged.throttles + batch.throttles,
+    changes: purged.changes + batch.changes,
   };
 }

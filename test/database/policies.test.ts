@@ -66,8 +66,12 @@ describe('the permissions of the database', () => {
       select p.oid::regprocedure || ' as ' || p.proowner::regrole || ', ' || array_to_string(p.proconfig, ' ')
       from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
     expect(await lines(definers)).toEqual([
+      ...['audit.erase_person()', 'audit.record_rows()', 'audit.record_update()'].map(
+        (name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`,
+      ),
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
+      'oauth.purge_changes(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
     ]);
     const forEverybody = `
@@ -111,7 +115,12 @@ describe('the permissions of the database', () => {
       where c.relkind = 'r' and ${ours('c.relnamespace')}
         and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organization_id')
       order by 1`;
-    expect(await lines(shared)).toEqual(['app_hidden.organizations', 'app_hidden.time_zones', 'oauth.throttles']);
+    expect(await lines(shared)).toEqual([
+      'app_hidden.organizations',
+      'app_hidden.time_zones',
+      'audit.accepted',
+      'oauth.throttles',
+    ]);
     const keys = `
       select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
       where i.indisunique and c.relkind = 'r' and ${ours('c.relnamespace')}
@@ -124,6 +133,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations_name_key',
       'app_hidden.organizations_pkey',
       'app_hidden.time_zones_pkey',
+      'audit.accepted_pkey',
       'oauth.applications_client_id_key',
       'oauth.sessions_sid_key',
       'oauth.throttles_pkey',

@@ -81,7 +81,7 @@ test('no table holds a session, a code or what a form carries in clear', async (
 async function dumpEverything({ database: { owner } }: OauthTest): Promise<string> {
   const tables = await owner.query(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname in ('oauth', 'app_public', 'app_hidden')`,
+     where schemaname in ('oauth', 'app_public', 'app_hidden', 'audit')`,
   );
   const dumps = await Promise.all(tables.rows.map(({ name }) => owner.query(`select t::text as row from ${name} t`)));
   return dumps.flatMap(({ rows }) => rows.map(({ row }) => row)).join('\n');

@@ -76,7 +76,15 @@ const count = async (table: string): Promise<number> => {
 const connect = (url: string): Pool =>
   createPool(url, { poolSize: 1, poolWaitMs: 2000, statementTimeoutMs: 5000 }, createLog('silent'));
 
-const nothing = { accessTokens: 0, refreshTokens: 0, grants: 0, authorizationCodes: 0, sessions: 0, throttles: 0 };
+const nothing = {
+  accessTokens: 0,
+  refreshTokens: 0,
+  grants: 0,
+  authorizationCodes: 0,
+  sessions: 0,
+  throttles: 0,
+  changes: 0,
+};
 
 test('deletes what has expired of every organization, and nothing else', async () => {
   await insertOwners();
@@ -110,6 +118,7 @@ test('deletes what has expired of every organization, and nothing else', async (
     authorizationCodes: 2,
     sessions: 2,
     throttles: 1,
+    changes: 0,
   });
   const left = [
     ...['access_tokens', 'refresh_tokens', 'grants', 'authorization_codes', 'sessions', 'throttles'].map(count),
