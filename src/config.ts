@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 
 /** What the process was started to do; each needs other variables when the database is somebody's own. */
-export type Command = 'serve' | 'migrate' | 'admin';
+export type Command = 'serve' | 'migrate' | 'admin' | 'dev' | 'migrations';
 
 /**
  * Turns environment variables into the service's settings. Unknown variables are ignored and an empty one counts as
@@ -143,6 +143,9 @@ const neededWithOwnDatabase = {
   serve: ['AUTH_DATABASE_URL', 'SECRET_KEY'],
   migrate: ['DATABASE_URL', 'AUTH_DATABASE_URL'],
   admin: ['DATABASE_URL', 'SECRET_KEY'],
+  dev: ['DATABASE_URL', 'AUTH_DATABASE_URL', 'SECRET_KEY'],
+  /** Work on migrations: the server that is or will be there does not matter. */
+  migrations: ['DATABASE_URL'],
 } as const;
 
 /** The value, which `loadConfig` has made sure of for the commands that need it. */

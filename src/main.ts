@@ -1,16 +1,27 @@
 import { ConfigError, loadConfig, needed } from './config.ts';
+import type { DevelopmentCommand } from './development/runDevelopmentCommand.ts';
 import { createLog, type Log } from './log.ts';
 import { StartupError } from './startupError.ts';
 
+const [name = 'serve', ...args] = process.argv.slice(2);
+
+const isProduction = process.env.NODE_ENV === 'production';
 // Read by express and PostGraphile when they are imported, hence the imports inside the commands.
-process.env.NODE_ENV ??= 'production';
+process.env.NODE_ENV ??= name === 'dev' ? 'development' : 'production';
 process.env.GRAPHILE_ENV ??= process.env.NODE_ENV;
 // The lanes of a password's hash take turns on one thread: on busy cores that is faster, and leaves the others to everybody else.
 process.env.RAYON_NUM_THREADS ??= '1';
 
-const commands = new Map(Object.entries({ serve, migrate, admin }));
+const commands = new Map(
+  Object.entries({
+    ...{ serve, migrate, admin, dev },
+    commit: () => develop('commit'),
+    reset: () => develop('reset'),
+    status: () => develop('status'),
+    schema: () => develop('schema'),
+  }),
+);
 
-const [name = 'serve', ...args] = process.argv.slice(2);
 const command = commands.get(name);
 try {
   if (!command) throw new StartupError(`There is no command ${name}; there are ${[...commands.keys()].join(', ')}.`);
@@ -51,6 +62,32 @@ async function migrate(): Promise<void> {
 async function admin(args: string[]): Promise<void> {
   const { runAdmin } = await import('./admin/runAdmin.ts');
   process.exit(await runAdmin(args, () => loadConfig(process.env, 'admin')));
+}
+
+/** `npm run dev` */
+async function dev(): Promise<void> {
+  refuseInProduction();
+  const config = loadConfig({ LOG_LEVEL: 'warn', ...process.env }, 'dev');
+  const log = createLog(config.logLevel);
+  const { startDevelopment } = await import('./development/startDevelopment.ts');
+  const starting = startDevelopment(config, log, console.log);
+  stopOnSignals(starting, log);
+  const service = await starting;
+  const { startLines } = await import('./startLines.ts');
+  console.log([...startLines(service), 'Save migrations/current.sql: the schema follows.'].join('\n'));
+}
+
+/** `npm run db:commit`, `db:reset`, `db:status` and `schema:update` */
+async function develop(command: DevelopmentCommand): Promise<void> {
+  if (command === 'reset') refuseInProduction();
+  const config = loadConfig(process.env, command === 'reset' ? 'migrate' : 'migrations');
+  const { runDevelopmentCommand } = await import('./development/runDevelopmentCommand.ts');
+  process.exit(await runDevelopmentCommand(command, args, config, console.log));
+}
+
+function refuseInProduction(): void {
+  if (isProduction)
+    throw new StartupError(`${name} changes the database as a developer saves files; NODE_ENV is production.`);
 }
 
 /** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */

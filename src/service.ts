@@ -31,10 +31,15 @@ export type Service = Started & {
  * Starts everything that the configuration asks for; resolves when requests can be served. With a database of one's own
  * that is away or behind it resolves too, answers 503 and keeps trying, since a database may come at any time.
  *
+ * @param prepare is called when the database is there, before anything is built from it; with the owner's URL of the embedded one
  * @throws {StartupError} when it cannot start; whatever was started is stopped by then
  * @throws {ConfigError} when the stored operations are not in order
  */
-export async function startService(config: Config, log: Log): Promise<Service> {
+export async function startService(
+  config: Config,
+  log: Log,
+  prepare: (embeddedOwnerUrl: string | undefined) => Promise<void> = async () => undefined,
+): Promise<Service> {
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
   let readiness = async (): Promise<string | null> => 'The service is starting.';
@@ -67,7 +72,8 @@ export async function startService(config: Config, log: Log): Promise<Service> {
   try {
     const url = config.publicUrl ?? `http://localhost:${server.port}`;
     const keys = await secretKeys(config);
-    const { authUrl, embedded } = await openDatabase(config, url, createSecrets(keys), log, resources);
+    const { authUrl, ownerUrl, embedded } = await openDatabase(config, url, createSecrets(keys), log, resources);
+    await prepare(ownerUrl);
     const pool = createPool(authUrl, config, log);
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
@@ -120,7 +126,7 @@ async function openDatabase(
   resources: AsyncDisposableStack,
 ) {
   if (database.kind === 'own') {
-    return { authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL'), embedded: undefined };
+    return { authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL'), ownerUrl: undefined, embedded: undefined };
   }
   const { authUrl, ownerUrl, cluster, stop } = await startMigrated(database.dataDir, log);
   resources.defer(stop);
@@ -134,7 +140,7 @@ async function openDatabase(
   } finally {
     await owner.end();
   }
-  return { authUrl, embedded: { cluster, demo } };
+  return { authUrl, ownerUrl, embedded: { cluster, demo } };
 }
 
 async function keepTrying(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {

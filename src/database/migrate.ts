@@ -49,7 +49,10 @@ export async function migrationsAreCurrent(pool: Pool): Promise<boolean> {
 }
 
 /** Beside `src`, wherever the process was started. */
-const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
+export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** A migration that waits longer for a lock gives up and changes nothing: whoever came after it would wait, too. */
+export const lockTimeout = '5s';
 
 async function applyMigrations(connectionString: string, log: Log): Promise<void> {
   const logger = new Logger(() => (level, message) => {
@@ -58,7 +61,7 @@ async function applyMigrations(connectionString: string, log: Log): Promise<void
     log.info(message);
   });
   try {
-    await runMigrations({ connectionString, migrationsFolder, logger });
+    await runMigrations({ connectionString, migrationsFolder, logger, pgSettings: { lock_timeout: lockTimeout } });
   } catch (error) {
     const reason = Error.isError(error) ? error.message : 'unknown';
     throw new StartupError(`The migrations failed; the one that failed changed nothing: ${reason}`, { cause: error });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { opened } from './openThings.ts';
 
@@ -16,9 +17,10 @@ export type TestProcess = {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
-/** `node src/main.ts …` in a process group of its own, with exactly these environment variables. */
-export function startProcess(args: string[], environment: Record<string, string>): TestProcess {
-  const child = spawn(process.execPath, [main, ...args], { env: environment, detached: true });
+/** `node src/main.ts …` in a process group of its own, with exactly these environment variables; `root` is another copy of this repository. */
+export function startProcess(args: string[], environment: Record<string, string>, root = repository): TestProcess {
+  const main = join(root, 'src/main.ts');
+  const child = spawn(process.execPath, [main, ...args], { cwd: root, env: environment, detached: true });
   const closed = opened(`process ${child.pid}`);
   const output = { stdout: '', stderr: '' };
   const heard = new EventTarget();
@@ -63,4 +65,4 @@ async function ended(child: ChildProcess) {
   return { code, signal };
 }
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const repository = fileURLToPath(new URL('../..', import.meta.url));

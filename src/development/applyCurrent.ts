@@ -1,0 +1,25 @@
+import { migrate, watch } from 'graphile-migrate';
+import { DatabaseError } from 'pg';
+import { currentFile, readCurrent, withGraphileMigrate } from './migrations.ts';
+import { Mistake, mistakeIn } from './mistake.ts';
+
+/**
+ * Brings the database to what `migrations/current.sql` says, in one transaction; nothing happens when it has run this text
+ * already. Committed migrations that are missing run first.
+ *
+ * @throws {Mistake} with the line, when PostgreSQL refuses; what was refused has changed nothing
+ */
+export async function applyCurrent(ownerUrl: string): Promise<void> {
+  await withGraphileMigrate({ ownerUrl }, (settings) => migrate(settings)).catch((error: unknown) => {
+    throw new Mistake('A committed migration', reasonOf(error), { cause: error });
+  });
+  const text = await readCurrent();
+  try {
+    await withGraphileMigrate({ ownerUrl }, (settings) => watch(settings, true));
+  } catch (error) {
+    if (error instanceof DatabaseError) throw await mistakeIn(currentFile, text, error, ownerUrl);
+    throw new Mistake(currentFile, reasonOf(error), { cause: error });
+  }
+}
+
+const reasonOf = (error: unknown) => (Error.isError(error) ? error.message : String(error));

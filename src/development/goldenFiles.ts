@@ -1,0 +1,79 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'pg';
+import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'postgraphile/graphql';
+import { createPool } from '../database/pools.ts';
+import { buildGraph } from '../graphql/schema.ts';
+import { createLog } from '../log.ts';
+import { policies, privileges } from './permissions.ts';
+
+/** What a person reviews whenever it changes: a file, and what it says of a database. */
+export type GoldenFile = {
+  /** From the root of the repository. */
+  readonly name: string;
+  readonly url: URL;
+  /** What the database gives. */
+  readonly text: string;
+  /** Whether the file says the same; how it is laid out does not matter. */
+  isTrue(): Promise<boolean>;
+};
+
+/** The schema, the policies and the privileges of a database, beside the files of the tests that hold them. */
+export async function goldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
+  const owner = new Pool({ connectionString: ownerUrl, max: 1 });
+  try {
+    const lines = async (statement: string) => {
+      const { rows } = await owner.query<[string]>({ text: statement, rowMode: 'array' });
+      return rows.map(([line]) => line);
+    };
+    return [
+      golden('graphql/schema.graphql', await readSchema(ownerUrl), (text) => sortedSdl(buildSchema(text))),
+      golden('database/policies.txt', (await lines(policies)).join('\n')),
+      golden('database/privileges.txt', `${(await lines(privileges)).join('\n')}\n`),
+    ];
+  } finally {
+    await owner.end();
+  }
+}
+
+/** Writes what differs. @returns the names of the files that were written */
+export async function writeGoldenFiles(files: readonly GoldenFile[]): Promise<string[]> {
+  const written: string[] = [];
+  for (const file of files) {
+    if (await file.isTrue()) continue;
+    await writeFile(file.url, file.text);
+    written.push(file.name);
+  }
+  return written;
+}
+
+function golden(path: string, text: string, normalize = (file: string) => file): GoldenFile {
+  const url = new URL(`../../test/${path}`, import.meta.url);
+  const isTrue = async () => {
+    try {
+      return normalize(await readFile(url, 'utf8')) === text;
+    } catch {
+      // It is missing, or no schema.
+      return false;
+    }
+  };
+  return { name: relative(root, fileURLToPath(url)), url, text, isTrue };
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** As the service builds it, whoever looks: the schema does not depend on the role that reads the catalogue. */
+async function readSchema(url: string): Promise<string> {
+  const pool = createPool(url, { poolSize: 1, poolWaitMs: 10_000, statementTimeoutMs: 60_000 }, createLog('silent'));
+  try {
+    const graph = await buildGraph(pool);
+    await graph.release();
+    return sortedSdl(graph.schema);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** In alphabetical order, so that a change of the database's own order is none. */
+export const sortedSdl = (schema: GraphQLSchema) => `${printSchema(lexicographicSortSchema(schema))}\n`;

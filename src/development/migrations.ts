@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Logger, type Settings } from 'graphile-migrate';
+import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
+import { lockTimeout, migrationsFolder } from '../database/migrate.ts';
+
+/** What is not committed yet: run on every save, so it must be able to run twice. */
+export const currentFile = join(migrationsFolder, 'current.sql');
+
+/** Its text, empty when there is no such file. */
+export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
+
+/**
+ * Runs one of graphile-migrate's commands on a database; `shadowUrl` is a second one, which it may drop and create.
+ *
+ * @param rootUrl another database of the same server, from which the two can be dropped and created
+ */
+export async function withGraphileMigrate<T>(
+  { ownerUrl, shadowUrl, rootUrl }: { ownerUrl: string; shadowUrl?: string; rootUrl?: string },
+  command: (settings: Settings) => Promise<T>,
+): Promise<T> {
+  try {
+    return await command({
+      connectionString: ownerUrl,
+      ...(shadowUrl && { shadowConnectionString: shadowUrl }),
+      rootConnectionString: rootUrl ?? otherDatabase(ownerUrl, 'postgres'),
+      migrationsFolder,
+      pgSettings: { lock_timeout: lockTimeout },
+      // It says everything again in what it throws.
+      logger: new Logger(() => () => undefined),
+    });
+  } finally {
+    // It keeps its connections for a while, and ends the process when it loses one.
+    clearAllPools();
+  }
+}
+
+/** The same server and role, another database. */
+export function otherDatabase(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${encodeURIComponent(name)}`;
+  return other.href;
+}
+
+export const databaseName = (url: string) => decodeURIComponent(new URL(url).pathname.slice(1));

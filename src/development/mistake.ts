@@ -1,0 +1,73 @@
+import { relative } from 'node:path';
+import { Client, DatabaseError } from 'pg';
+
+/** Something that a developer wrote and PostgreSQL refused; the message shows where, and why. */
+export class Mistake extends Error {
+  override name = 'Mistake';
+
+  constructor(where: string, reason: string, options?: ErrorOptions) {
+    super(`${where}: ${reason}`, options);
+  }
+}
+
+/** The mistake behind PostgreSQL's answer to a file of SQL: its line, the SQL there and a caret below, if it can be told. */
+export async function mistakeIn(file: string, text: string, error: DatabaseError, ownerUrl: string): Promise<Mistake> {
+  const offset = error.position ? Number(error.position) - 1 : await offsetOfStatement(text, ownerUrl);
+  const place = offset === null ? null : placeOf(text, offset);
+  const where = relative(process.cwd(), file) + (place ? `:${place.line}:${place.column}` : '');
+  const snippet = place
+    ? [`  ${String(place.line).padStart(4)} | ${place.text}`, `       | ${' '.repeat(place.column - 1)}^`]
+    : [];
+  const more = [error.detail, error.hint && `Hint: ${error.hint}`, error.where].filter(Boolean);
+  const lines = [`${error.message} (SQLSTATE ${error.code})`, ...snippet, ...more.map((line) => `  ${line}`)];
+  return new Mistake(where, lines.join('\n'), { cause: error });
+}
+
+/** PostgreSQL counts characters, JavaScript halves of the rarer ones. */
+function placeOf(text: string, offset: number) {
+  const before = [...text].slice(0, offset).join('');
+  const line = before.split('\n').length;
+  return {
+    line,
+    column: before.length - before.lastIndexOf('\n'),
+    text: (text.split('\n')[line - 1] ?? '').replaceAll('\t', ' '),
+  };
+}
+
+/**
+ * Where the statement begins that fails, in characters. PostgreSQL says so of mistakes that it finds when it parses; for the
+ * others the statements run once more, one by one, in a transaction that is rolled back.
+ */
+async function offsetOfStatement(text: string, ownerUrl: string): Promise<number | null> {
+  if (/^--!\s*no-transaction\b/.test(text)) return null;
+  const statements = await split(text);
+  const client = new Client({ connectionString: ownerUrl });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('begin');
+    for (const { offset, sql } of statements) {
+      const failed = await client.query(sql).then(
+        () => false,
+        (error: unknown) => error instanceof DatabaseError,
+      );
+      if (failed) return offset;
+    }
+    return null;
+  } finally {
+    await client.query('rollback').catch(() => undefined);
+    await client.end();
+  }
+}
+
+/** By PostgreSQL's own parser, which counts bytes. */
+async function split(text: string): Promise<{ offset: number; sql: string }[]> {
+  const { parse } = await import('libpg-query');
+  const bytes = Buffer.from(text);
+  const { stmts = [] } = await parse(text);
+  return stmts.map(({ stmt_location: start = 0, stmt_len: length }) => {
+    const sql = bytes.subarray(start, length === undefined ? undefined : start + length).toString();
+    const [blank = ''] = /^(\s|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)*/.exec(sql) ?? [];
+    return { offset: [...bytes.subarray(0, start).toString(), ...blank].length, sql };
+  });
+}

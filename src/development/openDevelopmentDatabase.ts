@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DatabaseConfig, needed } from '../config.ts';
+import { createDataDirectory, lockDataDirectory } from '../database/dataDirectory.ts';
+import { findEmbeddedPostgres, startEmbeddedPostgres } from '../database/embedded.ts';
+import type { Log } from '../log.ts';
+import { StartupError } from '../startupError.ts';
+
+export type DevelopmentDatabase = {
+  ownerUrl: string;
+  /** The authenticator's; unset with a database of one's own unless AUTH_DATABASE_URL is set. */
+  authUrl: string | undefined;
+  /** Whether another process of this machine serves the embedded database. */
+  isServed: boolean;
+  close(): Promise<void>;
+};
+
+/**
+ * The database that a developer works on, as it is: unlike for an admin command, nothing is migrated first. The embedded one
+ * is used as it runs beside `npm run dev`, else it is started for as long as the command lasts.
+ *
+ * @throws {StartupError} when it cannot be had
+ */
+export async function openDevelopmentDatabase(database: DatabaseConfig, log: Log): Promise<DevelopmentDatabase> {
+  const nothing = async () => undefined;
+  if (database.kind === 'own') {
+    const ownerUrl = needed(database.ownerUrl, 'DATABASE_URL');
+    return { ownerUrl, authUrl: database.authUrl, isServed: false, close: nothing };
+  }
+  await createDataDirectory(database.dataDir);
+  const lock = await lockDataDirectory(database.dataDir);
+  if (!lock) return { ...(await waitForServer(database.dataDir, log)), isServed: true, close: nothing };
+  try {
+    const { stop, ...urls } = await startEmbeddedPostgres(database.dataDir, log);
+    const close = async () => {
+      await stop();
+      await lock.release();
+    };
+    return { ...urls, isServed: false, close };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Another process has the lock, so its server runs or is about to. */
+async function waitForServer(dataDir: string, log: Log) {
+  for (const patience = Date.now() + 10_000; Date.now() < patience; await delay(100)) {
+    const urls = await findEmbeddedPostgres(dataDir, log);
+    if (urls) return urls;
+  }
+  throw new StartupError(`The service that uses ${dataDir} does not answer; see its log.`);
+}

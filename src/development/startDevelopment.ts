@@ -1,0 +1,76 @@
+import { dirname, join } from 'node:path';
+import { type Config, needed } from '../config.ts';
+import { migrate } from '../database/migrate.ts';
+import type { Log } from '../log.ts';
+import { type Service, startService } from '../service.ts';
+import { applyCurrent } from './applyCurrent.ts';
+import { describeChange } from './describeChange.ts';
+import { currentFile } from './migrations.ts';
+import { Mistake } from './mistake.ts';
+import { watchFiles } from './watchFiles.ts';
+
+/**
+ * The service on a database for development, which follows `migrations/current.sql`: each save migrates the database and
+ * exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema stays.
+ *
+ * @throws {StartupError} when the service cannot start
+ */
+export async function startDevelopment(config: Config, log: Log, print: (line: string) => void): Promise<Service> {
+  let ownerUrl = '';
+  const service = await startService(config, log, async (embeddedUrl) => {
+    ownerUrl = embeddedUrl ?? (await migrateOwn(config, log));
+    // Before anything is built: the file may be what mends the database.
+    await applyCurrent(ownerUrl).catch((error: unknown) => print(reportOf(error)));
+  });
+
+  const follow = async () => {
+    const startedAt = performance.now();
+    try {
+      await applyCurrent(ownerUrl);
+      const change = await service.reload();
+      const lines = change ? await describeChange(change) : [];
+      const duration = `${Math.round(performance.now() - startedAt)} ms`;
+      const what = lines.length > 0 ? 'the schema has changed:' : 'the schema is the same.';
+      print([`Migrated and reloaded in ${duration}; ${what}`, ...lines.map((line) => `  ${line}`)].join('\n'));
+    } catch (error) {
+      print(`${reportOf(error)}\nThe schema stays as it was.`);
+    }
+  };
+  const queue = oneAtATime(follow);
+  const watching = watchFiles([currentFile, join(dirname(currentFile), 'committed')], queue.add);
+  const stop = async () => {
+    watching.stop();
+    await queue.idle();
+    await service.stop();
+  };
+  return { ...service, stop };
+}
+
+async function migrateOwn({ database }: Config, log: Log): Promise<string> {
+  if (database.kind === 'embedded') throw new Error('The embedded database comes with its URL');
+  const ownerUrl = needed(database.ownerUrl, 'DATABASE_URL');
+  await migrate({ ownerUrl, authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL') }, log);
+  return ownerUrl;
+}
+
+function reportOf(error: unknown): string {
+  if (error instanceof Mistake) return error.message;
+  return `The schema cannot be built: ${Error.isError(error) ? error.message : String(error)}`;
+}
+
+/** Runs again after the present run, once, however often it was asked for meanwhile. */
+function oneAtATime(run: () => Promise<void>) {
+  let running = Promise.resolve();
+  let waiting = false;
+  return {
+    add() {
+      if (waiting) return;
+      waiting = true;
+      running = running.then(() => {
+        waiting = false;
+        return run();
+      });
+    },
+    idle: () => running,
+  };
+}

@@ -1,0 +1,146 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestProcess } from '../support/process.ts';
+import { type Copy, createCopy } from './createCopy.ts';
+
+let copy: Copy;
+let server: TestProcess;
+let url: string;
+beforeAll(async () => {
+  copy = await createCopy();
+  // From nothing at all; beside it everything else works, too.
+  server = copy.start(['dev']);
+  await server.says('Save migrations/current.sql');
+  url = /Graph Query Service: (http\S+)/.exec(server.output.stdout)?.[1] ?? '';
+});
+afterAll(async () => {
+  server.signal('SIGTERM');
+  await server.exited;
+  await copy.remove();
+});
+
+describe('npm run dev', () => {
+  test('migrates and reloads on a save, and shows what has changed in the schema', async () => {
+    await copy.save(addLabel);
+
+    await server.says("+ Field 'label' was added to object type 'Unit'");
+
+    expect(server.output.stdout).toMatch(
+      /Migrated and reloaded in \d+ ms; the schema has changed:\n {2}\+ Field 'label'/,
+    );
+    expect(await fieldsOfUnit()).toContain('label');
+  });
+
+  test.each([
+    [
+      'that PostgreSQL does not understand',
+      '-- naïve 🎉\nselect 1;\n\nselect nothing\n  from nowhere;\n',
+      'migrations/current.sql:5:8: relation "nowhere" does not exist (SQLSTATE 42P01)\n     5 |   from nowhere;\n       |        ^',
+    ],
+    [
+      'that fails when it runs',
+      '/* a\n b */ select 1;\n-- café\ncreate table app_public.units (id int);\n',
+      'migrations/current.sql:4:1: relation "units" already exists (SQLSTATE 42P07)\n     4 | create table app_public.units (id int);\n       | ^',
+    ],
+  ])('keeps the old schema when the file has SQL %s, and shows its line', async (_, sql, report) => {
+    await copy.save(sql);
+
+    await server.says(`${report}\nThe schema stays as it was.`);
+
+    expect(await fieldsOfUnit()).toContain('label');
+  });
+
+  test('keeps the old schema when the new one cannot be built, and goes on with the next save', async () => {
+    await copy.save('alter view if exists app_public.viewer rename to hidden;');
+    await server.says('The schema cannot be built: The views app_public.app and app_public.viewer are missing');
+    expect(await fieldsOfUnit()).toContain('label');
+
+    await copy.save(`alter view if exists app_public.hidden rename to viewer;\n${dropLabel}`);
+
+    await server.says("- Field 'label' was removed from object type 'Unit'");
+    expect(await fieldsOfUnit()).not.toContain('label');
+  });
+
+  test('is not for production', async () => {
+    const { code, output } = await copy.run(['dev'], { NODE_ENV: 'production' });
+
+    expect(code).toBe(1);
+    expect(output).toContain('NODE_ENV is production');
+  });
+
+  async function fieldsOfUnit(): Promise<string[]> {
+    const query = encodeURIComponent('{ __type(name: "Unit") { fields { name } } }');
+    const response = await fetch(`${url}/graphql?query=${query}`);
+    const { data } = (await response.json()) as { data: { __type: { fields: { name: string }[] } } };
+    return data.__type.fields.map(({ name }) => name);
+  }
+});
+
+describe('the way of a change', () => {
+  test('a migration that fails is not committed', async () => {
+    await copy.save('select 1;\nselect * from nowhere;\n');
+    const before = await readdir(join(copy.root, 'migrations/committed'));
+
+    const { code, output } = await copy.run(['commit', 'nothing']);
+
+    expect(code).toBe(1);
+    expect(output).toContain('Nothing is committed.\nmigrations/current.sql:2:15: relation "nowhere" does not exist');
+    expect(await readdir(join(copy.root, 'migrations/committed'))).toEqual(before);
+    expect(await readFile(join(copy.root, 'migrations/current.sql'), 'utf8')).toContain('nowhere');
+    expect(await copy.run(['commit'])).toMatchObject({ code: 1, output: expect.stringContaining('Say what') });
+  });
+
+  test('db:status tells what is not applied and not committed', async () => {
+    expect(await copy.run(['status'])).toEqual({
+      code: 1,
+      output: [
+        'migrations/current.sql is not what the database ran last: npm run dev, which says what is wrong with it',
+        'migrations/current.sql is not committed: npm run db:commit -- "what it does"',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  test('db:commit makes it a migration, schema:update renews the golden files, and then db:status is content', async () => {
+    await copy.save(addLabel);
+    await server.says("+ Field 'label' was added to object type 'Unit'");
+
+    expect(await copy.run(['commit', 'label units'])).toMatchObject({ code: 0 });
+
+    const committed = (await readdir(join(copy.root, 'migrations/committed'))).sort().at(-1) ?? '';
+    expect(committed).toMatch(/^\d{6}-label-units\.sql$/);
+    expect(await readFile(join(copy.root, 'migrations/committed', committed), 'utf8')).toContain(addLabel.trim());
+    expect(await copy.run(['status'])).toEqual({
+      code: 1,
+      output: [
+        'test/graphql/schema.graphql is not what the migrations give: npm run schema:update',
+        'test/database/privileges.txt is not what the migrations give: npm run schema:update',
+        '',
+      ].join('\n'),
+    });
+
+    expect(await copy.run(['schema'])).toMatchObject({ code: 0 });
+    expect(await readFile(join(copy.root, 'test/graphql/schema.graphql'), 'utf8')).toContain('label: String');
+    expect(await copy.run(['status'])).toEqual({ code: 0, output: 'Migrations, database and golden files agree.\n' });
+  });
+
+  test('db:reset wants the server stopped, and makes the database anew', async () => {
+    const refused = 'The embedded database is in use; stop the server first.\n';
+    expect(await copy.run(['reset'])).toEqual({ code: 1, output: refused });
+    server.signal('SIGTERM');
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+
+    expect(await copy.run(['reset'])).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('every committed migration'),
+    });
+  });
+});
+
+const dropLabel = 'drop function if exists app_public.units_label(app_public.units);';
+const addLabel = `${dropLabel}
+create function app_public.units_label(unit app_public.units) returns text
+  language sql stable as $$ select 'Unit ' || unit.name $$;
+comment on function app_public.units_label(app_public.units) is 'A label.';
+grant execute on function app_public.units_label(app_public.units) to graph_app;
+`;
