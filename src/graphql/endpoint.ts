@@ -41,7 +41,7 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
   const readDocument = createDocumentReader(schema, config.limits);
   if (operations) checkStoredOperations(operations, readDocument);
   const persisted = operations ? allowOnly(operations) : rememberDocuments();
-  const executeOperation = createExecution({ config, secrets, graph, log });
+  const executeOperation = createExecution({ config, pool, secrets, graph, log });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: Request, response: Response) => {

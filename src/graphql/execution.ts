@@ -1,3 +1,5 @@
+import type { Pool } from 'pg';
+import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { execute, hookArgs } from 'postgraphile/grafast';
 import type { ExecutionResult } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
@@ -6,12 +8,12 @@ import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Claims } from '../token/claims.ts';
 import { graphSettings } from '../token/settings.ts';
-import { cancellable } from './cancellation.ts';
 import { createContext } from './context.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { errorCodes, presentError } from './errors.ts';
 import { limitExceeded } from './limits.ts';
 import type { Graph } from './schema.ts';
+import { createStatements } from './statements.ts';
 
 /** An operation whose document, variables and arguments are in order. */
 export type Operation = {
@@ -29,13 +31,19 @@ export type Operation = {
 /** The HTTP status and the JSON text of an answer. */
 export type Answer = { readonly status: number; readonly body: string };
 
-export type ExecutionParts = { config: Pick<Config, 'limits'>; secrets: Secrets; graph: Graph; log: Log };
+export type ExecutionParts = {
+  config: Pick<Config, 'limits'>;
+  pool: Pool;
+  secrets: Secrets;
+  graph: Graph;
+  log: Log;
+};
 
 /**
  * Executes operations. A failed field is part of the answer; too many rows refuse the query as a whole.
  * The function that it returns throws {@link DocumentRefused} then.
  */
-export function createExecution({ config, secrets, graph, log }: ExecutionParts) {
+export function createExecution({ config, pool, secrets, graph, log }: ExecutionParts) {
   const { resolvedPreset } = graph;
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
@@ -51,13 +59,18 @@ export function createExecution({ config, secrets, graph, log }: ExecutionParts)
       contextValue: createContext(claims, requestId, secrets, mostRows > maxRows ? createRowCounter(maxRows) : null),
       requestContext: claims ? { pgSettings: graphSettings(claims, requestId, maxRows) } : {},
     });
-    // A change is carried through, since its client can no longer tell whether it was.
-    if (operation.operation === 'query') {
-      const graphContext = args.contextValue as Grafast.Context;
-      graphContext.withPgClient = cancellable(graphContext.withPgClient, signal);
-    }
+    const graphContext = args.contextValue as Grafast.Context;
+    const isQuery = operation.operation === 'query';
+    const statements = createStatements(pool, {
+      // A change is carried through, since its client can no longer tell whether it was.
+      signal: isQuery ? signal : neverAborted,
+      inSnapshot: () => isQuery && graphContext.statementCount !== 1,
+      ordinary: graphContext.withPgClient as WithPgClient,
+    });
+    // Its clients have all but the driver's own, which no plan uses.
+    graphContext.withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
     // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
-    const { data, errors } = (await execute(args)) as ExecutionResult;
+    const { data, errors } = (await Promise.resolve(execute(args)).finally(statements.end)) as ExecutionResult;
 
     // Nobody listens, and what its end broke is no failure.
     if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
@@ -72,6 +85,8 @@ export function createExecution({ config, secrets, graph, log }: ExecutionParts)
     return { status: isAway ? errorCodes.UNAVAILABLE.status : 200, body: JSON.stringify({ data, errors: presented }) };
   };
 }
+
+const neverAborted = new AbortController().signal;
 
 function createRowCounter(most: number) {
   let rows = 0;

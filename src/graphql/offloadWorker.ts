@@ -22,7 +22,7 @@ const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ..
 // When this fails the thread ends, and the next long operation starts another.
 const graph = await buildGraph(pool);
 const readDocument = createDocumentReader(graph.schema, config.limits);
-const execute = createExecution({ config, secrets, graph, log });
+const execute = createExecution({ config, pool, secrets, graph, log });
 
 const running = new Map<number, AbortController>();
 

@@ -9,14 +9,18 @@ import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlug
 import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
+import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
+import { ParameterDescriptionsPlugin } from '../../plugins/ParameterDescriptionsPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
 import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
+import { StatementCountPlugin } from '../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
 import { TotalOrderPlugin } from '../../plugins/TotalOrderPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
+import { VariableNamesPlugin } from '../../plugins/VariableNamesPlugin.ts';
 
 /** How the database becomes a schema: PostGraphile, told what to leave out, and our plugins. `pool` is the authenticator's. */
 export function createPreset(pool: Pool): GraphileConfig.Preset {
@@ -33,11 +37,15 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       ConnectionArgumentsPlugin,
       CursorDigestPlugin,
       RowLimitPlugin,
+      StatementCountPlugin,
       ChildrenPlugin,
       AccessibleUnitsPlugin,
       UserMutationsPlugin,
+      FunctionMutationsPlugin,
+      ParameterDescriptionsPlugin,
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
+      VariableNamesPlugin,
     ],
     disablePlugins: [
       // `Query.query` and `Query` as a node served Relay 1.

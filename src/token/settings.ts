@@ -46,6 +46,12 @@ export function oauthSettings(organizationId: string | null, requestId: string):
   };
 }
 
+/** Sets all of them until the end of the transaction. Prepared once per connection: every settings object has the same keys. */
+export function toStatement(settings: TransactionSettings) {
+  const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`);
+  return { name: 'settings', text: `select ${calls.join(', ')}`, values: Object.values(settings) };
+}
+
 /** One role per token: `me` stands alone, and `app` includes what `basic` may do. */
 function roleOf(scopes: readonly Scope[]): TransactionSettings['role'] {
   if (scopes.includes('me')) return 'graph_user';

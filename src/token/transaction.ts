@@ -1,5 +1,6 @@
-import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import type { TransactionSettings } from './settings.ts';
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
+import { type TransactionSettings, toStatement } from './settings.ts';
 
 /**
  * Runs `work` in one transaction under these settings, all of them local to it. Commits what it resolves to, rolls back
@@ -13,7 +14,7 @@ export async function inTransaction<T>(
   const client = await pool.connect();
   let unusable = false;
   try {
-    await allOf([client.query('begin'), client.query(setSettings(settings))]);
+    await allOf([client.query('begin'), client.query(toStatement(settings))]);
     const result = await work(client);
     await client.query('commit');
     return result;
@@ -25,33 +26,18 @@ export async function inTransaction<T>(
   }
 }
 
-/**
- * Runs one statement in a transaction of its own under these settings. Everything is queued at once, so that a pipelined
- * connection makes one round trip of it; when a part fails PostgreSQL refuses the rest, and the commit rolls back.
- */
+/** Runs one statement in a transaction of its own under these settings, in one round trip. */
 export async function queryOnce<Row extends QueryResultRow>(
   pool: Pool,
   settings: TransactionSettings,
-  query: QueryConfig,
+  statement: Statement,
 ): Promise<QueryResult<Row>> {
   const client = await pool.connect();
-  const begun = client.query('begin');
-  const set = client.query(setSettings(settings));
-  const result = client.query<Row>(query);
-  const committed = client.query('commit');
   try {
-    await allOf([begun, set, result, committed]);
-    return await result;
+    return await queryInImplicitTransaction<Row>(client, settings, statement);
   } finally {
-    client.release(await failed(committed));
+    client.release();
   }
-}
-
-/** Prepared once per connection: the keys are the same each time, since a settings object always has all of them. */
-function setSettings(settings: TransactionSettings): QueryConfig {
-  const values = Object.entries(settings).flat();
-  const calls = Object.keys(settings).map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, true)`);
-  return { name: 'settings', text: `select ${calls.join(', ')}`, values };
 }
 
 /** Waits until all are over, then throws what failed first: none is left running on a connection that goes back. */

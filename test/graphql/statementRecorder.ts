@@ -7,6 +7,8 @@ export type StatementRecorder = {
   url: string;
   /** Every statement that was run since the last call, in order. */
   take(): string[];
+  /** How often the service has waited for an answer since the last call. */
+  takeRoundTrips(): number;
   stop(): Promise<void>;
 };
 
@@ -18,9 +20,18 @@ export type StatementRecorder = {
 export async function recordStatements(databaseUrl: string): Promise<StatementRecorder> {
   const target = new URL(databaseUrl);
   let statements: string[] = [];
+  let roundTrips = 0;
   const server = createServer((client) => {
     const database = connect(Number(target.port), target.hostname);
     const read = createReader((statement) => statements.push(statement));
+    let isWaiting = false;
+    client.on('data', () => {
+      if (!isWaiting) roundTrips++;
+      isWaiting = true;
+    });
+    database.on('data', () => {
+      isWaiting = false;
+    });
     client.on('data', read).pipe(database).pipe(client);
     client.on('error', () => database.destroy());
     database.on('error', () => client.destroy());
@@ -36,6 +47,11 @@ export async function recordStatements(databaseUrl: string): Promise<StatementRe
     take: () => {
       const taken = statements;
       statements = [];
+      return taken;
+    },
+    takeRoundTrips: () => {
+      const taken = roundTrips;
+      roundTrips = 0;
       return taken;
     },
     stop: async () => {

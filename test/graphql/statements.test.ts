@@ -50,18 +50,23 @@ async function createRows(): Promise<void> {
 }
 
 /** What one operation makes the service run after its look at the token: in how many transactions, and which statements. */
-async function run(token: string, query: string): Promise<{ transactions: number; statements: string[] }> {
+async function run(token: string, query: string): Promise<Ran> {
   recorder.take();
+  recorder.takeRoundTrips();
   await read(graph, token, query);
+  const roundTrips = recorder.takeRoundTrips() - 1;
   const all = recorder.take();
   const verified = all.findIndex((statement) => statement.includes('oauth.verify_access_token'));
   const own = all.slice(verified + 1);
   return {
+    roundTrips,
     // Each begins with its claims.
     transactions: own.filter((statement) => statement.includes('set_config')).length,
     statements: own.filter((statement) => /\b(app_public|app_hidden|oauth)\b/.test(statement)),
   };
 }
+
+type Ran = { roundTrips: number; transactions: number; statements: string[] };
 
 test.each([
   ['the viewer', () => person, '{ viewer { id fullName email } }'],
@@ -94,11 +99,14 @@ test.each([
   ],
   ['a filtered page', () => tenant.app, '{ app { users(externalIdentifiers: ["u-1"]) { nodes { id email } } } }'],
   ['a count alone', () => tenant.app, '{ app { users { totalCount } } }'],
-])('%s: one statement in one transaction', async (_what, token, query) => {
-  const { transactions, statements } = await run(token(), query);
+])('%s: one statement in one transaction and one round trip', async (_what, token, query) => {
+  // Past the connection's own beginning.
+  await run(token(), query);
+  const { roundTrips, transactions, statements } = await run(token(), query);
 
   expect(statements).toEqual([expect.stringMatching(/select/i)]);
   expect(transactions).toBe(1);
+  expect(roundTrips).toBe(1);
 });
 
 test('deeper levels of children are read by a statement for every eight of them', async () => {
@@ -116,6 +124,19 @@ test('deeper levels of children are read by a statement for every eight of them'
   expect(counts).toEqual([1, 1, 2, 2, 3, 3]);
 });
 
+test('several statements share one transaction', async () => {
+  const unit = await createUnit(tenant, {});
+  const user = await createUser(tenant);
+  const query = `{ a: node(id: "${unit.id}") { id } b: node(id: "${user.id}") { id } app { name } }`;
+  await run(tenant.app, query);
+  const { roundTrips, transactions, statements } = await run(tenant.app, query);
+
+  expect(statements).toHaveLength(3);
+  expect(transactions).toBe(1);
+  // The first begins it; its end may be waited for, too, but not by the client.
+  expect([3, 4]).toContain(roundTrips);
+});
+
 test('a mutation that selects what it has written is one statement', async () => {
   const created = await run(
     tenant.app,
@@ -127,9 +148,10 @@ test('a mutation that selects what it has written is one statement', async () =>
   );
   const deleted = await run(tenant.app, 'mutation { userDelete(externalIdentifier: "a") { user { id } } }');
 
-  for (const { transactions, statements } of [created, updated, deleted]) {
+  for (const { roundTrips, transactions, statements } of [created, updated, deleted]) {
     expect(statements).toHaveLength(1);
     expect(transactions).toBe(1);
+    expect(roundTrips).toBe(1);
   }
 });
 

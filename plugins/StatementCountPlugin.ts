@@ -1,0 +1,56 @@
+import {
+  PgDeleteSingleStep,
+  PgInsertSingleStep,
+  PgSelectStep,
+  PgUnionAllStep,
+  PgUpdateSingleStep,
+} from 'postgraphile/@dataplan/pg';
+import { type OperationPlan, Step } from 'postgraphile/grafast';
+
+declare global {
+  namespace Grafast {
+    interface Context {
+      /** How many statements the operation's plan has; known before the first of them runs. */
+      statementCount?: number;
+    }
+  }
+  namespace GraphileConfig {
+    interface Plugins {
+      StatementCountPlugin: true;
+    }
+  }
+}
+
+/** Tells each operation how many statements it will run, so that those that run several can see one state of the database. */
+export const StatementCountPlugin: GraphileConfig.Plugin = {
+  name: 'StatementCountPlugin',
+  description: 'Counts the SQL statements of operation plans',
+  version: '1.0.0',
+
+  grafast: {
+    middleware: {
+      establishOperationPlan(next, { context }) {
+        const plan = next();
+        context.statementCount = countStatements(plan);
+        return plan;
+      },
+    },
+  },
+};
+
+const counts = new WeakMap<OperationPlan, number>();
+
+function countStatements(plan: OperationPlan): number {
+  const known = counts.get(plan);
+  if (known !== undefined) return known;
+  const count = plan.getStepsByStepClass<Step>(Step).filter(runsStatement).length;
+  counts.set(plan, count);
+  return count;
+}
+
+/** Unless it was made part of another, which then is no longer among the steps. */
+function runsStatement(step: Step): boolean {
+  return stepClasses.some((stepClass) => step instanceof stepClass);
+}
+
+const stepClasses = [PgSelectStep, PgUnionAllStep, PgInsertSingleStep, PgUpdateSingleStep, PgDeleteSingleStep];

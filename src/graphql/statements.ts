@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
+import { queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
+import type { TransactionSettings } from '../token/settings.ts';
+import { cancellable } from './cancellation.ts';
+import { openSnapshot, type Snapshot } from './snapshot.ts';
+
+/** How one operation reaches the database. */
+export type Statements = {
+  readonly withPgClient: WithPgClient;
+  /** After its last statement. */
+  end(): void;
+};
+
+export type StatementsOptions = {
+  /** Aborts when the client goes away, and with it the statement. */
+  readonly signal: AbortSignal;
+  /** Asked at the first statement: whether all must see the same state of the database. */
+  readonly inSnapshot: () => boolean;
+  /** PostGraphile's own way, for what is more than a statement. */
+  readonly ordinary: WithPgClient;
+};
+
+/**
+ * Each statement is a transaction of its own and one round trip, unless the operation has several and only reads: then they share
+ * one snapshot.
+ */
+export function createStatements(pool: Pool, { signal, inSnapshot, ordinary }: StatementsOptions): Statements {
+  let snapshot: Snapshot | null = null;
+
+  const run = (settings: TransactionSettings, statement: Statement) => {
+    if (!inSnapshot()) return runAlone(pool, settings, statement, signal);
+    snapshot ??= openSnapshot(pool, settings, signal);
+    return snapshot.run(statement);
+  };
+
+  return {
+    withPgClient: async (settings, callback) =>
+      callback({
+        async query(query) {
+          const { rows, rowCount } = await run(settings as TransactionSettings, toNamed(query));
+          return { rows, rowCount, notices: [] };
+        },
+        withTransaction: (work) => ordinary(settings, (client) => client.withTransaction(work as never)) as never,
+      }),
+    end: () => snapshot?.end(),
+  };
+}
+
+async function runAlone(pool: Pool, settings: TransactionSettings, statement: Statement, signal: AbortSignal) {
+  const client = await pool.connect();
+  try {
+    return await cancellable(client, signal, () => queryInImplicitTransaction(client, settings, statement));
+  } finally {
+    client.release();
+  }
+}
+
+/** PostGraphile names its queries and not its changes; both are the same texts again and again. */
+function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {
+  return {
+    name: name ?? hash('sha1', text),
+    text,
+    ...(values && { values: [...values] }),
+    ...(arrayMode && { rowMode: 'array' }),
+  };
+}
