@@ -1,5 +1,5 @@
 --! Previous: sha1:7008739dc700f4b8cd299ce0a515231691a1b642
---! Hash: sha1:1f0c09a2504caa4157da84c8768afa1276a6d9db
+--! Hash: sha1:89bceb682b706f27fd644f7dbc06a2da4a0964c3
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and whoever looks sees no secret.
@@ -51,7 +51,9 @@ create view audit.relations with (security_invoker = true) as
       when c.relforcerowsecurity then 'forced'
       else 'on, not forced'
     end as row_security,
-    obj_description(c.oid, 'pg_class') as comment
+    obj_description(c.oid, 'pg_class') as comment,
+    -- Whatever the search path is.
+    format('%I.%I', n.nspname, c.relname) as name
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^(pg_|information_schema$|graphile_)';
@@ -144,7 +146,8 @@ create view audit.functions with (security_invoker = true) as
       order by 1
     ) as callers,
     array(select t.tgrelid::regclass::text from pg_trigger t where t.tgfoid = p.oid order by 1) as trigger_tables,
-    obj_description(p.oid, 'pg_proc') as comment
+    obj_description(p.oid, 'pg_proc') as comment,
+    format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as name
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
   where n.nspname !~ '^(pg_|information_schema$|graphile_)';
@@ -195,7 +198,7 @@ create view audit.bypasses with (security_invoker = true) as
   ),
   found as (
     select
-      r.kind, r.relation::text as object, r.owner::text as who,
+      r.kind, r.name as object, r.owner::text as who,
       case r.row_security
         when 'off' then 'row-level security is off'
         when 'on, not forced' then 'row-level security is not forced on the owner'
@@ -205,7 +208,8 @@ create view audit.bypasses with (security_invoker = true) as
     from audit.relations r
     where r.row_security <> 'forced' or r.kind in ('materialized view', 'foreign table')
     union all
-    select 'owner', string_agg(r.relation::text, ', ' order by r.relation::text), r.owner::text, 'may switch row-level security off and change policies',
+    select 'owner',
+      case r.owner when (select oid from main_owner) then 'tables' else string_agg(r.name, ', ' order by r.name) end, r.owner::text, 'may switch row-level security off and change policies',
       case when r.owner = (select oid from main_owner) and r.owner not in (select oid from request_roles union all select oid from authenticators)
         then 'Somebody has to own the tables; no request comes as the owner.' end
     from audit.relations r
@@ -239,12 +243,12 @@ create view audit.bypasses with (security_invoker = true) as
       end
     from memberships
     union all
-    select 'definer', f.function::text, coalesce(nullif(array_to_string(f.callers, ', '), ''), 'nobody'),
+    select 'definer', f.name, coalesce(nullif(array_to_string(f.callers, ', '), ''), 'nobody'),
       format('runs with the rights of %s', f.owner), null
     from audit.functions f
     where f.definer
     union all
-    select 'view', r.relation::text,
+    select 'view', r.name,
       coalesce((select string_agg(m.role, ', ' order by m.role) from audit.roles m where has_any_column_privilege(m.role, r.relation, 'select')), 'nobody'),
       format('reads with the rights of %s', r.owner), null
     from audit.relations r
@@ -252,22 +256,24 @@ create view audit.bypasses with (security_invoker = true) as
     where r.kind = 'view'
       and not coalesce((select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'security_invoker'), false)
     union all
-    select 'rule', format('%s on %s', w.rulename, w.ev_class::regclass), c.relowner::regrole::text, 'works with the rights of its table''s owner', null
+    select 'rule', format('%I on %s', w.rulename, r.name), r.owner::text, 'works with the rights of its table''s owner', null
     from pg_rewrite w
-    join pg_class c on c.oid = w.ev_class
-    where w.ev_type <> '1' and w.ev_class in (select relation from audit.relations)
+    join audit.relations r on r.relation = w.ev_class
+    where w.ev_type <> '1'
     union all
-    select 'privilege', c.oid::regclass::text, case acl.grantee when 0 then 'public' else pg_get_userbyid(acl.grantee)::text end,
+    select 'privilege', r.name, case acl.grantee when 0 then 'public' else pg_get_userbyid(acl.grantee)::text end,
       format('may %s, which asks no policy', lower(acl.privilege_type)), null
-    from pg_class c, aclexplode(c.relacl) acl
-    where c.oid in (select relation from audit.relations) and acl.grantee <> c.relowner
+    from audit.relations r
+    join pg_class c on c.oid = r.relation,
+    aclexplode(c.relacl) acl
+    where acl.grantee <> c.relowner
       and acl.privilege_type not in ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
     union all
-    select 'publication', format('%I.%I', schemaname, tablename), pubname, 'sends every row to its subscribers', null
-    from pg_publication_tables
-    where format('%I.%I', schemaname, tablename)::regclass in (select relation from audit.relations)
+    select 'publication', r.name, p.pubname, 'sends every row to its subscribers', null
+    from pg_publication_tables p
+    join audit.relations r on r.name = format('%I.%I', p.schemaname, p.tablename)
     union all
-    select 'leakproof', f.function::text, f.owner::text, 'may be asked about rows before their policies are', null
+    select 'leakproof', f.name, f.owner::text, 'may be asked about rows before their policies are', null
     from audit.functions f
     join pg_proc p on p.oid = f.function
     where p.proleakproof
@@ -276,7 +282,7 @@ create view audit.bypasses with (security_invoker = true) as
     from pg_parameter_acl, aclexplode(paracl) acl
     where parname = 'session_replication_role' and acl.grantee <> 10
     union all
-    select 'history', r.relation::text, 'everybody', 'changes it without a trace', null
+    select 'history', r.name, 'everybody', 'changes it without a trace', null
     from audit.relations r
     join pg_class c on c.oid = r.relation
     where r.kind in ('table', 'partition') and c.relnamespace <> 'audit'::regnamespace

@@ -1,5 +1,5 @@
---! Previous: sha1:1f0c09a2504caa4157da84c8768afa1276a6d9db
---! Hash: sha1:f9daf9a5d3f01931ffeb08a80914b3ff2885b1c4
+--! Previous: sha1:89bceb682b706f27fd644f7dbc06a2da4a0964c3
+--! Hash: sha1:d326d61d4079a8b8123e9cf398e922554878b7a6
 --! Message: audit changes
 
 -- Who did what: each change of a tenant's row, when, by whom, and what it changed. No secret is in it, and nobody rewrites it.
@@ -28,7 +28,7 @@ drop table if exists audit.changes;
 drop function if exists audit.retention();
 
 create function audit.retention() returns interval
-  language sql immutable parallel safe
+  language sql immutable parallel safe set search_path = pg_catalog, pg_temp
   as $$ select interval '400 days' $$;
 comment on function audit.retention() is 'How long changes are kept. A migration that replaces it changes that; nobody else can.';
 
@@ -177,7 +177,7 @@ comment on function audit.erase_person() is 'Takes all values out of the history
 
 create function audit.record(relation regclass, subject_id name default 'id', row_id name default 'id', secrets name[] default '{}', derived name[] default '{}')
   returns void
-  language plpgsql volatile
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
     all_derived name[] = derived || array(select attname from pg_attribute where attrelid = relation and attgenerated <> '');
