@@ -83,7 +83,9 @@ type Values = Readonly<Record<string, unknown>>;
 const isConnection = (field: Field) => field.args.some(({ name }) => name === 'first');
 
 function problemsOf(field: Field, node: FieldNode, values: Values): GraphQLError[] {
-  return Object.entries(checks).flatMap(([argument, check]) => {
+  const filters = Object.keys(values).filter((argument) => !(argument in checks));
+  return [...Object.keys(checks), ...filters].flatMap((argument) => {
+    const check = checks[argument] ?? text;
     const message = values[argument] == null ? null : check(values[argument], values, field);
     if (message === null) return [];
     return [
@@ -108,6 +110,10 @@ const checks: Readonly<Record<string, (value: unknown, values: Values, field: Fi
     return identifiers.every(isText) ? null : 'contains a character that is not Unicode text.';
   },
 };
+
+/** Any other argument is a parameter of the function that lists the rows; its type was checked. */
+const text = (value: unknown) =>
+  typeof value !== 'string' || isText(value) ? null : 'contains a character that is not Unicode text.';
 
 function pageSize(size: unknown): string | null {
   return typeof size === 'number' && size >= 0 && size <= maxPageSize ? null : `must be from 0 to ${maxPageSize}.`;

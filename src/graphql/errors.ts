@@ -89,6 +89,13 @@ function ofDatabase(
       return column
         ? { code: 'BAD_USER_INPUT', message: `${camelCase(column)} cannot be null.`, argument: camelCase(column) }
         : null;
+    case '22001': // string_data_right_truncation
+    case '22003': // numeric_value_out_of_range
+    case '22007': // invalid_datetime_format
+    case '22008': // datetime_field_overflow
+    case '22021': // character_not_in_repertoire
+    case '22P02': // invalid_text_representation
+      return { code: 'BAD_USER_INPUT', message: 'A value is out of range, or of another form than its type asks for.' };
     case 'P0002': // no_data_found, raised by our functions with a sentence for the client
       return { code: 'NOT_FOUND', message: `${message}.` };
     case '42501': // insufficient_privilege

@@ -1,0 +1,186 @@
+import { readFile } from 'node:fs/promises';
+import {
+  type Answer,
+  ask,
+  createTenant,
+  createUnit,
+  createViewer,
+  type GraphTest,
+  grantAccess,
+  read,
+  startGraphTest,
+  type Tenant,
+  type TestUnit,
+} from '../graphql/support.ts';
+
+/** The guide's own blocks, in its order: each SQL becomes part of `current.sql`, each query gets the answer that follows it. */
+type Block = { language: 'sql' | 'graphql' | 'json'; text: string };
+
+const guide = new URL('../../docs/changing-the-schema.md', import.meta.url);
+
+let blocks: Block[];
+let graph: GraphTest;
+let tenant: Tenant;
+let depot: TestUnit;
+beforeAll(async () => {
+  const text = await readFile(guide, 'utf8');
+  blocks = [...text.matchAll(/^```(sql|graphql|json)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({
+    language: language as Block['language'],
+    text,
+  }));
+  graph = await startGraphTest();
+  tenant = await createTenant(graph);
+  depot = await createUnit(tenant, { name: 'Depot' });
+});
+afterAll(() => graph.stop());
+
+test('following the guide, each step is in GraphQL as the guide shows it', async () => {
+  const steps: string[] = [];
+  const shown: unknown[] = [];
+  const answered: unknown[] = [];
+  let answer: Answer['body'] | null = null;
+  for (const { language, text } of blocks) {
+    if (language === 'sql') {
+      steps.push(text);
+      await runTwice(currentFile(steps));
+      await graph.reload();
+      // What the steps before have written goes with the table, which the file makes anew.
+      for (const query of mutationsOf(answered.length)) await ask(graph, tenant.app, query, { depot: depot.id });
+    } else if (language === 'graphql') {
+      answer = (await ask(graph, tenant.app, text, { depot: depot.id })).body;
+    } else {
+      shown.push(JSON.parse(text));
+      answered.push(answer);
+    }
+  }
+
+  expect(answered).toEqual(shown);
+  expect(steps).toHaveLength(4);
+  expect(shown).toHaveLength(5);
+});
+
+test('everything that the guide adds is described', async () => {
+  const fields = '{ name description fields { name description args { name description } } }';
+  const { door, mutation, payload } = await read<Record<string, Described>>(
+    graph,
+    null,
+    `{ door: __type(name: "Door") ${fields} mutation: __type(name: "Mutation") ${fields} payload: __type(name: "DoorCreatePayload") ${fields} }`,
+  );
+
+  const all = [door, mutation, payload].flatMap((type) => [type, ...(type?.fields ?? [])]);
+  const described = all.flatMap((item) => [item, ...(item?.args ?? [])]);
+  expect(described.filter((item) => !item?.description)).toEqual([]);
+  expect(described.length).toBeGreaterThan(15);
+});
+
+test('the policies hold: a person sees the doors of accessible units, another organization and a basic token none', async () => {
+  const ada = await createViewer(tenant);
+  const secret = await createUnit(tenant, { name: 'Vault' });
+  await ask(graph, tenant.app, create, { unit: secret.id, name: 'Hatch' });
+  await grantAccess(tenant, ada, depot);
+  const stranger = await createTenant(graph);
+  const node = await read<{ app: { doors: { nodes: { id: string }[] } } }>(
+    graph,
+    tenant.app,
+    '{ app { doors { nodes { id } } } }',
+  );
+  const find = `{ ${node.app.doors.nodes.map(({ id }, n) => `d${n}: node(id: "${id}") { ... on Door { name } }`).join(' ')} }`;
+
+  expect(Object.values(await read<object>(graph, tenant.app, find))).toEqual([
+    { name: 'North gate' },
+    { name: 'South gate' },
+    { name: 'Hatch' },
+  ]);
+  expect(Object.values(await read<object>(graph, ada.token, find))).toEqual([
+    { name: 'North gate' },
+    { name: 'South gate' },
+    null,
+  ]);
+  expect(Object.values(await read<object>(graph, stranger.app, find))).toEqual([null, null, null]);
+  expect(Object.values(await read<object>(graph, tenant.basic, find))).toEqual([null, null, null]);
+});
+
+test.each<[string, Record<string, unknown>, object]>([
+  ['a broken rule', { name: '' }, { code: 'BAD_USER_INPUT', argument: 'name' }],
+  ['half a surrogate pair', { name: '\ud800' }, { code: 'BAD_USER_INPUT', argument: 'name' }],
+  ['NUL', { name: 'a\0b' }, { code: 'BAD_USER_INPUT', argument: 'name' }],
+  ['an undecodable id', { unit: 'nonsense' }, { code: 'BAD_USER_INPUT', argument: 'unitId' }],
+  [
+    "another type's id",
+    { unit: 'VXNlcjowMTkzYjVkMC0wMDAwLTcwMDAtODAwMC0wMDAwMDAwMDAwMDA' },
+    { code: 'BAD_USER_INPUT', argument: 'unitId' },
+  ],
+  [
+    'a unit that is not there',
+    { unit: 'VW5pdDowMTkzYjVkMC0wMDAwLTcwMDAtODAwMC0wMDAwMDAwMDAwMDA' },
+    { code: 'BAD_USER_INPUT', argument: 'unitId' },
+  ],
+])('a mutation of a function refuses %s, and names the argument', async (_, variables, extensions) => {
+  const { status, body } = await ask(graph, tenant.app, create, { unit: depot.id, name: 'Side door', ...variables });
+
+  expect({ status, data: body.data, extensions: body.errors?.[0]?.extensions }).toEqual({
+    status: 200,
+    data: { doorCreate: null },
+    extensions,
+  });
+});
+
+test('a unit of another organization is none', async () => {
+  const stranger = await createTenant(graph);
+  const foreign = await createUnit(stranger, { name: 'Elsewhere' });
+
+  const { body } = await ask(graph, tenant.app, create, { unit: foreign.id, name: 'Tunnel' });
+
+  expect(body.errors?.[0]).toMatchObject({ message: 'There is no such unit.', extensions: { argument: 'unitId' } });
+});
+
+test('a person may not call a mutation that is not granted', async () => {
+  const ada = await createViewer(tenant);
+
+  const { body } = await ask(graph, ada.token, create, { unit: depot.id, name: 'Window' });
+
+  expect(body).toMatchObject({ data: { doorCreate: null }, errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+});
+
+test('a filter refuses what is no text before anything is executed', async () => {
+  const query = 'query ($text: String) { app { doors(nameContains: $text) { totalCount } } }';
+
+  const { status, body } = await ask(graph, tenant.app, query, { text: 'a\0b' });
+
+  expect({ status, extensions: body.errors?.[0]?.extensions }).toEqual({
+    status: 400,
+    extensions: { code: 'BAD_USER_INPUT', argument: 'nameContains' },
+  });
+  expect(await read(graph, tenant.app, query, { text: 'gate' })).toEqual({ app: { doors: { totalCount: 2 } } });
+  expect(await read(graph, tenant.app, query)).toEqual({ app: { doors: { totalCount: 3 } } });
+});
+
+const create = 'mutation ($unit: ID!, $name: String!) { doorCreate(unitId: $unit, name: $name) { door { name } } }';
+
+type Described = {
+  name: string;
+  description: string | null;
+  args?: Described[];
+  fields?: Described[];
+};
+
+/** The drops at the top, the latest first; then what is made, in order. */
+function currentFile(steps: readonly string[]): string {
+  const parts = steps.map((step) => {
+    const [drop = '', ...rest] = step.split('\n\n');
+    expect(drop).toMatch(/^drop \S+ if exists [^;]+;$/);
+    return { drop, make: rest.join('\n\n') };
+  });
+  return [...parts.map(({ drop }) => drop).toReversed(), ...parts.map(({ make }) => make)].join('\n');
+}
+
+/** As the developer's database does, on each save; each time in one transaction. */
+async function runTwice(sql: string): Promise<void> {
+  for (let times = 0; times < 2; times++) await graph.database.owner.query(`begin; ${sql}; commit`);
+}
+
+/** The guide's first mutation, once it was shown. */
+function mutationsOf(shownAnswers: number): string[] {
+  const mutation = blocks.find(({ language, text }) => language === 'graphql' && text.startsWith('mutation'));
+  return mutation && shownAnswers > 1 ? [mutation.text] : [];
+}
