@@ -1,0 +1,42 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What a process has computed so far, all of its threads together, in milliseconds; Linux counts in steps of 10. */
+export async function processMs(pid: number): Promise<number> {
+  const { own } = await readStat(pid);
+  return own;
+}
+
+/** What a PostgreSQL server has computed so far: all of its processes, those that have ended included. */
+export async function postgresMs(cluster: string): Promise<number> {
+  const [first = ''] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
+  const postmaster = Number(first);
+  const { own, ended } = await readStat(postmaster);
+  let sum = own + ended;
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const stat = await readStat(Number(entry)).catch(() => null);
+    if (stat?.parent === postmaster) sum += stat.own;
+  }
+  return sum;
+}
+
+/** Resident memory in megabytes. */
+export async function residentMegabytes(pid: number): Promise<number> {
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (Number(kibibytes) * 1024) / 1e6;
+}
+
+/** proc(5): the fields behind the name, which may contain anything, are the 3rd and so on. */
+async function readStat(pid: number): Promise<{ parent: number; own: number; ended: number }> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const [utime = 0, stime = 0, cutime = 0, cstime = 0] = fields.slice(11, 15);
+  return { parent: fields[1] ?? 0, own: (utime + stime) * tickMs, ended: (cutime + cstime) * tickMs };
+}
+
+/** `getconf CLK_TCK` is 100 on every Linux that Node.js runs on. */
+const tickMs = 10;

@@ -1,0 +1,40 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { Pool } from 'pg';
+import { postgraphile } from 'postgraphile';
+import { grafserv } from 'postgraphile/grafserv/node';
+import type { Claims } from '../../../../src/token/claims.ts';
+import { authenticate, settingsOf } from '../authenticate.ts';
+import { createPipelinedPool } from '../queryPipelined.ts';
+import { createStockPreset } from './createStockPreset.ts';
+
+/** PostGraphile as it comes: its adaptor for `pg`, its server, its defaults. */
+export async function serveStock(authUrl: string): Promise<Server> {
+  const claimsByRequest = new WeakMap<IncomingMessage, Claims>();
+  const claimsOf = ({ node }: Partial<Grafast.RequestContext>) => {
+    const claims = node && claimsByRequest.get(node.req);
+    if (!claims) throw new Error('The request is not authenticated.');
+    return claims;
+  };
+  const preset = createStockPreset(new Pool({ connectionString: authUrl }), {
+    pgSettings: (context) => settingsOf(claimsOf(context)),
+    context: (context) => {
+      const { scopes, organizationId } = claimsOf(context);
+      return { scopes, organizationId };
+    },
+  });
+  const instance = postgraphile(preset).createServ(grafserv);
+  await instance.ready();
+
+  const lookups = createPipelinedPool(authUrl, 2);
+  const inner = createServer();
+  await instance.addTo(inner, false);
+  return createServer((request, response) => {
+    authenticate(lookups, request).then(
+      (claims) => {
+        claimsByRequest.set(request, claims);
+        inner.emit('request', request, response);
+      },
+      () => response.writeHead(401).end(),
+    );
+  });
+}
