@@ -14,7 +14,7 @@ process.env.RAYON_NUM_THREADS ??= '1';
 
 const commands = new Map(
   Object.entries({
-    ...{ serve, migrate, admin, dev },
+    ...{ serve, migrate, admin, audit, dev },
     commit: () => develop('commit'),
     reset: () => develop('reset'),
     status: () => develop('status'),
@@ -62,6 +62,12 @@ async function migrate(): Promise<void> {
 async function admin(args: string[]): Promise<void> {
   const { runAdmin } = await import('./admin/runAdmin.ts');
   process.exit(await runAdmin(args, () => loadConfig(process.env, 'admin')));
+}
+
+/** `npm run audit -- <args>` */
+async function audit(args: string[]): Promise<void> {
+  const { runAudit } = await import('./audit/runAudit.ts');
+  process.exit(await runAudit(args, () => loadConfig(process.env, 'migrations'), console.log));
 }
 
 /** `npm run dev` */

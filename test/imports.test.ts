@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  */
 const layers = [
   ['src/main.ts'],
-  ['src/service.ts', 'src/admin'],
+  ['src/service.ts', 'src/admin', 'src/audit'],
   ['src/app.ts', 'src/parts.ts', 'src/startLines.ts'],
   ['src/provisioning'],
   ['src/tools'],

@@ -1,0 +1,130 @@
+import type { Access, Policy } from './readAccess.ts';
+
+/** One change of who may do what. */
+export type Difference = {
+  verdict: 'wider' | 'narrower' | 'unclear';
+  object: string;
+  role: string;
+  detail: string;
+};
+
+/** What `after` lets whom do that `before` did not, and the other way round. */
+export function compareAccess(before: Access, after: Access): Difference[] {
+  return [
+    ...compareSets(before.grants, after.grants, (name, members) => {
+      const [command = '', role = '', object = ''] = name.split(' ');
+      return { object, role, detail: members[0] === '*' ? command : `${command} ${members.join(', ')}` };
+    }),
+    ...compareSets(before.callers, after.callers, (object, members) => ({
+      object,
+      role: members.join(', '),
+      detail: 'call',
+    })),
+    ...compareSets(before.bypasses, after.bypasses, (name, members) => ({
+      object: name.slice(name.indexOf(' ') + 1),
+      role: members.join(', '),
+      detail: `escapes the policies: ${name.split(' ')[0]}`,
+    })),
+    ...compareRowSecurity(before.rowSecurity, after.rowSecurity),
+    ...comparePolicies(before.policies, after.policies),
+    ...compareDefinitions(before, after),
+    ...compareSets(before.outcomes, after.outcomes, (name, members) => {
+      const [command = '', role = '', object = ''] = name.split(' ');
+      return {
+        object,
+        role,
+        detail: `${command}, tried: ${count(members.length, 'example row')}, such as for ${members[0]}`,
+      };
+    }),
+  ];
+}
+
+/** How two sets stand to each other. */
+function relate(before: ReadonlySet<string>, after: ReadonlySet<string>): 'same' | 'wider' | 'narrower' | 'crossed' {
+  const [gained, lost] = [after.difference(before).size > 0, before.difference(after).size > 0];
+  if (gained) return lost ? 'crossed' : 'wider';
+  return lost ? 'narrower' : 'same';
+}
+
+type Sets = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What was gained is wider, what was lost is narrower; both may happen to one name. */
+function compareSets(
+  before: Sets,
+  after: Sets,
+  describe: (name: string, members: string[]) => Omit<Difference, 'verdict'>,
+): Difference[] {
+  return names(before, after).flatMap((name) => {
+    const [old, current] = [before.get(name) ?? none, after.get(name) ?? none];
+    const [gained, lost] = [[...current.difference(old)], [...old.difference(current)]];
+    return [
+      ...(gained.length > 0 ? [{ verdict: 'wider' as const, ...describe(name, gained) }] : []),
+      ...(lost.length > 0 ? [{ verdict: 'narrower' as const, ...describe(name, lost) }] : []),
+    ];
+  });
+}
+
+const none: ReadonlySet<string> = new Set();
+
+const strength = ['off', 'on, not forced', 'forced'];
+
+function compareRowSecurity(before: Access['rowSecurity'], after: Access['rowSecurity']): Difference[] {
+  return names(before, after).flatMap((object) => {
+    const [old, current] = [before.get(object), after.get(object)];
+    if (old === undefined || current === undefined || old === current) return [];
+    const verdict = strength.indexOf(current) < strength.indexOf(old) ? 'wider' : 'narrower';
+    return [{ verdict, object, role: '', detail: `row-level security is ${current}; it was ${old}` }];
+  });
+}
+
+function comparePolicies(before: Access['policies'], after: Access['policies']): Difference[] {
+  return names(before, after).flatMap((object): Difference[] => {
+    const [old, current] = [before.get(object), after.get(object)];
+    const role = (current ?? old)?.roles.join(', ') ?? '';
+    if (old && current) {
+      return textOf(old) === textOf(current) ? [] : [{ object, role, ...judge(old, current) }];
+    }
+    const permissive = (current ?? old)?.permissive ?? true;
+    const verdict = permissive === (current !== undefined) ? 'wider' : 'narrower';
+    const kind = permissive ? 'a policy' : 'a restrictive policy';
+    return [
+      { verdict, object, role, detail: `${kind} ${current ? 'was added' : 'is gone'}: ${textOf(current ?? old)}` },
+    ];
+  });
+}
+
+/** By the example rows: wider when it holds for all for which it did, and more. */
+function judge(old: Policy, current: Policy): Pick<Difference, 'verdict' | 'detail'> {
+  const changed = `${textOf(old)} became ${textOf(current)}`;
+  const sameKind = old.permissive === current.permissive && old.command === current.command;
+  const relation = sameKind ? relate(old.holds, current.holds) : 'crossed';
+  if (relation === 'wider' || relation === 'narrower') {
+    const examples = [
+      ...(relation === 'wider' ? current.holds.difference(old.holds) : old.holds.difference(current.holds)),
+    ];
+    const said = relation === 'wider' ? 'now holds for' : 'no longer holds for';
+    return { verdict: relation, detail: `${changed}; ${said} ${examples[0]}` };
+  }
+  const why = relation === 'same' ? 'holds for the same example rows' : 'holds for other example rows';
+  return { verdict: 'unclear', detail: `${changed}; ${sameKind ? why : 'is of another kind'}` };
+}
+
+const textOf = (policy: Policy | undefined) =>
+  policy
+    ? [
+        `${policy.permissive ? '' : 'restrictive '}${policy.command} to ${policy.roles.join(', ')}`,
+        ...(policy.using === null ? [] : [`using ${policy.using}`]),
+        ...(policy.check === null ? [] : [`with check ${policy.check}`]),
+      ].join(' ')
+    : '';
+
+function compareDefinitions(before: Access, after: Access): Difference[] {
+  return [...after.definitions]
+    .filter(([object, text]) => before.definitions.has(object) && before.definitions.get(object) !== text)
+    .map(([object]) => ({ verdict: 'unclear', object, role: '', detail: 'what it does has changed' }));
+}
+
+const names = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) =>
+  [...new Set([...before.keys(), ...after.keys()])].sort();
+
+const count = (number: number, thing: string) => `${number} ${thing}${number === 1 ? '' : 's'}`;

@@ -1,0 +1,41 @@
+import { compareAccess, type Difference } from './compareAccess.ts';
+import { document, table } from './markdown.ts';
+import { migrationsAt, migrationsHere } from './migrationsAt.ts';
+import { readAccess } from './readAccess.ts';
+import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
+import { withScratchDatabase } from './withScratchDatabase.ts';
+
+/**
+ * `audit diff`: what the migrations of the working tree let whom do that those of a git revision did not, and the other way
+ * round. Both are built beside the audited database, filled with the same rows and asked by the same principals; grants
+ * and policies are compared as the catalogue has them, changed expressions by whom they let reach which rows.
+ *
+ * @returns what is wider or unclear as findings; what is narrower is none
+ * @throws {StartupError} when there is no such revision, or its migrations do not run
+ */
+export async function diff({ url }: AuditedDatabase, revision: string): Promise<Answer> {
+  const [there, here] = [await migrationsAt(revision), await migrationsHere()];
+  const before = await withScratchDatabase(url, there, here, readAccess);
+  const after = await withScratchDatabase(url, here, here, readAccess);
+  const differences = compareAccess(before, after);
+
+  const of = (verdict: Difference['verdict']) => differences.filter((difference) => difference.verdict === verdict);
+  const section = (verdict: Difference['verdict'], otherwise: string) =>
+    table(
+      of(verdict).map(({ object, role, detail }) => ({ object, role, detail })),
+      otherwise,
+    );
+  const text = document(
+    `# Access since ${revision}`,
+    '## Wider',
+    section('wider', 'Nobody may do more than before.'),
+    '## Unclear',
+    section('unclear', 'Nothing is left to judge.'),
+    '## Narrower',
+    section('narrower', 'Nobody may do less than before.'),
+    ...(after.notProbed.length > 0
+      ? ['## Not tried', `The rows that were tried are of other tables: ${after.notProbed.join(', ')}.`]
+      : []),
+  );
+  return { text, findings: of('wider').length + of('unclear').length };
+}

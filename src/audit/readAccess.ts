@@ -1,0 +1,149 @@
+import type { ClientBase } from 'pg';
+import { insertExamples } from './insertExamples.ts';
+
+/** What a database lets whom do: each set by what it is about. */
+export type Access = {
+  /** Columns that a role may use in a command, by `command role table`. `*` stands for whole rows. */
+  grants: Map<string, Set<string>>;
+  /** Who may call a function. */
+  callers: Map<string, Set<string>>;
+  /** `off`, `on, not forced` or `forced`, by table. */
+  rowSecurity: Map<string, string>;
+  policies: Map<string, Policy>;
+  /** What escapes the policies: `kind object` and who. */
+  bypasses: Map<string, Set<string>>;
+  /** Text that decides without being a policy, by object: views, and functions that policies call or that run with rights of their own. */
+  definitions: Map<string, string>;
+  /** Which principal's command on which row came through, by `command role table`. */
+  outcomes: Map<string, Set<string>>;
+  /** Tables for which there is no example row. */
+  notProbed: string[];
+};
+
+export type Policy = {
+  relation: string;
+  permissive: boolean;
+  command: string;
+  roles: string[];
+  using: string | null;
+  check: string | null;
+  /** Principal and row for which the expressions hold. */
+  holds: Set<string>;
+};
+
+/** Fills an empty database with examples and reads what whoever may do with them. */
+export async function readAccess(client: ClientBase): Promise<Access> {
+  await insertExamples(client);
+  const read = async <Row>(statement: string) => (await client.query(statement)).rows as Row[];
+  const sets = async (statement: string) => {
+    const rows = await read<{ name: string; members: string[] }>(statement);
+    return new Map(rows.map(({ name, members }) => [name, new Set(members)]));
+  };
+  const texts = async (statement: string) => {
+    const rows = await read<{ name: string; text: string }>(statement);
+    return new Map(rows.map(({ name, text }) => [name, text]));
+  };
+  const tables = await read<{ name: string }>(
+    "select name from audit.relations where kind in ('table', 'partition') order by name",
+  );
+
+  const [policies, outcomes] = [new Map<string, Policy>(), new Map<string, Set<string>>()];
+  for (const policy of await read<Policy & { name: string }>(policiesStatement))
+    policies.set(policy.name, { ...policy, holds: new Set() });
+  const notProbed: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await client.query(`select from ${name} limit 1`);
+    if (rows.length === 0) notProbed.push(name);
+    for (const { subject, member } of await probe(attempts(name))) add(outcomes, subject, member);
+    for (const { subject, member } of await probe(expressions(name))) policies.get(subject)?.holds.add(member);
+  }
+  return {
+    grants: await sets(grants),
+    callers: await sets("select name, callers as members from audit.functions where callers <> '{}'"),
+    rowSecurity: await texts('select name, row_security as text from audit.relations where row_security is not null'),
+    policies,
+    bypasses: await sets(bypasses),
+    definitions: await texts(definitions),
+    outcomes,
+    notProbed,
+  };
+
+  async function probe(statement: string) {
+    return read<{ subject: string; member: string }>(statement);
+  }
+}
+
+function add(sets: Map<string, Set<string>>, name: string, member: string): void {
+  const set = sets.get(name) ?? new Set();
+  sets.set(name, set.add(member));
+}
+
+const grants = `
+  select format('%s %s %s', m.command, m.role, r.name) as name,
+    case
+      when m.command = 'delete' then array['*']
+      when m.columns <> '{}' then m.columns
+      else array(select attname::text from pg_attribute where attrelid = m.relation and attnum > 0 and not attisdropped)
+    end as members
+  from audit.matrix m
+  join audit.relations r using (relation)
+  where m.granted`;
+
+const policiesStatement = `
+  select format('%s.%I', r.name, p.policy) as name, r.name as relation, p.permissive, p.command, p.roles,
+    p.using_expression as using, p.check_expression as check
+  from audit.policies p
+  join audit.relations r using (relation)`;
+
+// That a change leaves no trace is no access.
+const bypasses = `
+  select kind || ' ' || object as name, array_agg(who) as members
+  from audit.bypasses
+  where kind not in ('history', 'owner')
+  group by 1`;
+
+const definitions = `
+  select r.name, pg_get_viewdef(r.relation) as text from audit.relations r where r.kind like '%view'
+  union all
+  select f.name, pg_get_functiondef(f.function)
+  from audit.functions f
+  where f.definer
+    or exists (select from audit.policies p where concat(p.using_expression, p.check_expression) like '%' || split_part(f.name, '(', 1) || '(%')`;
+
+/** Everybody, and whoever comes without claims, which no request does and no policy may reward. */
+const askers = `
+  asker as materialized (
+    select p as who from audit.principals p
+    union all
+    select row('nobody:' || role, null, role, '', null, null, null, false)::audit.principals
+    from unnest(array['graph_app', 'graph_user', 'graph_basic', 'graph_oauth']) as role
+  )`;
+
+const attempts = (table: string) => `
+  with ${askers},
+  example as materialized (select to_jsonb(t) as value from ${table} t),
+  tried as (
+    select format('%s %s %s', m.command, m.role, '${table}') as subject,
+      (a.who).principal || ' ' || audit.condition_of('${table}', e.value) as member,
+      audit.attempt(a.who, '${table}', e.value, m.command) as outcome
+    from audit.matrix m
+    join asker a on (a.who).role = m.role
+    cross join example e
+    where m.relation = '${table}'::regclass and m.granted
+  )
+  select subject, member from tried where outcome = 'allowed'`;
+
+const expressions = (table: string) => `
+  with ${askers},
+  example as materialized (select to_jsonb(t) as value from ${table} t),
+  asked as (
+    select format('%s.%I', '${table}', p.policy) as subject,
+      format('%s %s %s', (a.who).principal, kind, audit.condition_of('${table}', e.value)) as member,
+      audit.holds(a.who, '${table}', e.value, expression) as holds
+    from audit.policies p
+    cross join lateral (values ('using', p.using_expression), ('check', p.check_expression)) as part (kind, expression)
+    join asker a on (a.who).role = any (p.roles) or 'public' = any (p.roles)
+    cross join example e
+    where p.relation = '${table}'::regclass and expression is not null
+  )
+  select subject, member from asked where holds`;
