@@ -3,6 +3,7 @@ import { DatabaseError } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
+import { lintMigration } from './lintMigration.ts';
 import { currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
 import { mistakeIn } from './mistake.ts';
 import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
@@ -12,14 +13,15 @@ import { asRoot, shadowUrlOf } from './shadow.ts';
  * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration and empties it. All
  * migrations run on an empty database first, and the new one once more on the developer's own.
  *
- * @throws {StartupError} when one of them fails; nothing is committed then
+ * @throws {StartupError} when one of them fails, or the new one is unsafe; nothing is committed then
  */
 export async function commit(config: Config, [message]: readonly string[], log: Log): Promise<string[]> {
   if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
+  const text = await readCurrent();
+  await refuseUnsafe(text);
   const database = await openDevelopmentDatabase(config.database, log);
   const { ownerUrl } = database;
   const shadowUrl = shadowUrlOf(ownerUrl);
-  const text = await readCurrent();
   try {
     await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
     return ['Committed. Next: `npm run schema:update`, then review and commit what has changed.'];
@@ -33,4 +35,12 @@ export async function commit(config: Config, [message]: readonly string[], log: 
     await asRoot(ownerUrl, `drop database if exists "${databaseName(shadowUrl)}"`);
     await database.close();
   }
+}
+
+async function refuseUnsafe(sql: string): Promise<void> {
+  const findings = await lintMigration(sql);
+  if (findings.length === 0) return;
+  const lines = findings.map(({ rule, line, message }) => `migrations/current.sql:${line}: ${message} (${rule})`);
+  const hint = 'If it is right all the same, say so above the statement: -- squawk-ignore <rule>';
+  throw new StartupError(['Nothing is committed.', ...lines, hint].join('\n'));
 }

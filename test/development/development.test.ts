@@ -90,6 +90,17 @@ describe('the way of a change', () => {
     expect(await copy.run(['commit'])).toMatchObject({ code: 1, output: expect.stringContaining('Say what') });
   });
 
+  test('an unsafe migration is not committed', async () => {
+    await copy.save('select 1;\ncreate index nowhere_idx on app_public.nowhere (locale);\n');
+
+    const { code, output } = await copy.run(['commit', 'index']);
+
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^Nothing is committed\.\nmigrations\/current\.sql:2: .*\(require-concurrent-index-creation\)\n/,
+    );
+  });
+
   test('db:status tells what is not applied and not committed', async () => {
     expect(await copy.run(['status'])).toEqual({
       code: 1,

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { lintMigration } from '../../src/development/lintMigration.ts';
 import {
   type Answer,
   ask,
@@ -57,6 +58,12 @@ test('following the guide, each step is in GraphQL as the guide shows it', async
   expect(answered).toEqual(shown);
   expect(steps).toHaveLength(4);
   expect(shown).toHaveLength(5);
+});
+
+test('what the guide teaches is a safe migration', async () => {
+  const steps = blocks.filter(({ language }) => language === 'sql').map(({ text }) => text);
+
+  expect(await lintMigration(currentFile(steps))).toEqual([]);
 });
 
 test('everything that the guide adds is described', async () => {

@@ -1,0 +1,74 @@
+import { loadConfig } from '../../src/config.ts';
+import { status } from '../../src/development/status.ts';
+import { createLog } from '../../src/log.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** Without what is said of the golden files, which have tests of their own. */
+async function drift(): Promise<string[]> {
+  const config = loadConfig({ DATABASE_URL: database.ownerUrl }, 'migrations');
+  const lines = await status(config, createLog('silent'));
+  return lines.filter((line) => !line.includes('schema:update'));
+}
+
+test('a database of migrations alone has no drift, and the shadow database goes', async () => {
+  expect(await drift()).toEqual([]);
+
+  const { rows } = await database.owner.query(
+    "select from pg_database where datname = current_database() || '_shadow'",
+  );
+  expect(rows).toEqual([]);
+});
+
+test('what somebody did by hand is found, both ways', async () => {
+  await database.owner.query(`
+    create index by_hand_idx on app_public.users (locale);
+    comment on column app_public.units.name is 'By hand.'`);
+
+  const found = (await drift()).map((line) => line.replace(/ \(put .*/, ''));
+  expect(found).toEqual([
+    expect.stringMatching(/^only in the database: column app_public\.units\.name text t By hand\./),
+    'only in the database: index CREATE INDEX by_hand_idx ON app_public.users USING btree (locale)',
+    'only in the database: relation app_public.by_hand_idx i f f',
+    expect.stringMatching(/^not in the database: column app_public\.units\.name text t Name\./),
+  ]);
+
+  await database.owner.query(`
+    drop index app_public.by_hand_idx;
+    comment on column app_public.units.name is 'Name.'`);
+  expect(await drift()).toEqual([]);
+});
+
+test.each([
+  [
+    'misses a migration',
+    'delete from graphile_migrate.migrations where filename = (select max(filename) from graphile_migrate.migrations)',
+    /^\S+\.sql is committed but not in the database: npm run db:migrate$/,
+  ],
+  [
+    'ran another file under a number',
+    `update graphile_migrate.migrations set hash = 'sha1:0' where filename = (select max(filename) from graphile_migrate.migrations)`,
+    /^\S+\.sql is not what the database ran under this number: npm run db:reset$/,
+  ],
+  [
+    'ran a migration of another branch',
+    `insert into graphile_migrate.migrations (hash, previous_hash, filename) values ('sha1:1', null, '999999.sql')`,
+    /^The database ran a migration 999999\.sql that is not here/,
+  ],
+])('a database is told that %s', async (_, statement, message) => {
+  await database.owner.query('create table public.kept as select * from graphile_migrate.migrations');
+  await database.owner.query(statement);
+
+  const lines = await drift();
+
+  await database.owner.query(`
+    delete from graphile_migrate.migrations;
+    insert into graphile_migrate.migrations select * from public.kept;
+    drop table public.kept`);
+  expect(lines).toEqual([expect.stringMatching(message)]);
+});
