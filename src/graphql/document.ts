@@ -17,6 +17,7 @@ import {
 import type { Config } from '../config.ts';
 import { graphqlError } from './errors.ts';
 import { exceededLimits, limitExceeded, measureOperations, type Size } from './limits.ts';
+import { isNestedTooDeep } from './nesting.ts';
 import { bytesOfPlans, withPlansOfItsOwn } from './plans.ts';
 
 /** A document that fits the schema and its limits, and the operation that was asked for. */
@@ -87,7 +88,7 @@ type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments' | 'schema'> 
 };
 
 function read(schema: GraphQLSchema, query: string, limits: Config['limits']): ReadDocument {
-  const parsed = parseDocument(query, limits.tokens);
+  const parsed = parseDocument(query, limits);
   const exceeded = exceededLimits(measureOperations(schema, parsed).values(), limits);
   if (exceeded.length > 0) throw new DocumentRefused(exceeded);
 
@@ -96,29 +97,36 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits']): R
 
   // Suggestions would spell the schema out for those who may not read it.
   const errors = validate(schema, document, specifiedRules, { hideSuggestions: true });
-  if (errors.length > 0) throw new DocumentRefused(errors.map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED')));
+  if (errors.length > 0) throw new DocumentRefused(toRefusals(errors));
   return { document, sizes, fragments: fragmentsOf(document), schema: withPlansOfItsOwn(schema) };
 }
 
-function parseDocument(query: string, maxTokens: number): DocumentNode {
+function parseDocument(query: string, { tokens: maxTokens, depth }: Config['limits']): DocumentNode {
   try {
+    if (isNestedTooDeep(query, maxTokens)) throw new DocumentRefused([limitExceeded('depth', depth)]);
     return parse(query, { maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     // GraphQL.js has no other sign of its token limit than this sentence.
     const isTokenLimit = error.message.includes(`more that ${maxTokens} tokens`);
-    const refusal = isTokenLimit ? limitExceeded('tokens', maxTokens) : withCode(error, 'GRAPHQL_PARSE_FAILED');
-    throw new DocumentRefused([refusal]);
+    throw new DocumentRefused([isTokenLimit ? limitExceeded('tokens', maxTokens) : parseFailed(error)]);
   }
 }
 
-function withCode({ message, nodes, source, positions }: GraphQLError, code: string): GraphQLError {
-  return new GraphQLError(message, {
-    nodes: nodes ?? null,
-    source: source ?? null,
-    positions: positions ?? null,
-    extensions: { code },
-  });
+function parseFailed({ message, source, positions }: GraphQLError): GraphQLError {
+  const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
+  return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
+}
+
+/** One error for each message, with all of its places: else one short mistake, repeated, would make a long answer. */
+function toRefusals(errors: readonly GraphQLError[]): GraphQLError[] {
+  return Array.from(
+    Map.groupBy(errors, ({ message }) => message),
+    ([message, same]) => {
+      const nodes = same.flatMap((error) => error.nodes ?? []);
+      return new GraphQLError(message, { nodes, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+    },
+  );
 }
 
 /**
