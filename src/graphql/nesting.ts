@@ -1,0 +1,28 @@
+import { Lexer, Source, TokenKind } from 'postgraphile/graphql';
+
+/**
+ * So many braces, brackets and parentheses may be open at a time. Whatever reads a document by recursion, GraphQL.js first
+ * of all, stays far from the end of its stack, and a document of the deepest fields, in two fragments each, is within.
+ */
+export const maxNesting = 1000;
+
+/**
+ * Whether a document opens more than {@link maxNesting} before it closes them, in time linear in the document.
+ *
+ * @throws {GraphQLError} at what is no token
+ */
+export function isNestedTooDeep(document: string, maxTokens: number): boolean {
+  const lexer = new Lexer(new Source(document));
+  let open = 0;
+  for (let tokens = 0; tokens <= maxTokens; tokens++) {
+    const { kind } = lexer.advance();
+    if (kind === TokenKind.EOF) return false;
+    if (opening.has(kind)) open++;
+    else if (closing.has(kind)) open--;
+    if (open > maxNesting) return true;
+  }
+  return false;
+}
+
+const opening: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const closing: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
