@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
 import type { PoolSettings } from '../database/pools.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
@@ -80,7 +81,8 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     pending.set(id, answer);
     const { query, operation: node } = prepared;
     const operationName = node.name?.value ?? null;
-    thread.postMessage({ ...operation, id, query, operationName } satisfies OffloadRequest);
+    const variables = declaredOf(operation.variables, node);
+    thread.postMessage({ ...operation, variables, id, query, operationName } satisfies OffloadRequest);
     signal.addEventListener('abort', () => thread.postMessage({ id, aborted: true } satisfies OffloadRequest));
     return answer.promise;
   };
@@ -102,6 +104,12 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
 
 /** While one waits for the database, the other can be planned; more would only keep each other waiting. */
 const mostAtOnce = 2;
+
+/** Of the variables those that the operation knows: others were never checked, and may be too deep for a message. */
+function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {
+  const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
+}
 
 /** Planning takes time with fields and with connections below connections; writing an answer with its rows. */
 export function isLong({ prepared: { size }, mostRows }: Operation): boolean {
