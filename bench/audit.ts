@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { Client, type Pool } from 'pg';
+
+/**
+ * `node bench/audit.ts`: what the history costs. `userCreate` over HTTP against two equal services on one PostgreSQL, one of
+ * whose databases records nothing, in turns; and how long 20,000 users take to provision, with and without. Exits with 1
+ * when the history costs `userCreate` more than 15 %, or provisioning more than 40 %.
+ */
+// Read by express and PostGraphile when they are imported.
+process.env.NODE_ENV = 'production';
+process.env.GRAPHILE_ENV = 'production';
+const { loadConfig } = await import('../src/config.ts');
+const { startMigrated } = await import('../src/database/openDatabase.ts');
+const { createOwnerPool } = await import('../src/database/pools.ts');
+const { createLog } = await import('../src/log.ts');
+const { applyDocument } = await import('../src/provisioning/applyDocument.ts');
+const { createSecrets } = await import('../src/secrets.ts');
+const { startService } = await import('../src/service.ts');
+const { createTestDataDirectory, removeTestDataDirectory } = await import('../test/support/dataDirectory.ts');
+
+const rounds = 1000;
+const users = 20_000;
+const provisionings = 3;
+const limits = { userCreate: 1.15, provisioning: 1.4 };
+
+/** Takes the triggers of the history away. */
+const forget = `
+  do $$
+  declare
+    recording record;
+  begin
+    for recording in select tgname, tgrelid::regclass as relation from pg_trigger where tgname like 'audit\\_%' loop
+      execute format('drop trigger %I on %s', recording.tgname, recording.relation);
+    end loop;
+  end
+  $$`;
+
+const key = randomBytes(32);
+const clientSecret = randomBytes(32).toString('base64url');
+const log = createLog('error');
+const dataDir = await createTestDataDirectory();
+const postgres = await startMigrated(dataDir, log);
+try {
+  const database = (name: string) => ({ owner: at(postgres.ownerUrl, name), auth: at(postgres.authUrl, name) });
+  await asOwner(at(postgres.ownerUrl, 'postgres'), 'create database recording template graph_query_service');
+  await asOwner(at(postgres.ownerUrl, 'postgres'), 'create database plain template graph_query_service');
+  await asOwner(at(postgres.ownerUrl, 'plain'), forget);
+
+  const provisioning = await timeProvisioning(database('recording').owner, database('plain').owner);
+  const userCreate = await timeUserCreate(database('recording').auth, database('plain').auth);
+  console.table([userCreate, provisioning]);
+  process.exitCode = userCreate.ratio <= limits.userCreate && provisioning.ratio <= limits.provisioning ? 0 : 1;
+} finally {
+  await postgres.stop();
+  await removeTestDataDirectory(dataDir);
+}
+
+/** In turns, so that whatever else the machine does falls on both; the median of each. */
+async function timeUserCreate(recordingUrl: string, plainUrl: string) {
+  const [recording, plain] = [await startCreating(recordingUrl), await startCreating(plainUrl)];
+  const times: { recording: number[]; plain: number[] } = { recording: [], plain: [] };
+  for (let round = -200; round < rounds; round++) {
+    const pair = [recording.create(round), plain.create(round)] as const;
+    // One after the other: both at once would share the processor.
+    const first = round % 2 === 0 ? ['recording', 'plain'] : ['plain', 'recording'];
+    for (const name of first as ('recording' | 'plain')[]) {
+      const time = await (name === 'recording' ? pair[0]() : pair[1]());
+      if (round >= 0) times[name].push(time);
+    }
+  }
+  await recording.stop();
+  await plain.stop();
+  return compared('userCreate over HTTP', 'ms', median(times.recording), median(times.plain));
+}
+
+async function startCreating(authUrl: string) {
+  const environment = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    AUTH_DATABASE_URL: authUrl,
+    SECRET_KEY: key.toString('base64'),
+    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
+  };
+  const service = await startService(loadConfig(environment, 'serve'), log);
+  const form = { grant_type: 'client_credentials', client_id: 'bench', client_secret: clientSecret };
+  const response = await fetch(`${service.url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const { access_token: token } = (await response.json()) as { access_token: string };
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const query = `mutation($email: String!) { userCreate(fullName: "Ada Lovelace", email: $email) { user { id } } }`;
+  const create = (round: number) => async () => {
+    const body = JSON.stringify({ query, variables: { email: `round${round}@bench.test` } });
+    const start = performance.now();
+    const answer = await fetch(`${service.url}/graphql`, { method: 'POST', headers, body });
+    const text = await answer.text();
+    if (!text.includes('"id"')) throw new Error(text);
+    return performance.now() - start;
+  };
+  return { create, stop: () => service.stop() };
+}
+
+/** Each time into an organization of its own; the best of each. */
+async function timeProvisioning(recordingUrl: string, plainUrl: string) {
+  const pools = { recording: createOwnerPool(recordingUrl, log), plain: createOwnerPool(plainUrl, log) };
+  const best = { recording: Number.POSITIVE_INFINITY, plain: Number.POSITIVE_INFINITY };
+  for (let turn = 0; turn < provisionings; turn++) {
+    for (const name of ['recording', 'plain'] as const) {
+      const start = performance.now();
+      await provision(pools[name], turn);
+      best[name] = Math.min(best[name], (performance.now() - start) / 1000);
+    }
+  }
+  await pools.recording.end();
+  await pools.plain.end();
+  return compared(`provisioning ${users} users`, 's', best.recording, best.plain);
+}
+
+async function provision(owner: Pool, turn: number): Promise<void> {
+  const people = Array.from({ length: users }, (_, number) => ({
+    externalIdentifier: `user-${number}`,
+    fullName: `User ${number}`,
+    email: `user-${number}@bench.test`,
+  }));
+  const applications = turn === 0 ? [{ name: 'Bench', clientId: 'bench', clientSecret }] : [];
+  const document = { organizations: [{ name: `Bench ${turn}`, applications, users: people }] };
+  await applyDocument(owner, document, { secrets: createSecrets([key]), report: () => undefined });
+}
+
+function compared(what: string, unit: string, recording: number, plain: number) {
+  return {
+    what,
+    'with history': `${recording.toFixed(2)} ${unit}`,
+    'without history': `${plain.toFixed(2)} ${unit}`,
+    ratio: Number((recording / plain).toFixed(3)),
+  };
+}
+
+function median(times: number[]): number {
+  return times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
+}
+
+function at(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+}
+
+async function asOwner(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
