@@ -9,11 +9,14 @@ import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlug
 import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
+import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
+import { ParameterDescriptionsPlugin } from '../../plugins/ParameterDescriptionsPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
 import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
+import { StatementCountPlugin } from '../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
 import { TotalOrderPlugin } from '../../plugins/TotalOrderPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
@@ -34,9 +37,12 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       ConnectionArgumentsPlugin,
       CursorDigestPlugin,
       RowLimitPlugin,
+      StatementCountPlugin,
       ChildrenPlugin,
       AccessibleUnitsPlugin,
       UserMutationsPlugin,
+      FunctionMutationsPlugin,
+      ParameterDescriptionsPlugin,
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,
