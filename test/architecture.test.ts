@@ -91,6 +91,7 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       'plugins/NodeTypePlugin.ts',
       '$rows.where(sql {$rows.alias}.{sql.identifier(typeColumn)} = {sql.literal(value)});',
     ],
+    ['plugins/RootUnitsPlugin.ts', '$units.where(sql {$units.alias}.parent_id is null);'],
     [
       'plugins/UserMutationsPlugin.ts',
       "text: 'select from app_public.users where external_authentication_token_hash = $1 and id <> $2',",

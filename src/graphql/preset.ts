@@ -14,6 +14,7 @@ import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/Nod
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
 import { ParameterDescriptionsPlugin } from '../../plugins/ParameterDescriptionsPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
+import { RootUnitsPlugin } from '../../plugins/RootUnitsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
 import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
 import { StatementCountPlugin } from '../../plugins/StatementCountPlugin.ts';
@@ -40,6 +41,7 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       StatementCountPlugin,
       ChildrenPlugin,
       AccessibleUnitsPlugin,
+      RootUnitsPlugin,
       UserMutationsPlugin,
       FunctionMutationsPlugin,
       ParameterDescriptionsPlugin,

@@ -13,7 +13,10 @@ beforeAll(async () => {
         update app_public.units u set name = coalesce(unit_rename.name, 'Null') where u.id = unit_rename.id returning *
       $$;
     comment on function app_public.unit_rename is E'@mutation\\n@param {Unit} id The unit.\\n@param name Its new name.\\nRenames a unit.';
-    grant execute on function app_public.unit_rename to graph_app`);
+    grant execute on function app_public.unit_rename to graph_app;
+    create function app_public.app_some_units(app app_public.app) returns setof app_public.units language sql stable
+      as $$ select * from app_public.units where organization_id = app.organization_id $$;
+    comment on function app_public.app_some_units is 'Some units.'`);
   await graph.reload();
 });
 afterAll(() => graph.stop());
@@ -62,7 +65,7 @@ test.each([
   ],
   [
     'is on a function that only reads',
-    'app_public.app_users(app_public.app)',
+    'app_public.app_some_units(app_public.app)',
     '@mutation',
     /must be volatile and return one row/,
   ],

@@ -1,5 +1,5 @@
 import { insufficientPrivilege, type Outcome } from './attempts.ts';
-import { type Circumstances, type Command, labelOf } from './commands.ts';
+import type { Circumstances, Command } from './commands.ts';
 import { clientId, externalIdentifier, hash } from './insertWorld.ts';
 import type { Claims, Role } from './principals.ts';
 import { type Row, tables } from './tables.ts';
@@ -38,20 +38,6 @@ export const functions: Record<string, Function> = {
         .filter((key) => key > keyOf(on.world, 'unit', on.organization, on.number))
         .slice(0, on.number),
   },
-  'app_public.app_users(app_public.app)': ofRow('app', 'app_users', 'app_public.users', () => true),
-  'app_public.app_root_units(app_public.app)': ofRow('app', 'app_root_units', 'app_public.units', (row, { world }) =>
-    world.units.some((unit) => unit.organization === row.organization && unit.unit === row.key && unit.parent === null),
-  ),
-  'app_public.viewer_accessible_units(app_public.viewer)': ofRow(
-    'viewer',
-    'viewer_accessible_units',
-    'app_public.units',
-    () => true,
-  ),
-  'app_public.viewer_card_assignments(app_public.viewer)': ofRow(
-    ...(['viewer', 'viewer_card_assignments', 'app_public.card_assignments'] as const),
-    (row, on) => row.user === keyOf(on.world, 'user', on.organization, on.number),
-  ),
   'app_hidden.lock_user(uuid,text)': ofUser('select app_hidden.lock_user($1, $2)', (user) => user),
   'app_public.user_update(uuid,text,jsonb)': ofUser(
     `select full_name from app_public.user_update($1, $2, '{"fullName": "x"}') where id is not null`,
@@ -134,29 +120,6 @@ function claim(name: keyof Claims): Function {
     text: `select app_hidden.current_${name}_id()::text`,
     values: () => [],
     expected: ({ principal: { claims } }) => [claims[name] || 'null'],
-  };
-}
-
-/** A function of the app or the viewer: called with whatever row, it must give what the caller may see and no more. */
-function ofRow(
-  view: 'app' | 'viewer',
-  name: string,
-  returns: string,
-  belongs: (row: Row, on: Circumstances) => boolean,
-): Function {
-  const rest = view === 'app' ? `'x'` : `'x', 'x', 'x', 'x', 'x'`;
-  return {
-    roles: [view === 'app' ? 'graph_app' : 'graph_user'],
-    text: `select format('%s %s', organization_id, id) from app_public.${name}(row($1::uuid, $2::uuid, ${rest})::app_public.${view})`,
-    values: ({ world, organization, number }) => [
-      organization,
-      keyOf(world, view === 'app' ? 'application' : 'user', organization, number),
-    ],
-    expected: (on) =>
-      visible(returns, on)
-        .filter((row) => row.organization === on.organization && belongs(row, on))
-        .map(labelOf)
-        .sort(),
   };
 }
 

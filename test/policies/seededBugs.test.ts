@@ -33,7 +33,7 @@ const bugs: Record<string, string> = {
       select organization_id, id, full_name, email, locale, time_zone, external_identifier
       from app_public.users where id = (select app_hidden.current_user_id())`,
   'is passed by in a function with the rights of its owner': `
-    alter function app_public.app_users(app_public.app) security definer`,
+    alter function app_hidden.granted_unit_ids() security definer`,
   'forgets the scope': `
     alter policy select_graph_app on app_public.card_assignments to graph_app, graph_basic`,
   'holds for a role that may not look': `
