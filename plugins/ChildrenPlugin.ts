@@ -10,8 +10,8 @@ declare global {
   }
 }
 
-/** Levels of `children` that one statement reads. */
-const levelsPerStatement = 8;
+/** Levels of `children`, or of `parent`, that one statement reads. */
+export const levelsPerStatement = 8;
 
 /**
  * Lets `children` nest to any depth. A nested connection is read inside its parent's statement, as text escaped once more per

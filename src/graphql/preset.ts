@@ -13,6 +13,7 @@ import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.t
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
 import { ParameterDescriptionsPlugin } from '../../plugins/ParameterDescriptionsPlugin.ts';
+import { ParentPlugin } from '../../plugins/ParentPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RootUnitsPlugin } from '../../plugins/RootUnitsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
@@ -40,6 +41,7 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       RowLimitPlugin,
       StatementCountPlugin,
       ChildrenPlugin,
+      ParentPlugin,
       AccessibleUnitsPlugin,
       RootUnitsPlugin,
       UserMutationsPlugin,

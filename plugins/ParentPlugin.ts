@@ -1,0 +1,31 @@
+import type { PgSelectSingleStep } from 'postgraphile/@dataplan/pg';
+import type { Step } from 'postgraphile/grafast';
+import { wrapPlans } from 'postgraphile/utils';
+import { levelsPerStatement } from './ChildrenPlugin.ts';
+
+declare global {
+  namespace GraphileConfig {
+    interface Plugins {
+      ParentPlugin: true;
+    }
+  }
+}
+
+/** How many parents in a row led to this unit. */
+const parentsBelow = new WeakMap<Step, number>();
+
+/**
+ * Lets `parent` be followed to any height. Each is one more join of the statement, and PostgreSQL takes ten seconds to plan
+ * three hundred of them; every eighth begins a statement of its own instead.
+ */
+export const ParentPlugin: GraphileConfig.Plugin = wrapPlans({
+  Unit: {
+    parent(plan, $unit) {
+      const $parent = plan() as unknown as PgSelectSingleStep;
+      const height = (parentsBelow.get($unit) ?? 0) + 1;
+      parentsBelow.set($parent, height);
+      if (height % levelsPerStatement === 0) $parent.getClassStep().setInliningForbidden();
+      return $parent;
+    },
+  },
+});
