@@ -9,7 +9,7 @@ export type Answer = { readonly status: number; readonly body: Buffer };
 export class Connection {
   readonly #socket: Socket;
   #received: Buffer = empty;
-  #waiting: PromiseWithResolvers<Answer> | null = null;
+  #waiting: PromiseWithResolvers<Answer> | undefined;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -37,12 +37,14 @@ export class Connection {
 
   #receive(chunk: Buffer): void {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    const answer = parse(this.#received);
-    if (!answer) return;
-    const waiting = this.#waiting;
-    this.#received = empty;
-    this.#waiting = null;
-    waiting?.resolve(answer);
+    try {
+      const answer = parse(this.#received);
+      if (!answer) return;
+      this.#received = empty;
+      this.#waiting?.resolve(answer);
+    } catch (error) {
+      this.#waiting?.reject(error);
+    }
   }
 }
 

@@ -5,7 +5,9 @@ export type Row = Record<string, unknown>;
 
 /** A pool whose statements need not wait for each other. */
 export function createPipelinedPool(connectionString: string, max: number): Pool {
-  return new Pool({ connectionString, max, pipeline: true });
+  const pool = new Pool({ connectionString, max, pipeline: true });
+  pool.on('error', ({ message }) => console.error(message));
+  return pool;
 }
 
 /** One statement in a transaction of its own under these settings: begin, settings, statement and commit travel together. */
@@ -30,7 +32,7 @@ export async function queryPipelined(
 }
 
 /** What is queued at once leaves in one packet. */
-function inOneWrite<T>(client: PoolClient, queue: () => T): T {
+export function inOneWrite<T>(client: PoolClient, queue: () => T): T {
   const { stream } = (client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
   stream.cork();
   try {

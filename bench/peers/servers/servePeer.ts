@@ -10,6 +10,8 @@ export type Serve = (authUrl: string) => Promise<Server>;
 const peers: Record<string, () => Promise<Serve>> = {
   sql: async () => (await import('./sql/serveSql.ts')).serveSql,
   stock: async () => (await import('./stock/serveStock.ts')).serveStock,
+  apollo: async () => (await import('./resolvers/serveApollo.ts')).serveApollo,
+  mercurius: async () => (await import('./resolvers/serveMercurius.ts')).serveMercurius,
 };
 
 const [, , name = ''] = process.argv;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import packageJson from '../../../package.json' with { type: 'json' };
 
-export const peerNames = ['ours', 'sql', 'stock'] as const;
+export const peerNames = ['ours', 'sql', 'stock', 'apollo', 'mercurius'] as const;
 export type PeerName = (typeof peerNames)[number];
 
 /** One of those compared, in a process of its own. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type OperationName, operations } from '../../operations.ts';
 import { authenticate, settingsOf } from '../authenticate.ts';
+import { bodyOf } from '../bodyOf.ts';
 import { createPipelinedPool, queryPipelined } from '../queryPipelined.ts';
 import { statements } from './statements.ts';
 
@@ -41,9 +42,3 @@ const connections = 4;
 const namesByDocument = new Map<string, OperationName>(
   Object.entries(operations).map(([name, { document }]) => [document, name as OperationName]),
 );
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}

@@ -15,7 +15,9 @@ export async function serveStock(authUrl: string): Promise<Server> {
     if (!claims) throw new Error('The request is not authenticated.');
     return claims;
   };
-  const preset = createStockPreset(new Pool({ connectionString: authUrl }), {
+  const pool = new Pool({ connectionString: authUrl });
+  pool.on('error', ({ message }) => console.error(message));
+  const preset = createStockPreset(pool, {
     pgSettings: (context) => settingsOf(claimsOf(context)),
     context: (context) => {
       const { scopes, organizationId } = claimsOf(context);
