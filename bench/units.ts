@@ -2,17 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Pool } from 'pg';
 import { loadConfig } from '../src/config.ts';
 import { startMigrated } from '../src/database/openDatabase.ts';
 import { createOwnerPool } from '../src/database/pools.ts';
 import { createLog } from '../src/log.ts';
 import type { Claims } from '../src/token/claims.ts';
 import { createToken, hashToken } from '../src/token/format.ts';
-import { graphSettings } from '../src/token/settings.ts';
-import { inTransaction } from '../src/token/transaction.ts';
 import { capture, type Statement, startCapture, stopCapture } from './capture.ts';
 import { type Built, buildUnits, type Grants } from './data/buildUnits.ts';
+import { timeStatements } from './timeStatements.ts';
 
 /**
  * `node bench/units.ts`: how long PostgreSQL takes for a page of units when there are 500,000. Each operation goes through
@@ -77,38 +75,17 @@ async function timeAll(built: Built, operations: (Operation & { statements: Stat
   const authenticator = createOwnerPool(postgres.authUrl, log);
   let fast = true;
   for (const { name, who, statements } of operations) {
-    const { execution, planning } = await time(authenticator, claimsOf(built, built.users[who]), statements);
+    const { execution, planning } = await timeStatements(
+      authenticator,
+      claimsOf(built, built.users[who]),
+      statements,
+      rounds,
+    );
     fast &&= execution < limitMs;
     console.log(`${execution.toFixed(2)} ms, planning ${planning.toFixed(2)} ms: ${name}, ${who}`);
   }
   await authenticator.end();
   return fast;
-}
-
-/** Medians, in milliseconds, of all statements of one operation together: PostgreSQL's own account of them. */
-async function time(
-  pool: Pool,
-  claims: Claims,
-  statements: Statement[],
-): Promise<{ execution: number; planning: number }> {
-  const runs: { execution: number; planning: number }[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const run = { execution: 0, planning: 0 };
-    for (const { text, values } of statements) {
-      await inTransaction(pool, graphSettings(claims, 'bench', 10_000), async (client) => {
-        const explained = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
-        const [plan] = explained.rows[0]['QUERY PLAN'];
-        run.execution += plan['Execution Time'];
-        run.planning += plan['Planning Time'];
-      });
-    }
-    runs.push(run);
-  }
-  return { execution: median(runs.map((run) => run.execution)), planning: median(runs.map((run) => run.planning)) };
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }
 
 /** Fails unless the service answers with a page, so that nobody times an error. */

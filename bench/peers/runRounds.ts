@@ -1,88 +1,99 @@
 import type { Tokens } from './data/issueTokens.ts';
-import type { Data } from './data/openData.ts';
 import type { Size } from './data/sizes.ts';
 import type { Load } from './load/startLoad.ts';
 import { postgresMs, processMs } from './measure/processTimes.ts';
 import type { OperationName } from './operations.ts';
-import type { Peer, PeerName } from './servers/startPeer.ts';
+import type { Options } from './options.ts';
+import type { Peer } from './servers/startPeer.ts';
 
-export type Rounds = {
-  readonly peers: readonly Peer[];
-  readonly operations: readonly OperationName[];
-  readonly rounds: number;
-  /** Of each peer and operation in each round. */
-  readonly seconds: number;
-  readonly connections: number;
+/** A peer on a data set. */
+export type Contestant = {
+  readonly name: string;
+  readonly peer: Peer;
+  /** PGDATA of its database. */
+  readonly cluster: string;
   readonly size: Size;
   readonly tokens: Tokens;
-  readonly data: Data;
+};
+
+export type Rounds = Pick<Options, 'operations' | 'rounds' | 'seconds' | 'connections'> & {
+  readonly contestants: readonly Contestant[];
   readonly load: Load;
+  /** Gives the first number of requests that can be sent once only. */
   readonly numbers: () => number;
   readonly report: (line: string) => void;
 };
 
-/** Of one peer and operation, all rounds together. */
+/** One contestant and operation, all rounds together. */
 export type Measured = {
-  readonly peer: PeerName;
+  readonly name: string;
   readonly operation: OperationName;
-  readonly requests: number;
+  /** The median of the rounds. */
   readonly requestsPerSecond: number;
+  readonly requestsPerSecondOfRounds: readonly number[];
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** For each request. */
+  /** What the peer computed for each request, all of its threads together. */
   readonly nodeMs: number;
+  /** What PostgreSQL computed for each request. */
   readonly postgresMs: number;
-  /** The most that the sending process was busy. */
+  /** The greatest part of a round that the sending process was busy. */
   readonly loadUtilization: number;
-  /** Of each round. */
-  readonly everyRequestsPerSecond: readonly number[];
 };
 
 /**
- * Lets all peers serve all operations in turn, again and again: whatever the machine does meanwhile happens to all of them. Every
- * other round goes backwards. The first one is not counted: peers compile and fill their caches.
+ * Lets all contestants serve all operations in turn, again and again: whatever the machine does meanwhile happens to all of them.
+ * Every other round goes backwards. The first one is not counted: they compile and fill their caches.
  */
 export async function runRounds(settings: Rounds): Promise<Measured[]> {
-  const { peers, operations, rounds, report } = settings;
-  const turns = operations.flatMap((operation) => peers.map((peer) => ({ operation, peer, runs: [] as Run[] })));
-  for (const { peer, operation } of turns) await runOnce(settings, peer, operation);
-  for (let round = 1; round <= rounds; round++) {
-    for (const turn of round % 2 === 1 ? turns : turns.toReversed()) {
-      turn.runs.push(await runOnce(settings, turn.peer, turn.operation));
+  const { contestants, operations, rounds, report } = settings;
+  const turns = operations.flatMap((operation) =>
+    contestants.map((contestant) => ({ operation, contestant, runs: [] as Run[] })),
+  );
+  for (let round = 0; round <= rounds; round++) {
+    for (const { contestant, operation, runs } of round % 2 === 0 ? turns : turns.toReversed()) {
+      const run = await runOnce(settings, contestant, operation);
+      if (round > 0) runs.push(run);
     }
-    report(`round ${round} of ${rounds}`);
+    report(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`);
   }
-  return turns.map(({ peer, operation, runs }) => ({ peer: peer.name, operation, ...summarize(runs) }));
+  return turns.map(({ contestant: { name }, operation, runs }) => ({ name, operation, ...summarize(runs) }));
 }
 
 type Run = { latenciesMs: Float64Array; seconds: number; utilization: number; nodeMs: number; postgresMs: number };
 
-async function runOnce(settings: Rounds, peer: Peer, operation: OperationName): Promise<Run> {
-  const { load, data, numbers, connections, seconds, size, tokens } = settings;
-  const before = [await processMs(peer.pid), await postgresMs(data.cluster)] as const;
+async function runOnce(settings: Rounds, contestant: Contestant, operation: OperationName): Promise<Run> {
+  const { load, numbers, connections, seconds } = settings;
+  const { name, peer, cluster, size, tokens } = contestant;
+  const computed = async () => ({ node: await processMs(peer.pid), postgres: await postgresMs(cluster) });
+
+  const before = await computed();
   const order = { port: peer.port, operation, tokens, size, connections, seconds, from: numbers() };
   const result = await load.run(order).catch((error: unknown) => {
-    throw new Error(`${peer.name} fails on ${operation}`, { cause: error });
+    throw new Error(`${name} fails on ${operation}`, { cause: error });
   });
-  const after = [await processMs(peer.pid), await postgresMs(data.cluster)] as const;
-  return { ...result, nodeMs: after[0] - before[0], postgresMs: after[1] - before[1] };
+  const after = await computed();
+  return { ...result, nodeMs: after.node - before.node, postgresMs: after.postgres - before.postgres };
 }
 
-function summarize(runs: readonly Run[]) {
+function summarize(runs: readonly Run[]): Omit<Measured, 'name' | 'operation'> {
   const latencies = Float64Array.from(runs.flatMap(({ latenciesMs }) => [...latenciesMs])).sort();
-  const requests = latencies.length;
   const sum = (of: (run: Run) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const requestsPerSecondOfRounds = runs.map(({ latenciesMs, seconds }) => latenciesMs.length / seconds);
   return {
-    requests,
-    requestsPerSecond: requests / sum(({ seconds }) => seconds),
+    requestsPerSecond: quantile(
+      requestsPerSecondOfRounds.toSorted((a, b) => a - b),
+      0.5,
+    ),
+    requestsPerSecondOfRounds,
     p50Ms: quantile(latencies, 0.5),
     p99Ms: quantile(latencies, 0.99),
-    nodeMs: sum(({ nodeMs }) => nodeMs) / requests,
-    postgresMs: sum(({ postgresMs }) => postgresMs) / requests,
+    nodeMs: sum(({ nodeMs }) => nodeMs) / latencies.length,
+    postgresMs: sum(({ postgresMs }) => postgresMs) / latencies.length,
     loadUtilization: Math.max(...runs.map(({ utilization }) => utilization)),
-    everyRequestsPerSecond: runs.map(({ latenciesMs, seconds }) => latenciesMs.length / seconds),
   };
 }
 
-const quantile = (sorted: Float64Array, part: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+function quantile(sorted: ArrayLike<number>, part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

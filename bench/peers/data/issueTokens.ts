@@ -8,6 +8,8 @@ export type Tokens = {
   readonly users: readonly string[];
   /** Scope `app`, one of each organization. */
   readonly applications: readonly string[];
+  /** Scope `me`, of the first user of the first organization, who was granted every unit of it. */
+  readonly grantedEverything: string;
 };
 
 const usersWithTokens = 1000;
@@ -23,6 +25,7 @@ export async function issueTokens(ownerUrl: string, size: Size): Promise<Tokens>
     return grant(organization, 'me', keyOf('user', user));
   });
   const applications = Array.from({ length: organizations }, (_, organization) => grant(organization, 'app', null));
+  const grantedEverything = grant(0, 'me', keyOf('user', 0));
 
   const client = new Client({ connectionString: ownerUrl });
   await client.connect();
@@ -41,13 +44,17 @@ export async function issueTokens(ownerUrl: string, size: Size): Promise<Tokens>
        )
        insert into oauth.access_tokens (organization_id, token_hash, grant_id, scopes, created_at, expires_at)
        select organization_id, decode(token_hash, 'hex'), grant_id, array[scope], now(), now() + interval '1 hour' from given`,
-      [JSON.stringify([...users, ...applications].map(({ row }) => row))],
+      [JSON.stringify([...users, ...applications, grantedEverything].map(({ row }) => row))],
     );
     await client.query('analyze oauth.grants, oauth.access_tokens');
   } finally {
     await client.end();
   }
-  return { users: users.map(({ token }) => token), applications: applications.map(({ token }) => token) };
+  return {
+    users: users.map(({ token }) => token),
+    applications: applications.map(({ token }) => token),
+    grantedEverything: grantedEverything.token,
+  };
 }
 
 function grant(organization: number, scope: 'me' | 'app', userId: string | null) {

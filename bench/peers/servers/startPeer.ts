@@ -5,8 +5,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import packageJson from '../../../package.json' with { type: 'json' };
 
-export const peerNames = ['ours', 'sql', 'stock', 'apollo', 'mercurius'] as const;
-export type PeerName = (typeof peerNames)[number];
+export const peerTitles = {
+  ours: 'this service',
+  sql: 'hand-written SQL',
+  stock: 'stock PostGraphile',
+  apollo: 'Apollo Server, DataLoader',
+  mercurius: 'Mercurius, jit, loaders',
+} as const;
+
+export type PeerName = keyof typeof peerTitles;
+export const peerNames = Object.keys(peerTitles) as PeerName[];
 
 /** One of those compared, in a process of its own. */
 export type Peer = { readonly name: PeerName; readonly port: number; readonly pid: number; stop(): Promise<void> };

@@ -1,0 +1,73 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+export type Proxy = {
+  /** The database's URL, by way of the proxy. */
+  readonly url: string;
+  stop(): Promise<void>;
+};
+
+/** Sees what passes on one connection, when it arrives at the proxy from the client and when it leaves for it. */
+export type Observer = { fromClient(chunk: Buffer): void; toClient(chunk: Buffer): void };
+
+/** Stands between a client and its database, and makes each round trip last `delayMs` longer: one half on the way, one on the way back. */
+export async function startProxy(
+  databaseUrl: string,
+  delayMs: number,
+  observe: () => Observer = () => ({ fromClient: () => undefined, toClient: () => undefined }),
+): Promise<Proxy> {
+  const { hostname, port } = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const later = createDelay(delayMs / 2);
+
+  const server = createServer({ noDelay: true }, (client) => {
+    const database = connect({ host: hostname, port: Number(port), noDelay: true });
+    const observer = observe();
+    client.on('data', (chunk) => {
+      observer.fromClient(chunk);
+      later(() => database.write(chunk));
+    });
+    database.on('data', (chunk) =>
+      later(() => {
+        observer.toClient(chunk);
+        client.write(chunk);
+      }),
+    );
+    for (const [socket, other] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        later(() => other.end());
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  const url = new URL(databaseUrl);
+  const address = server.address();
+  if (typeof address === 'object' && address) url.host = `127.0.0.1:${address.port}`;
+  return {
+    url: url.href,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Timers have steps of a millisecond; this one looks at the clock again and again while something waits. */
+function createDelay(ms: number): (work: () => void) => void {
+  const waiting: { readonly due: number; readonly work: () => void }[] = [];
+  const look = () => {
+    while (waiting[0] && waiting[0].due <= performance.now()) waiting.shift()?.work();
+    if (waiting.length > 0) setImmediate(look);
+  };
+  return (work) => {
+    if (ms === 0) return work();
+    waiting.push({ due: performance.now() + ms, work });
+    if (waiting.length === 1) setImmediate(look);
+  };
+}

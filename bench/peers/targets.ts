@@ -1,0 +1,41 @@
+import type { OperationName } from './operations.ts';
+import type { Comparison } from './report/compare.ts';
+
+/** What the service has to show, by operation. Its requests per second are at least so many times those of another; its p99 at most. */
+export const targets = {
+  againstSql: { Q1: 0.9, Q2: 1.1, Q3: 1.3, M1: 0.9 },
+  againstApolloOrMercurius: { Q1: 1.3, Q2: 2, Q3: 2, M1: 1 },
+  againstStock: { Q1: 1.7, Q2: 2.3, Q3: 3, M1: 1.6 },
+  mostP99AgainstSql: { Q1: 2, Q2: 2, Q3: 2, M1: 2 },
+} as const satisfies Record<string, Record<OperationName, number>>;
+
+/** Of the service's process after the run. */
+export const mostMegabytes = 250;
+
+/** Beyond it the process that sends would measure itself. */
+const mostLoadUtilization = 0.8;
+
+/** A sentence for each target that was missed, of those that this run could tell. */
+export function missedTargets(comparisons: readonly Comparison[], megabytes: number | undefined): string[] {
+  const misses: string[] = [];
+  const atLeast = (what: string, value: number | undefined, bound: number) => {
+    if (value !== undefined && value < bound) misses.push(`${what} is ${value.toFixed(2)}, not ${bound} or more`);
+  };
+  const atMost = (what: string, value: number | undefined, bound: number) => {
+    if (value !== undefined && value > bound) misses.push(`${what} is ${value.toFixed(2)}, not ${bound} or less`);
+  };
+  for (const { name, operation, loadUtilization, ratios } of comparisons) {
+    atMost(`${operation}: the part of the time that sending to ${name} took`, loadUtilization, mostLoadUtilization);
+    if (name !== 'ours') continue;
+    atLeast(`${operation}: req/s against hand-written SQL`, ratios.sql, targets.againstSql[operation]);
+    atLeast(
+      `${operation}: req/s against the better of Apollo and Mercurius`,
+      ratios.apolloOrMercurius,
+      targets.againstApolloOrMercurius[operation],
+    );
+    atLeast(`${operation}: req/s against stock PostGraphile`, ratios.stock, targets.againstStock[operation]);
+    atMost(`${operation}: p99 against hand-written SQL`, ratios.sqlP99, targets.mostP99AgainstSql[operation]);
+  }
+  atMost('Memory after the run, in MB,', megabytes, mostMegabytes);
+  return misses;
+}
