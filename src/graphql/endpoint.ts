@@ -92,7 +92,8 @@ const graphqlMediaType = 'application/graphql-response+json';
 
 /** Method and media type; `application/json` is what a client gets that does not say. */
 function negotiate(request: Request, response: Response, next: () => void): void {
-  response.set({ 'Cache-Control': 'no-store', Vary: 'Accept, Authorization' });
+  // Beside what it depends on already, such as the origin.
+  response.set('Cache-Control', 'no-store').vary('Accept, Authorization');
   const types = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${type}; charset=utf-8`]);
   const accepted = request.accepts(types);
   const mediaType = (accepted || '').startsWith(graphqlMediaType) ? graphqlMediaType : jsonMediaType;
