@@ -16,6 +16,7 @@ export const worstDocuments: Readonly<Record<string, (number: number) => string>
     `query Q${n} { app { users(first: 1000) { edges { cursor node { ${person} cardAssignments { id card { id name } } } } } } }`,
   '20,000 rows, were they allowed': (n) =>
     onUnits(n, 'id children { nodes { id name children { nodes { id name } } } }'),
+  '306 parents in a row': (n) => onUnits(n, `${'name parent { '.repeat(306)}id${' }'.repeat(306)}`),
   'up and down the tree': (n) => onUnits(n, `children { nodes { ${upAndDown('children', 70)} } }`),
   'up and down the tree, one unit at a time': (n) =>
     onUnits(n, `children(first: 1) { nodes { ${upAndDown('children(first: 1)', 70)} } }`),
