@@ -123,7 +123,7 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
 const pageSize = ([first, last]: readonly (number | null | undefined)[]) =>
   first ?? (last == null ? defaultPageSize : null);
 
-type FilterValues = readonly string[] | null | undefined;
+export type FilterValues = readonly string[] | null | undefined;
 type Filter = (values: FilterValues) => (query: PgSelectQueryBuilder) => void;
 
 function filtersOf(attributes: Readonly<Record<string, unknown>>, typeName: string): Readonly<Record<string, Filter>> {
@@ -137,7 +137,8 @@ function filtersOf(attributes: Readonly<Record<string, unknown>>, typeName: stri
   };
 }
 
-function anyOf(attribute: string, values: FilterValues, codec: PgCodec) {
+/** Leaves the rows whose attribute has one of the values; null leaves all. */
+export function anyOf(attribute: string, values: FilterValues, codec: PgCodec) {
   return (query: PgSelectQueryBuilder) => {
     if (values == null) return;
     query.where(sql`${query.alias}.${sql.identifier(attribute)} = any (${sqlValueWithCodec(values, codec)})`);

@@ -8,7 +8,6 @@ import {
   type Step,
 } from 'postgraphile/grafast';
 import type { GraphQLInputType } from 'postgraphile/graphql';
-import { describedParameters, type FunctionResource, functionsOf } from './functions.ts';
 import { decodeNodeId } from './NodeIdPlugin.ts';
 import { refusal } from './refusal.ts';
 
@@ -68,8 +67,11 @@ export const FunctionMutationsPlugin: GraphileConfig.Plugin = {
   },
 };
 
+type FunctionResource = Parameters<GraphileBuild.Inflection['customMutationField']>[0]['resource'];
+
 function mutations(build: GraphileBuild.Build): FunctionResource[] {
-  return functionsOf(build).filter((resource) => {
+  const functions = Object.values(build.pgResources).filter(({ parameters }) => parameters) as FunctionResource[];
+  return functions.filter((resource) => {
     if (resource.extensions?.tags?.mutation === undefined) return false;
     if (!resource.isMutation || !resource.isUnique || !resource.codec.attributes) {
       throw new Error(
@@ -136,3 +138,31 @@ function isUnicode(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   return typeof value !== 'object' || value === null || Object.values(value).every(isUnicode);
 }
+
+/**
+ * The lines `@param [{Type}] <argument> <description>` in a function's comment, by the argument.
+ *
+ * @throws when a line is written otherwise or names no parameter
+ */
+function describedParameters(
+  build: GraphileBuild.Build,
+  resource: FunctionResource,
+): Readonly<Record<string, DescribedParameter>> {
+  const names = resource.parameters.map((param, index) => build.inflection.argument({ param, resource, index }));
+  const lines = [resource.extensions?.tags?.param ?? []].flat();
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, nodeType, name = '', description = ''] = /^(?:\{(\w+)\} )?(\w+) (.+)$/s.exec(String(line)) ?? [];
+      if (!names.includes(name)) {
+        throw new Error(`${resource.name}: "@param ${line}" is not one of its parameters: ${names.join(', ')}`);
+      }
+      return [name, { description, nodeType }];
+    }),
+  );
+}
+
+type DescribedParameter = {
+  readonly description: string;
+  /** Set when the argument is the id of an object of this type. */
+  readonly nodeType: string | undefined;
+};

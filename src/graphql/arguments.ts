@@ -85,7 +85,7 @@ const isConnection = (field: Field) => field.args.some(({ name }) => name === 'f
 function problemsOf(field: Field, node: FieldNode, values: Values): GraphQLError[] {
   const filters = Object.keys(values).filter((argument) => !(argument in checks));
   return [...Object.keys(checks), ...filters].flatMap((argument) => {
-    const check = checks[argument] ?? text;
+    const check = checks[argument] ?? filter;
     const message = values[argument] == null ? null : check(values[argument], values, field);
     if (message === null) return [];
     return [
@@ -111,9 +111,12 @@ const checks: Readonly<Record<string, (value: unknown, values: Values, field: Fi
   },
 };
 
-/** Any other argument is a parameter of the function that lists the rows; its type was checked. */
-const text = (value: unknown) =>
-  typeof value !== 'string' || isText(value) ? null : 'contains a character that is not Unicode text.';
+/** Any other argument is a filter by the values of a column, of a type that was checked. */
+function filter(values: unknown): string | null {
+  if (!isShort(values, maxPageSize)) return `at most ${maxPageSize} values.`;
+  const texts = values.filter((value) => typeof value === 'string');
+  return texts.every(isText) ? null : 'contains a character that is not Unicode text.';
+}
 
 function pageSize(size: unknown): string | null {
   return typeof size === 'number' && size >= 0 && size <= maxPageSize ? null : `must be from 0 to ${maxPageSize}.`;

@@ -5,6 +5,7 @@ import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../plugins/AccessibleUnitsPlugin.ts';
 import { ChildrenPlugin } from '../../plugins/ChildrenPlugin.ts';
+import { ColumnFiltersPlugin } from '../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
@@ -12,7 +13,6 @@ import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthent
 import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
-import { ParameterDescriptionsPlugin } from '../../plugins/ParameterDescriptionsPlugin.ts';
 import { ParentPlugin } from '../../plugins/ParentPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RootUnitsPlugin } from '../../plugins/RootUnitsPlugin.ts';
@@ -37,6 +37,7 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       ViewerIdPlugin,
       RootFieldsPlugin,
       ConnectionArgumentsPlugin,
+      ColumnFiltersPlugin,
       CursorDigestPlugin,
       RowLimitPlugin,
       StatementCountPlugin,
@@ -46,7 +47,6 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       RootUnitsPlugin,
       UserMutationsPlugin,
       FunctionMutationsPlugin,
-      ParameterDescriptionsPlugin,
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,

@@ -51,11 +51,11 @@ describe('npm run dev', () => {
   });
 
   test('keeps the old schema when the new one cannot be built, and goes on with the next save', async () => {
-    await copy.save('alter view if exists app_public.viewer rename to hidden;');
-    await server.says('The schema cannot be built: The views app_public.app and app_public.viewer are missing');
+    await copy.save('alter function app_public.user_create rename to hidden;');
+    await server.says('The schema cannot be built: The functions app_public.user_* are missing');
     expect(await fieldsOfUnit()).toContain('label');
 
-    await copy.save(`alter view if exists app_public.hidden rename to viewer;\n${dropLabel}`);
+    await copy.save(`alter function app_public.hidden rename to user_create;\n${dropLabel}`);
 
     await server.says("- Field 'label' was removed from object type 'Unit'");
     expect(await fieldsOfUnit()).not.toContain('label');

@@ -149,18 +149,29 @@ test('a person may not call a mutation that is not granted', async () => {
   expect(body).toMatchObject({ data: { doorCreate: null }, errors: [{ extensions: { code: 'FORBIDDEN' } }] });
 });
 
-test('a filter refuses what is no text before anything is executed', async () => {
-  const query = 'query ($text: String) { app { doors(nameContains: $text) { totalCount } } }';
+test('a filter is on every connection, and refuses what is no text or too much before anything is executed', async () => {
+  const query =
+    'query ($names: [String!]) { app { doors(names: $names) { totalCount } rootUnits { nodes { doors(names: $names) { totalCount } } } } }';
+  const count = async (names?: string[] | null) => {
+    const { app } = await read<{ app: Found }>(graph, tenant.app, query, names === undefined ? {} : { names });
+    return [app.doors.totalCount, ...app.rootUnits.nodes.map(({ doors }) => doors.totalCount)];
+  };
 
-  const { status, body } = await ask(graph, tenant.app, query, { text: 'a\0b' });
-
-  expect({ status, extensions: body.errors?.[0]?.extensions }).toEqual({
-    status: 400,
-    extensions: { code: 'BAD_USER_INPUT', argument: 'nameContains' },
-  });
-  expect(await read(graph, tenant.app, query, { text: 'gate' })).toEqual({ app: { doors: { totalCount: 2 } } });
-  expect(await read(graph, tenant.app, query)).toEqual({ app: { doors: { totalCount: 3 } } });
+  expect(await count()).toEqual([3, 2, 1]);
+  expect(await count(null)).toEqual([3, 2, 1]);
+  expect(await count([])).toEqual([0, 0, 0]);
+  expect(await count(['Hatch', 'North gate'])).toEqual([2, 1, 1]);
+  for (const names of [['a\0b'], Array.from({ length: 1001 }, String)]) {
+    const { status, body } = await ask(graph, tenant.app, query, { names });
+    const refusal = { code: 'BAD_USER_INPUT', argument: 'names' };
+    expect({ status, errors: body.errors?.map(({ extensions }) => extensions) }).toEqual({
+      status: 400,
+      errors: [refusal, refusal],
+    });
+  }
 });
+
+type Found = { doors: { totalCount: number }; rootUnits: { nodes: { doors: { totalCount: number } }[] } };
 
 const create = 'mutation ($unit: ID!, $name: String!) { doorCreate(unitId: $unit, name: $name) { door { name } } }';
 
@@ -173,12 +184,8 @@ type Described = {
 
 /** The drops at the top, the latest first; then what is made, in order. */
 function currentFile(steps: readonly string[]): string {
-  const parts = steps.map((step) => {
-    const [drop = '', ...rest] = step.split('\n\n');
-    expect(drop).toMatch(/^drop \S+ if exists [^;]+;$/);
-    return { drop, make: rest.join('\n\n') };
-  });
-  return [...parts.map(({ drop }) => drop).toReversed(), ...parts.map(({ make }) => make)].join('\n');
+  const parts = steps.map((step) => /^(?<drop>drop .*;\n)?(?<make>[\s\S]*)$/.exec(step)?.groups ?? {});
+  return [...parts.map(({ drop = '' }) => drop).toReversed(), ...parts.map(({ make = '' }) => make)].join('');
 }
 
 /** As the developer's database does, on each save; each time in one transaction. */

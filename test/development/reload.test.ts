@@ -40,14 +40,14 @@ test('a reload shows a new field in the graph, the schema file and the documenta
 });
 
 test('the old schema serves on when the new one cannot be built, and the next reload mends it', async () => {
-  await graph.database.owner.query('alter view app_public.viewer rename to hidden');
+  await graph.database.owner.query('alter function app_public.user_create rename to hidden');
 
-  await expect(graph.reload()).rejects.toThrow('app_public.viewer are missing');
+  await expect(graph.reload()).rejects.toThrow('app_public.user_* are missing');
   expect(await read(graph, tenant.app, '{ app { users { totalCount } } }')).toEqual({
     app: { users: { totalCount: 1 } },
   });
 
-  await graph.database.owner.query('alter view app_public.hidden rename to viewer');
+  await graph.database.owner.query('alter function app_public.hidden rename to user_create');
   await expect(graph.reload()).resolves.not.toBeNull();
 });
 
