@@ -1,5 +1,5 @@
 --! Previous: sha1:7008739dc700f4b8cd299ce0a515231691a1b642
---! Hash: sha1:89bceb682b706f27fd644f7dbc06a2da4a0964c3
+--! Hash: sha1:a9ec04abf3d5f65ad655d88a6346f1b2374f71a4
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and whoever looks sees no secret.
@@ -135,7 +135,8 @@ comment on column audit.matrix.rules is 'The policies in plain English, in the o
 
 create view audit.functions with (security_invoker = true) as
   select
-    p.oid::regprocedure as function,
+    -- No regprocedure: pg_upgrade and linters mind a column of that type; the name is below.
+    p.oid as function,
     p.proowner::regrole as owner,
     p.prosecdef as definer,
     p.proconfig as settings,

@@ -1,5 +1,5 @@
---! Previous: sha1:89bceb682b706f27fd644f7dbc06a2da4a0964c3
---! Hash: sha1:d326d61d4079a8b8123e9cf398e922554878b7a6
+--! Previous: sha1:a9ec04abf3d5f65ad655d88a6346f1b2374f71a4
+--! Hash: sha1:9ce309ec3a6468484fa6fa13ae57ee5606209d9b
 --! Message: audit changes
 
 -- Who did what: each change of a tenant's row, when, by whom, and what it changed. No secret is in it, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:d326d61d4079a8b8123e9cf398e922554878b7a6
---! Hash: sha1:26bbe08092117a00712b8c138e9757aaf601670d
+--! Previous: sha1:9ce309ec3a6468484fa6fa13ae57ee5606209d9b
+--! Hash: sha1:63703c7e2903151360d830e40608ea01a91893e7
 --! Message: audit access
 
 -- Who can see or change this row, and why? Found by becoming each caller and trying, not by reading the rules once more: what

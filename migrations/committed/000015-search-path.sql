@@ -1,5 +1,5 @@
---! Previous: sha1:26bbe08092117a00712b8c138e9757aaf601670d
---! Hash: sha1:b662d6812759f6d16957ced221c7240b5235d3b4
+--! Previous: sha1:63703c7e2903151360d830e40608ea01a91893e7
+--! Hash: sha1:4b803856b62cf54c17069e3bbe22cbdf28baa02e
 --! Message: search path
 
 -- Every function says where it finds what it names, so that nobody's search path can lead it elsewhere.

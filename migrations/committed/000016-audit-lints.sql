@@ -1,5 +1,5 @@
---! Previous: sha1:b662d6812759f6d16957ced221c7240b5235d3b4
---! Hash: sha1:99b1ca9b3f8e4bc6d885bc025ccf8e3506ef0347
+--! Previous: sha1:4b803856b62cf54c17069e3bbe22cbdf28baa02e
+--! Hash: sha1:1f44d6a000c1dcfd4f56a1c07ea90bcb78efa5f9
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view. A finding that is meant to be so
@@ -250,13 +250,14 @@ create view audit.lints with (security_invoker = true) as
         join pg_attribute a on a.attrelid = k.conrelid and a.attnum = pair.own
         where a.attname = 'organization_id' and pair.their = theirs.attnum)
     union all
-    select 'type_that_hinders_upgrades', 'warning', format('%s.%s', t.name, a.attname), format('is of type %s, whose values name objects by number', a.atttypid::regtype),
+    select 'type_that_hinders_upgrades', 'warning', format('%s.%s', c.oid::regclass, a.attname), format('is of type %s, whose values name objects by number', a.atttypid::regtype),
       'Keep the name as text: pg_upgrade refuses this type.'
-    from tables t
-    join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
-    where a.atttypid in (
-      'regcollation'::regtype, 'regconfig'::regtype, 'regdictionary'::regtype, 'regnamespace'::regtype, 'regoper'::regtype,
-      'regoperator'::regtype, 'regproc'::regtype, 'regprocedure'::regtype)
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relnamespace in (select oid from schemas)
+      and a.atttypid in (
+        'regcollation'::regtype, 'regconfig'::regtype, 'regdictionary'::regtype, 'regnamespace'::regtype, 'regoper'::regtype,
+        'regoperator'::regtype, 'regproc'::regtype, 'regprocedure'::regtype)
     union all
 
     -- Privileges.
