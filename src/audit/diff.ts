@@ -1,7 +1,9 @@
+import type { ClientBase } from 'pg';
 import { compareAccess, type Difference } from './compareAccess.ts';
+import { insertExamples } from './insertExamples.ts';
 import { document, table } from './markdown.ts';
 import { migrationsAt, migrationsHere } from './migrationsAt.ts';
-import { readAccess } from './readAccess.ts';
+import { type Access, readAccess } from './readAccess.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 import { withScratchDatabase } from './withScratchDatabase.ts';
 
@@ -15,8 +17,8 @@ import { withScratchDatabase } from './withScratchDatabase.ts';
  */
 export async function diff({ url }: AuditedDatabase, revision: string): Promise<Answer> {
   const [there, here] = [await migrationsAt(revision), await migrationsHere()];
-  const before = await withScratchDatabase(url, there, here, readAccess);
-  const after = await withScratchDatabase(url, here, here, readAccess);
+  const before = await withScratchDatabase(url, there, here, readExamples);
+  const after = await withScratchDatabase(url, here, here, readExamples);
   const differences = compareAccess(before, after);
 
   const of = (verdict: Difference['verdict']) => differences.filter((difference) => difference.verdict === verdict);
@@ -38,4 +40,9 @@ export async function diff({ url }: AuditedDatabase, revision: string): Promise<
       : []),
   );
   return { text, findings: of('wider').length + of('unclear').length };
+}
+
+async function readExamples(client: ClientBase): Promise<Access> {
+  await insertExamples(client);
+  return readAccess(client);
 }

@@ -7,7 +7,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const unknown = `select kind, object, who from audit.bypasses where not known order by 1, 2, 3`;
+/** Without the roles that other test files make at the same time, whose names end in random digits. */
+const unknown = `
+  select kind, object, who from audit.bypasses where not known and who !~ '_[0-9a-f]{8,32}$' order by 1, 2, 3`;
 
 test('every way around the policies of this schema is known, and has its reason', async () => {
   expect(await undone(database.owner, unknown)).toEqual([]);
@@ -132,9 +134,9 @@ test.each([
     database.owner,
     ...statements,
     `insert into audit.accepted values ('${kind}', '${object}', '${who}', 'This test wants it.')`,
-    `select (select count(*)::int from audit.findings) as left, reason from audit.bypasses where (kind, object, who) = ('${kind}', '${object}', '${who}')`,
+    `select known, reason from audit.bypasses where (kind, object, who) = ('${kind}', '${object}', '${who}')`,
   );
-  expect(accepted).toEqual([{ left: expect.any(Number), reason: 'This test wants it.' }]);
+  expect(accepted).toEqual([{ known: true, reason: 'This test wants it.' }]);
 });
 
 test('finds whatever a request could become, and the login that could become it', async () => {

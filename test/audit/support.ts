@@ -6,6 +6,12 @@ import { StartupError } from '../../src/startupError.ts';
 /** `npm run audit -- <args>` in this process, against one database. */
 export async function audit({ ownerUrl }: { ownerUrl: string }, ...args: string[]) {
   let stdout = '';
+  let stderr = '';
+  const { write } = process.stderr;
+  process.stderr.write = (text: unknown) => {
+    stderr += String(text);
+    return true;
+  };
   const environment = { DATABASE_URL: ownerUrl, LOG_LEVEL: 'silent' };
   try {
     const code = await runAudit(
@@ -15,10 +21,12 @@ export async function audit({ ownerUrl }: { ownerUrl: string }, ...args: string[
         stdout += text;
       },
     );
-    return { code, stdout, error: '' };
+    return { code, stdout, error: stderr };
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     return { code: 1, stdout, error: error.message };
+  } finally {
+    process.stderr.write = write;
   }
 }
 

@@ -1,0 +1,160 @@
+import { compareAccess } from '../../src/audit/compareAccess.ts';
+import { insertExamples } from '../../src/audit/insertExamples.ts';
+import { migrationsHere } from '../../src/audit/migrationsAt.ts';
+import { type Access, readAccess } from '../../src/audit/readAccess.ts';
+import { withScratchDatabase } from '../../src/audit/withScratchDatabase.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { audit } from './support.ts';
+
+describe('comparing who may do what', () => {
+  let database: TestDatabase;
+  let before: Access;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const client = await database.owner.connect();
+    await insertExamples(client);
+    before = await readAccess(client);
+    client.release();
+  });
+  afterAll(() => database.drop());
+
+  /** What the statements change, as `verdict: object, role`. */
+  async function differences(...statements: string[]) {
+    const client = await database.owner.connect();
+    try {
+      await client.query('begin');
+      for (const statement of statements) await client.query(statement);
+      return compareAccess(before, await readAccess(client));
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  }
+
+  const lines = (found: Awaited<ReturnType<typeof differences>>) =>
+    [...new Set(found.map(({ verdict, object, role }) => `${verdict}: ${object}, ${role}`))].sort();
+
+  it('has examples of everything', () => {
+    expect(before.notProbed).toEqual([]);
+    expect(before.outcomes.size).toBeGreaterThan(40);
+  });
+
+  it('finds what is wider: columns, policies, functions, row-level security', async () => {
+    const found = await differences(
+      'grant update (name) on app_public.cards to graph_app',
+      'alter policy select_graph_user on app_public.units using (organization_id = (select app_hidden.current_organization_id()))',
+      'create policy select_graph_user on oauth.applications for select to graph_user using (true)',
+      'create function app_public.peek() returns bigint language sql security definer as $$ select 1::bigint $$',
+      'grant execute on function app_public.peek() to graph_user',
+      'alter table app_hidden.unit_ancestors no force row level security',
+    );
+
+    expect(lines(found)).toEqual([
+      'wider: app_hidden.unit_ancestors, ',
+      'wider: app_hidden.unit_ancestors, postgres',
+      'wider: app_public.cards, graph_app',
+      'wider: app_public.peek(), graph_user',
+      'wider: app_public.units, graph_user',
+      'wider: app_public.units.select_graph_user, graph_user',
+      'wider: oauth.applications.select_graph_user, graph_user',
+    ]);
+    expect(found.find(({ object }) => object === 'app_public.cards')?.detail).toBe('update name');
+    expect(found.find(({ object }) => object === 'app_public.units')?.detail).toMatch(
+      /^select, tried: 8 example rows, such as for me:aaaaaaaa/,
+    );
+  });
+
+  it('finds what is narrower', async () => {
+    const found = await differences(
+      'revoke delete on app_public.users from graph_app',
+      'alter policy select_graph_app on app_public.cards using (organization_id = (select app_hidden.current_organization_id()) and false)',
+      'create policy select_nobody on app_public.units as restrictive for select to graph_user using (false)',
+      'drop policy select_graph_user on app_public.card_assignments',
+      'revoke execute on function oauth.purge(int) from graph_oauth',
+    );
+
+    expect(lines(found)).toEqual([
+      // By the policies that ask this one.
+      'narrower: app_public.card_assignments, graph_user',
+      'narrower: app_public.card_assignments.select_graph_user, graph_user',
+      'narrower: app_public.cards, graph_app',
+      'narrower: app_public.cards, graph_user',
+      'narrower: app_public.cards.select_graph_app, graph_app',
+      'narrower: app_public.units, graph_user',
+      'narrower: app_public.units.select_nobody, graph_user',
+      'narrower: app_public.users, graph_app',
+      'narrower: oauth.purge(integer), graph_admin, graph_oauth',
+      'narrower: oauth.purge(integer), graph_oauth',
+      'wider: oauth.purge(integer), graph_admin',
+    ]);
+  });
+
+  it('leaves to people what the examples cannot tell', async () => {
+    const found = await differences(
+      // Says the same in other words.
+      `alter policy select_graph_app on app_public.users using ((select app_hidden.current_organization_id()) = organization_id)`,
+      // Others than before.
+      `alter policy select_graph_user on app_public.users using (organization_id = (select app_hidden.current_organization_id()) and id <> (select app_hidden.current_user_id()))`,
+      // Shows as many units, but by another function.
+      `create or replace function app_hidden.granted_unit_ids() returns uuid[] language sql stable parallel safe set search_path = pg_catalog, pg_temp
+         as $$ select array(select unit_id from app_hidden.unit_access order by 1) $$`,
+    );
+
+    expect(lines(found)).toEqual([
+      'narrower: app_public.users, graph_user',
+      'unclear: app_hidden.granted_unit_ids(), ',
+      'unclear: app_public.users.select_graph_app, graph_app',
+      'unclear: app_public.users.select_graph_user, graph_user',
+      'wider: app_public.users, graph_user',
+    ]);
+  });
+
+  it('finds nothing between a schema and itself', async () => {
+    expect(await differences()).toEqual([]);
+  });
+});
+
+describe('a scratch database', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+
+  const scratches = async () =>
+    (await database.owner.query(`select datname from pg_database where datname like 'audit\\_%'`)).rows;
+
+  it('has the migrations, and today’s audit where these are older than it', async () => {
+    const here = await migrationsHere();
+    const old = here.filter(({ name }) => /0000(0\d|1[01])-/.test(name));
+    expect(old).toHaveLength(11);
+
+    const tables = await withScratchDatabase(database.ownerUrl, old, here, async (client) => {
+      const { rows } = await client.query(
+        `select count(*)::int, to_regclass('audit.changes') as changes from audit.relations`,
+      );
+      return rows[0];
+    });
+
+    expect(tables).toEqual({ count: expect.any(Number), changes: null });
+    expect(await scratches()).toEqual([]);
+  });
+
+  it('is gone when a migration fails, and says which', async () => {
+    const broken = [{ name: '000099-broken.sql', sql: 'create table nowhere.at_all ();' }];
+
+    await expect(withScratchDatabase(database.ownerUrl, broken, [], async () => undefined)).rejects.toThrow(
+      '000099-broken.sql does not run on an empty database: schema "nowhere" does not exist',
+    );
+    expect(await scratches()).toEqual([]);
+  });
+
+  it('is not made for a revision that is not there', async () => {
+    expect(await audit(database, 'diff', 'no-such-revision')).toEqual({
+      code: 1,
+      stdout: '',
+      error: 'There is no git revision no-such-revision here.',
+    });
+    expect(await audit(database, 'diff', '--upload-pack=x')).toMatchObject({ code: 64 });
+  });
+});

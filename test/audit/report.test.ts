@@ -1,0 +1,105 @@
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { audit, company, insertCompany } from './support.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await insertCompany(database.owner);
+});
+afterAll(() => database.drop());
+
+/** The rows of the table below a title. */
+function rowsBelow(markdown: string, title: string): string[] {
+  const [, section = ''] = markdown.split(`## ${title}\n`);
+  const lines = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(2);
+}
+
+test('npm run audit says all of it on one page, and ends with 0 when nothing is found', async () => {
+  const { code, stdout, error } = await audit(database);
+
+  expect(error).toBe('');
+  expect(stdout.split('\n').filter((line) => line.startsWith('## '))).toEqual([
+    '## Findings',
+    '## What escapes row-level security, and why it may',
+    '## Who may do what',
+    '## Tables',
+    '## Functions that somebody may call',
+    '## The history',
+  ]);
+  // Other test files make roles meanwhile; their names end in random digits.
+  const foreign = rowsBelow(stdout, 'Findings').filter((row) => /_[0-9a-f]{8,32} /.test(row));
+  expect(rowsBelow(stdout, 'Findings')).toEqual(foreign);
+  expect(code).toBe(foreign.length > 0 ? 1 : 0);
+  expect(rowsBelow(stdout, 'Who may do what')).toContainEqual(
+    '| app_public.users | graph_app | delete |  | An application deletes users of its organization. |',
+  );
+  expect(rowsBelow(stdout, 'The history')[0]).toMatch(/^\| app_hidden.organizations \| insert \| 2 \|/);
+});
+
+test('npm run audit ends with 1 on a finding, and says what to do', async () => {
+  await database.owner.query('create view app_public.open as select * from app_public.users');
+
+  const { code, stdout } = await audit(database);
+
+  await database.owner.query('drop view app_public.open');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/There (is 1 finding|are \d+ findings)\./);
+  expect(rowsBelow(stdout, 'Findings').join()).toContain('| error | app_public.open |');
+});
+
+test('npm run audit works for an auditor, too', async () => {
+  const url = new URL(database.ownerUrl);
+  const name = `auditor_${database.ownerUrl.slice(-32)}`;
+  await database.owner.query(`create role ${name} login password 'x' in role graph_auditor`);
+  [url.username, url.password] = [name, 'x'];
+
+  const report = await audit({ ownerUrl: url.href });
+  const changes = await audit({ ownerUrl: url.href }, 'changes', '--of', company.ada);
+  const refused = await audit({ ownerUrl: url.href }, 'visible', 'me:ada@acme.test');
+
+  await database.owner.query(`drop role ${name}`);
+  expect(report.stdout).toContain('## The history');
+  expect(changes.stdout).toContain('Ada');
+  expect(refused).toMatchObject({ code: 1, stdout: '', error: 'permission denied for function visible' });
+});
+
+test('the questions are answered on the command line', async () => {
+  const [whoCan, explain, visible, changes] = [
+    await audit(database, 'who-can', 'app_public.units', company.room),
+    await audit(database, 'explain', 'me:grace@acme.test', 'app_public.units', company.room),
+    await audit(database, 'visible', 'me:grace@acme.test'),
+    await audit(database, 'changes', '--table', 'app_public.cards', '--since', 'yesterday', '--limit', '1'),
+  ];
+
+  for (const { code, error } of [whoCan, explain, visible, changes])
+    expect({ code, error }).toEqual({ code: 0, error: '' });
+  expect(whoCan.stdout).toContain(`access to unit Headquarters ${company.headquarters}`);
+  expect(explain.stdout).toContain('| select | finds no such row | select_graph_user |');
+  expect(visible.stdout).toContain('| app_public.units | 1 | 4 |');
+  expect(changes.stdout.split('\n')).toHaveLength(5);
+});
+
+test.each([
+  [['visible', 'me:nobody'], 'There is no principal me:nobody\napp:<client id>'],
+  [['who-can', 'app_public.nothing', 'x'], 'relation "app_public.nothing" does not exist'],
+  [['who-can', 'app_public.units', company.ada], `app_public.units has no row ${company.ada}`],
+  [['who-can', 'app_public.units', 'x'], 'invalid input syntax for type uuid: "x"'],
+  [['who-can', 'app_hidden.unit_access', company.ada], 'Give the key as JSON: {"user_id": "…", "unit_id": "…"}'],
+  [['changes', '--since', 'never ever'], 'invalid input syntax for type timestamp with time zone: "never ever"'],
+])('audit %j says what is wrong', async (args, message) => {
+  const { code, stdout, error } = await audit(database, ...args);
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(error).toContain(message);
+});
+
+test.each([[['explain', 'me:ada']], [['everything']], [['changes', '--limit', '0']]])(
+  'audit %j is wrong usage',
+  async (args) => {
+    const { code, stdout, error } = await audit(database, ...args);
+
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(error).toContain('error:');
+  },
+);
