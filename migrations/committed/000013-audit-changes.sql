@@ -1,5 +1,5 @@
---! Previous: sha1:a9ec04abf3d5f65ad655d88a6346f1b2374f71a4
---! Hash: sha1:9ce309ec3a6468484fa6fa13ae57ee5606209d9b
+--! Previous: sha1:c1993d48a19c67b88747ce7801060387fb437c67
+--! Hash: sha1:164387cc2c43307206dd6fefe66afdb00703fc9f
 --! Message: audit changes
 
 -- Who did what: each change of a tenant's row, when, by whom, and what it changed. No secret is in it, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:9ce309ec3a6468484fa6fa13ae57ee5606209d9b
---! Hash: sha1:63703c7e2903151360d830e40608ea01a91893e7
+--! Previous: sha1:164387cc2c43307206dd6fefe66afdb00703fc9f
+--! Hash: sha1:5ad5a0c0de97326ed4ccf4138d9762796836fa06
 --! Message: audit access
 
 -- Who can see or change this row, and why? Found by becoming each caller and trying, not by reading the rules once more: what

@@ -1,5 +1,5 @@
---! Previous: sha1:63703c7e2903151360d830e40608ea01a91893e7
---! Hash: sha1:4b803856b62cf54c17069e3bbe22cbdf28baa02e
+--! Previous: sha1:5ad5a0c0de97326ed4ccf4138d9762796836fa06
+--! Hash: sha1:2ea345a7f69469ad6d894491a1362bb3e6f37373
 --! Message: search path
 
 -- Every function says where it finds what it names, so that nobody's search path can lead it elsewhere.

@@ -1,5 +1,5 @@
---! Previous: sha1:4b803856b62cf54c17069e3bbe22cbdf28baa02e
---! Hash: sha1:1f44d6a000c1dcfd4f56a1c07ea90bcb78efa5f9
+--! Previous: sha1:2ea345a7f69469ad6d894491a1362bb3e6f37373
+--! Hash: sha1:3cec099b6f6586af6a902c04b2648cc9ab9fba8b
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view. A finding that is meant to be so

@@ -124,6 +124,7 @@ test.each([
     'graph_app',
     ['grant set on parameter session_replication_role to graph_app'],
   ],
+  ['secret', 'app_public.cards.pin_hash', 'graph_auditor', ['alter table app_public.cards add pin_hash text']],
   ['history', 'app_public.cards', 'everybody', ['alter table app_public.cards disable trigger audit_update']],
 ] as [string, string, string, string[]][])('finds %s: %s, %s', async (kind, object, who, statements) => {
   const found = await undone(database.owner, ...statements, unknown);
