@@ -2,6 +2,7 @@ import { createNumbers } from './peers/createNumbers.ts';
 import { issueTokens } from './peers/data/issueTokens.ts';
 import { openData } from './peers/data/openData.ts';
 import { sizes } from './peers/data/sizes.ts';
+import { exitOnSignals } from './peers/exitOnSignals.ts';
 import { startLoad } from './peers/load/startLoad.ts';
 import { startProxy } from './peers/measure/startProxy.ts';
 import { readOptions } from './peers/options.ts';
@@ -15,6 +16,7 @@ import { startPeer } from './peers/servers/startPeer.ts';
 const delayMs = 1;
 const mostRiseMs = 1.5;
 
+exitOnSignals();
 const options = readOptions(['--connections', '1', '--only', 'ours', ...process.argv.slice(2)]);
 const report = (line: string) => console.error(line);
 await using resources = new AsyncDisposableStack();

@@ -1,5 +1,6 @@
 import { comparePeers } from './peers/comparePeers.ts';
 import { compareSizes } from './peers/compareSizes.ts';
+import { exitOnSignals } from './peers/exitOnSignals.ts';
 import { readOptions } from './peers/options.ts';
 
 /**
@@ -9,5 +10,6 @@ import { readOptions } from './peers/options.ts';
  * `npm run bench peers large`: the service with 10 million users and 1 million units beside itself with 100,000 and 20,000. The data
  * take half an hour and 20 GB the first time.
  */
+exitOnSignals();
 const options = readOptions(process.argv.slice(2));
 process.exitCode = (await (options.large ? compareSizes(options) : comparePeers(options))) ? 0 : 1;

@@ -7,6 +7,7 @@ import { openData } from './data/openData.ts';
 import { sizes } from './data/sizes.ts';
 import { startLoad } from './load/startLoad.ts';
 import { countTraffic } from './measure/countTraffic.ts';
+import { describeMachine } from './measure/describeMachine.ts';
 import { residentMegabytes } from './measure/processTimes.ts';
 import { operationNames } from './operations.ts';
 import type { Options } from './options.ts';
@@ -53,7 +54,7 @@ export async function comparePeers(options: Options): Promise<boolean> {
   for (const { name, pid } of peers) megabytes.set(name, await residentMegabytes(pid));
 
   const comparisons = compare(measured, traffic);
-  const tables = toMarkdown(comparisons, megabytes);
+  const tables = toMarkdown(comparisons, megabytes, await describeMachine(data.ownerUrl, options));
   console.log(tables);
   if (options.peers.length === peerNames.length && options.operations.length === operationNames.length) {
     await mkdir(results, { recursive: true });

@@ -1,6 +1,7 @@
 import type { Tokens } from './data/issueTokens.ts';
 import { keyOf } from './data/keys.ts';
 import { organizations, type Size } from './data/sizes.ts';
+import { encodeNodeId } from './nodeIds.ts';
 
 export type OperationName = keyof typeof operations;
 
@@ -35,7 +36,7 @@ export const operations = {
 }`,
     variables: (n, { users }) => ({
       ids: Array.from({ length: 50 }, (_, index) =>
-        userId(keyOf('user', (n % organizations) * users + ((n * 7919 + index * 197) % users))),
+        encodeNodeId('User', keyOf('user', (n % organizations) * users + ((n * 7919 + index * 197) % users))),
       ),
     }),
     token: ofApplication,
@@ -76,11 +77,6 @@ export const operationNames = Object.keys(operations) as OperationName[];
 export function requestOf(name: OperationName, n: number, tokens: Tokens, size: Size): Request {
   const { document, variables, token }: Operation = operations[name];
   return { token: token(n, tokens), body: JSON.stringify({ query: document, variables: variables(n, size) }) };
-}
-
-/** A global id as the service writes it; its plugin would bring all of PostGraphile into the process that sends. */
-function userId(key: string): string {
-  return Buffer.from(`User:${key}`).toString('base64url');
 }
 
 function ofUser(n: number, { users }: Tokens): string {

@@ -14,6 +14,7 @@ export class Connection {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.setTimeout(patienceMs, () => socket.destroy(new Error('There was no answer for a long time.')));
     socket.on('close', () => this.#waiting?.reject(new Error('The server has closed the connection.')));
     socket.on('error', (error) => this.#waiting?.reject(error));
   }
@@ -49,6 +50,7 @@ export class Connection {
 }
 
 const empty = Buffer.alloc(0);
+const patienceMs = 30_000;
 
 /** The answer, or null while a part of it is missing. */
 function parse(received: Buffer): Answer | null {

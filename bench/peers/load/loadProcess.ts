@@ -31,6 +31,8 @@ process.on('message', (order: LoadOrder) => {
   );
 });
 process.once('disconnect', () => process.exit());
+// The parent decides when to end.
+process.on('SIGINT', () => undefined);
 
 async function load({ port, operation, tokens, size, connections, seconds, from }: LoadOrder): Promise<LoadResult> {
   const kept = operation.startsWith('Q')

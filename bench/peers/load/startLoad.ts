@@ -9,15 +9,22 @@ export type Load = {
   stop(): void;
 };
 
+type Answer = LoadResult | { readonly error: string };
+
 /** The process that sends. */
 export function startLoad(): Load {
   const child = fork(join(import.meta.dirname, 'loadProcess.ts'), { serialization: 'advanced' });
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('The process that sends has ended.');
+  });
+  // In the end it ends because it is told to.
+  ended.catch(() => undefined);
   return {
     async run(order) {
       child.send(order);
-      const [answer] = (await once(child, 'message')) as [LoadResult | { error: string }];
-      if ('error' in answer) throw new Error(answer.error);
-      return answer;
+      const answer = await Promise.race([once(child, 'message') as Promise<[Answer]>, ended]);
+      if ('error' in answer[0]) throw new Error(answer[0].error);
+      return answer[0];
     },
     stop: () => child.disconnect(),
   };

@@ -9,6 +9,7 @@ import type { Data } from '../data/openData.ts';
 import { type Size, unitsOf } from '../data/sizes.ts';
 import { Connection } from '../load/Connection.ts';
 import { toBytes } from '../load/toBytes.ts';
+import { encodeNodeId } from '../nodeIds.ts';
 import { startPeer } from '../servers/startPeer.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function timeUnitById({ ownerUrl, authUrl, cluster }: Data, size: S
   const service = await startPeer('ours', authUrl);
   try {
     const connection = await Connection.open(service.port);
-    const id = Buffer.from(`Unit:${keyOf('unit', unitsOf(size) - 1)}`).toString('base64url');
+    const id = encodeNodeId('Unit', keyOf('unit', unitsOf(size) - 1));
     const body = JSON.stringify({ query: document, variables: { id } });
     const statements = await capture(join(dirname(cluster), 'postgres.log'), async () => {
       const answer = await connection.send(toBytes({ token: tokens.grantedEverything, body }));

@@ -2,15 +2,19 @@ import { operations } from '../operations.ts';
 import { type PeerName, peerTitles } from '../servers/startPeer.ts';
 import type { Comparison } from './compare.ts';
 
-/** One table for each operation, and one of the memory. */
-export function toMarkdown(comparisons: readonly Comparison[], megabytes: ReadonlyMap<PeerName, number>): string {
+/** One table for each operation, one of the memory, and what they were measured by. */
+export function toMarkdown(
+  comparisons: readonly Comparison[],
+  megabytes: ReadonlyMap<PeerName, number>,
+  circumstances: string,
+): string {
   const names = [...new Set(comparisons.map(({ operation }) => operation))];
   const sections = names.map((name) => {
     const rows = comparisons.filter(({ operation }) => operation === name).map(toCells);
     return `### ${name}: ${operations[name].title}\n\n${toTable([columns, ...rows])}`;
   });
   const memory = [...megabytes].map(([name, amount]) => [peerTitles[name], amount.toFixed(0)]);
-  return `${[...sections, toTable([['After the run', 'MB'], ...memory]), notes].join('\n\n')}\n`;
+  return `${[...sections, toTable([['After the run', 'MB'], ...memory]), notes, circumstances].join('\n\n')}\n`;
 }
 
 const columns = [

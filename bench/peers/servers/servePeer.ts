@@ -22,3 +22,5 @@ const server = await serve(process.env.AUTH_DATABASE_URL ?? '');
 if (!server.listening) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 process.send?.((server.address() as AddressInfo).port);
 process.once('disconnect', () => process.exit());
+// The parent decides when to end.
+process.on('SIGINT', () => undefined);

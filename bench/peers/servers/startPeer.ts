@@ -22,7 +22,11 @@ export type Peer = { readonly name: PeerName; readonly port: number; readonly pi
 /** Starts it with the authenticator's connection; resolves when it answers. None of them logs requests. */
 export async function startPeer(name: PeerName, authUrl: string): Promise<Peer> {
   const child = name === 'ours' ? spawnService(authUrl) : forkPeer(name, authUrl);
+  // However this process ends.
+  const kill = () => child.kill();
+  process.once('exit', kill);
   const stop = async () => {
+    process.off('exit', kill);
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
     await once(child, 'exit');

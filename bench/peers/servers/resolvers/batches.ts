@@ -1,4 +1,4 @@
-import { encodeNodeId } from '../../../../plugins/NodeIdPlugin.ts';
+import { encodeNodeId } from '../../nodeIds.ts';
 import type { Row } from '../queryPipelined.ts';
 import type { OperationTransaction } from './OperationTransaction.ts';
 import { statements } from './statements.ts';
@@ -29,7 +29,7 @@ export type Connection = { readonly nodes: readonly Node[] };
 
 export function toNode(row: Row, type: string): Node {
   const key = row.id as string;
-  return { ...row, key, id: encodeNodeId([type, key]) ?? '' };
+  return { ...row, key, id: encodeNodeId(type, key) };
 }
 
 function arrange(rows: readonly Row[], column: string, keys: readonly string[], type: string): Node[][] {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeNodeId } from '../../../../plugins/NodeIdPlugin.ts';
+import { keyOfNodeId } from '../../nodeIds.ts';
 import { toNode } from './batches.ts';
 import type { OperationTransaction } from './OperationTransaction.ts';
 import { statements } from './statements.ts';
@@ -32,7 +32,7 @@ export const rootResolvers = {
   },
   App: {
     async users(_: unknown, { ids }: { readonly ids: readonly string[] }, { transaction }: Context) {
-      const rows = await transaction.query(statements.users(ids.map((id) => decodeNodeId(id)?.[1] ?? '')));
+      const rows = await transaction.query(statements.users(ids.map((id) => keyOfNodeId('User', id))));
       return { nodes: rows.map((row) => toNode(row, 'User')) };
     },
     async rootUnits(_: unknown, { first }: Page, { transaction }: Context) {
