@@ -1,7 +1,9 @@
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openAttempts } from './attempts.ts';
+import { label } from './commands.ts';
 import { compare, seed } from './compare.ts';
 import { functions, helpers } from './functions.ts';
-import { roles } from './principals.ts';
+import { roles, settingsOf } from './principals.ts';
 import { tables } from './tables.ts';
 
 describe(`the database and sets that are computed without it (SEED=${seed})`, () => {
@@ -45,6 +47,25 @@ describe(`the database and sets that are computed without it (SEED=${seed})`, ()
   it('agree on every command by everybody', async () => {
     expect(await compare(database, 5, { shrinks: true })).toBeNull();
   }, 60_000);
+
+  it('take a claim that is no key for nobody', async () => {
+    const { attempt, close } = await openAttempts(database.authUrl);
+    try {
+      const claims = { organization: 'everything', application: 'everything', user: 'everything' };
+      for (const [name, table] of Object.entries(tables)) {
+        for (const role of roles.filter((role) => table.sees[role] && name !== 'oauth.throttles')) {
+          const outcome = await attempt(settingsOf({ role, claims }), {
+            text: `select ${label(table)} from ${name}`,
+            values: [],
+          });
+          // Which of them depends on whether there is a row to compare with.
+          expect([[], { refused: '22P02' }]).toContainEqual(outcome);
+        }
+      }
+    } finally {
+      await close();
+    }
+  });
 });
 
 const everybody = ['graph_authenticator', ...roles.filter((role) => role !== 'none')];

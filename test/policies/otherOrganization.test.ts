@@ -28,7 +28,11 @@ describe(`an organization's answers (SEED=${seed})`, () => {
       const operations = operationsWith(world, await readTheirs(world, tokens));
       const requests = tokens
         .filter(({ organization }) => organization === mine?.organization)
-        .flatMap(({ token }) => operations.map((operation) => ({ token, ...operation })));
+        .flatMap(({ token, scope }) =>
+          operations
+            .filter(({ query }) => scope === 'app' || !query.startsWith('mutation'))
+            .map((operation) => ({ token, ...operation })),
+        );
 
       await insert(world, tokens);
       await giveSecret(world, tokens);
@@ -43,7 +47,7 @@ describe(`an organization's answers (SEED=${seed})`, () => {
       // Not because they say nothing at all.
       expect(new Set(alone.map(({ body }) => body)).size).toBeGreaterThan(10);
     });
-    await fc.assert(property, { seed, numRuns: 3, interruptAfterTimeLimit: 40_000 });
+    await fc.assert(property, { seed, numRuns: 2, interruptAfterTimeLimit: 40_000 });
   }, 60_000);
 
   /** The world, and those tokens whose organization exists in it. */
@@ -99,13 +103,13 @@ type Request = { token: string; query: string; variables: Record<string, unknown
 
 type Token = { token: string; organization: string; application: string; user: string | null; scope: string };
 
-/** For each organization one of its people, one that reads nothing, and last one of its application, which changes things. */
+/** For each organization that of a person, one that reads nothing, and last its application's own, which changes things. */
 function tokensOf(world: World): Token[] {
   return world.organizations.flatMap((organization) => {
     const application = keyOf(world, 'application', organization, 0);
     const people = world.users.filter((row) => row.organization === organization).map(({ user }) => user);
     return [
-      ...people.slice(0, 2).map((user) => ({ user, scope: 'me' })),
+      ...people.slice(0, 1).map((user) => ({ user, scope: 'me' })),
       ...['basic', 'app'].map((scope) => ({ user: null, scope })),
     ].map((token) => ({ ...token, token: createToken('access'), organization, application }));
   });
