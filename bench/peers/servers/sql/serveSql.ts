@@ -36,7 +36,7 @@ export async function serveSql(authUrl: string): Promise<Server> {
   });
 }
 
-/** Two per core of PostgreSQL measured best. */
+/** While one is read from, PostgreSQL works on the next; more of them only wait for each other. */
 const connections = 4;
 
 const namesByDocument = new Map<string, OperationName>(
