@@ -34,23 +34,28 @@ export const commands: Record<string, (name: string, table: Table, on: Circumsta
     expected: read(table, on, (rows) => [String(rows.length)]),
   }),
   selectOne: (name, table, on) => ({
-    ...{ text: `select ${label(table)} from ${name} where ${label(table)} = $1`, values: [aRow(table, on)] },
+    text: `select ${label(table)} from ${name} where ${label(table)} = $1`,
+    values: [aRow(table, on)],
     expected: read(table, on, (rows) => rows.map(labelOf).filter((found) => found === aRow(table, on))),
   }),
   lock: (name, table, on) => ({
-    ...{ text: `select ${label(table)} from ${name} for update`, values: [] },
+    text: `select ${label(table)} from ${name} for update`,
+    values: [],
     expected: rightsOf(table, on).update ? read(table, on, (rows) => rows.map(labelOf)) : refused,
   }),
   update: (name, table, on) => ({
-    ...{ text: `update ${name} set ${assignment(name)}`, values: [] },
+    text: `update ${name} set ${assignment(name)}`,
+    values: [],
     expected: rightsOf(table, on).update ? read(table, on, (rows) => rows.length) : refused,
   }),
   updateReturning: (name, table, on) => ({
-    ...{ text: `update ${name} set ${assignment(name)} returning ${label(table)}`, values: [] },
+    text: `update ${name} set ${assignment(name)} returning ${label(table)}`,
+    values: [],
     expected: rightsOf(table, on).update ? read(table, on, (rows) => rows.map(labelOf)) : refused,
   }),
   updateOne: (name, table, on) => ({
-    ...{ text: `update ${name} set ${assignment(name)} where ${label(table)} = $1`, values: [aRow(table, on)] },
+    text: `update ${name} set ${assignment(name)} where ${label(table)} = $1`,
+    values: [aRow(table, on)],
     expected: rightsOf(table, on).update
       ? read(table, on, (rows) => rows.filter((row) => labelOf(row) === aRow(table, on)).length)
       : refused,
@@ -60,29 +65,31 @@ export const commands: Record<string, (name: string, table: Table, on: Circumsta
     const moved = read(table, on, (rows) => rows.length);
     const stays = moved === 0 || on.organization === on.principal.claims.organization;
     return {
-      ...{ text: `update ${name} set organization_id = $1`, values: [on.organization] },
+      text: `update ${name} set organization_id = $1`,
+      values: [on.organization],
       expected: rightsOf(table, on).movable && stays ? moved : refused,
     };
   },
   delete: (name, table, on) => ({
-    ...{ text: `delete from ${name}`, values: [] },
+    text: `delete from ${name}`,
+    values: [],
     expected: rightsOf(table, on).delete ? read(table, on, (rows) => rows.length) : refused,
   }),
   deleteReturning: (name, table, on) => ({
-    ...{ text: `delete from ${name} returning ${label(table)}`, values: [] },
+    text: `delete from ${name} returning ${label(table)}`,
+    values: [],
     expected: rightsOf(table, on).delete ? read(table, on, (rows) => rows.map(labelOf)) : refused,
   }),
   deleteOne: (name, table, on) => ({
-    ...{ text: `delete from ${name} where ${label(table)} = $1`, values: [aRow(table, on)] },
+    text: `delete from ${name} where ${label(table)} = $1`,
+    values: [aRow(table, on)],
     expected: rightsOf(table, on).delete
       ? read(table, on, (rows) => rows.filter((row) => labelOf(row) === aRow(table, on)).length)
       : refused,
   }),
   merge: (name, table, on) => ({
-    ...{
-      text: `merge into ${name} using (values ('')) as source (blank) on ${label(table)} <> blank when matched then delete`,
-      values: [],
-    },
+    text: `merge into ${name} using (values ('')) as source (blank) on ${label(table)} <> blank when matched then delete`,
+    values: [],
     expected: rightsOf(table, on).delete ? read(table, on, (rows) => rows.length) : refused,
   }),
   insert: (name, table, on) => inserting(name, table, on, '', 'unique violation'),

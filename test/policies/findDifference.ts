@@ -20,7 +20,10 @@ export async function findDifference(
   choose: (below: number) => number,
 ): Promise<string | null> {
   const principals = principalsOf(world);
-  const everything = shuffled([...principals.flatMap(sights), ...roles.flatMap((role) => inRole(role))], choose);
+  const sights = principals
+    .filter(({ role }) => role !== 'none')
+    .map((principal) => ({ what: 'sight', principal, command: sightOf(world, principal) }));
+  const everything = shuffled([...sights, ...roles.flatMap(inRole)], choose);
   for (const { what, principal, command } of everything) {
     const expected = sorted(command.expected);
     const actual = await attempt(settingsOf(principal), command);
@@ -30,12 +33,6 @@ export async function findDifference(
     }
   }
   return null;
-
-  function sights(principal: Principal) {
-    return [{ what: 'sight', principal, command: sightOf(world, principal) }].filter(
-      ({ command }) => command.text !== '',
-    );
-  }
 
   function inRole(role: Role) {
     const inThisRole = principals.filter((principal) => principal.role === role);
