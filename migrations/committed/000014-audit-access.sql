@@ -1,9 +1,10 @@
 --! Previous: sha1:164387cc2c43307206dd6fefe66afdb00703fc9f
---! Hash: sha1:5ad5a0c0de97326ed4ccf4138d9762796836fa06
+--! Hash: sha1:a8bf3a69f59e184d3c35a3004ccf071f86b3813b
 --! Message: audit access
 
 -- Who can see or change this row, and why? Found by becoming each caller and trying, not by reading the rules once more: what
 -- is tried happens in a subtransaction that is always rolled back. For the owner, who may become a caller and sees every row.
+-- Many small statements, for which PostgreSQL would compile longer (jit) than they run.
 
 drop function if exists audit.visible(text);
 drop function if exists audit.explain_access(text, regclass, text);
@@ -261,7 +262,7 @@ comment on function audit.reason_of(audit.principals, regclass, jsonb) is 'Which
 
 create function audit.who_can(relation regclass, key text)
   returns table (command text, principal text, name text, columns text[], policies text[], rules text[], through text)
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
   as $$
   declare
     value jsonb = audit.find_row(relation, key);
@@ -301,7 +302,7 @@ comment on function audit.who_can(regclass, text) is
 
 create function audit.explain_access(principal text, relation regclass, key text)
   returns table (command text, allowed boolean, outcome text, policy text, rule text, part text, holds boolean)
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
   as $$
   declare
     value jsonb = audit.find_row(relation, key);
@@ -353,7 +354,7 @@ comment on function audit.explain_access(text, regclass, text) is
   'For each command on a row: what becomes of it when the principal tries, and what decided: the grant, and of each policy every part of its expression, asked as the principal.';
 
 create function audit.visible(principal text) returns table (relation regclass, rows bigint, "of" bigint)
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
   as $$
   declare
     candidate audit.principals = audit.find_principal(principal);

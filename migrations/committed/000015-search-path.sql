@@ -1,5 +1,5 @@
---! Previous: sha1:5ad5a0c0de97326ed4ccf4138d9762796836fa06
---! Hash: sha1:2ea345a7f69469ad6d894491a1362bb3e6f37373
+--! Previous: sha1:a8bf3a69f59e184d3c35a3004ccf071f86b3813b
+--! Hash: sha1:7168d96a5634c65883cd1c28ee0517ee06f8d5c8
 --! Message: search path
 
 -- Every function says where it finds what it names, so that nobody's search path can lead it elsewhere.

@@ -1,5 +1,5 @@
---! Previous: sha1:2ea345a7f69469ad6d894491a1362bb3e6f37373
---! Hash: sha1:3cec099b6f6586af6a902c04b2648cc9ab9fba8b
+--! Previous: sha1:7168d96a5634c65883cd1c28ee0517ee06f8d5c8
+--! Hash: sha1:c46e6818dd86cc9a9cb5ac97188d65caa78f9f89
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view. A finding that is meant to be so

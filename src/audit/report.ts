@@ -1,9 +1,15 @@
+import type { ClientBase } from 'pg';
 import { document, type Row, table } from './markdown.ts';
+import { rolledBack } from './rolledBack.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
 /** `npm run audit`: everything that the catalogue and the history say, as one page; what should be looked at comes first. */
-export async function report({ pool }: AuditedDatabase): Promise<Answer> {
-  const read = async (statement: string): Promise<Row[]> => (await pool.query(statement)).rows;
+export function report({ pool }: AuditedDatabase): Promise<Answer> {
+  return rolledBack(pool, write);
+}
+
+async function write(client: ClientBase): Promise<Answer> {
+  const read = async (statement: string): Promise<Row[]> => (await client.query(statement)).rows;
   const [about] = await read(aboutDatabase);
   const findings = await read(
     'select name, level, object, detail, remedy from audit.findings order by level, name, object',
