@@ -35,8 +35,8 @@ const violations: Record<string, { statement: string; object: string }> = {
   },
   row_security_without_policy: {
     statement:
-      'create table app_public.doors (id int primary key); alter table app_public.doors enable row level security',
-    object: 'app_public.doors',
+      'create table app_public.lint_example (id int primary key); alter table app_public.lint_example enable row level security',
+    object: 'app_public.lint_example',
   },
   policy_for_everybody: {
     statement: 'alter policy select_graph_app on app_public.cards to public',
@@ -96,8 +96,8 @@ const violations: Record<string, { statement: string; object: string }> = {
     object: 'app_hidden.current_user_id()',
   },
   no_primary_key: {
-    statement: 'create table app_public.doors (id int)',
-    object: 'app_public.doors',
+    statement: 'create table app_public.lint_example (id int)',
+    object: 'app_public.lint_example',
   },
   foreign_key_without_index: {
     statement: 'drop index app_public.card_assignments_user_id_idx',
@@ -186,9 +186,9 @@ describe('audit.lints', () => {
     const connection = await database.owner.connect();
     try {
       await connection.query('begin');
-      await connection.query('create table app_public.doors (id int)');
+      await connection.query('create table app_public.lint_example (id int)');
       await connection.query(
-        `insert into audit.accepted (kind, object, who, reason) values ('no_primary_key', 'app_public.doors', '', 'For a test.')`,
+        `insert into audit.accepted (kind, object, who, reason) values ('no_primary_key', 'app_public.lint_example', '', 'For a test.')`,
       );
       await connection.query(
         `alter policy select_graph_app on app_public.cards using (
