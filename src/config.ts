@@ -93,6 +93,9 @@ const environment = z.object({
   PUBLIC_URL: publicUrl.optional(),
   TRUST_PROXY: wholeNumber(0, 100).default(0),
   CORS_ORIGINS: origins.default([]),
+  WORKERS: wholeNumber(1, 256).optional(),
+  MAX_WAITING: wholeNumber(0, 100_000).default(192),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: postgresUrl.optional(),
   AUTH_DATABASE_URL: postgresUrl.optional(),
@@ -183,6 +186,12 @@ function toConfig(env: z.output<typeof environment>) {
     trustedProxies: env.TRUST_PROXY,
     /** Origins of pages that may call the API from a browser; none by default. */
     corsOrigins: env.CORS_ORIGINS,
+    /** Processes that answer requests, beside one that looks after them; unset leaves it to what the process is for. */
+    workers: env.WORKERS,
+    /** How many requests may wait for their turn in one process. */
+    mostWaiting: env.MAX_WAITING,
+    /** Of clients, in one process. */
+    mostConnections: env.MAX_CONNECTIONS,
     poolSize: env.DATABASE_POOL_SIZE,
     poolWaitMs: env.DATABASE_POOL_WAIT_MS,
     statementTimeoutMs: env.STATEMENT_TIMEOUT_MS,

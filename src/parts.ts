@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'postgraphile/graphql';
 import { encodeNodeId } from '../plugins/NodeIdPlugin.ts';
 import type { Config } from './config.ts';
 import type { RenewablePool } from './database/pools.ts';
+import { readMigrations, watchMigrations } from './database/watchMigrations.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
 import { createOffload } from './graphql/offload.ts';
 import { buildGraph } from './graphql/schema.ts';
@@ -35,8 +36,10 @@ export type PartsContext = {
 
 /** Everything that answers requests, in request order; the database answers and is migrated by now. */
 export async function createParts(context: PartsContext): Promise<Parts> {
-  const { pool, keys, log } = context;
+  const { pool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
+  // Before the graph is built: what comes later is noticed.
+  const seen = await readMigrations(pool);
   const first = await createEdition(context);
   const exchange = createExchange(first, (error) => log.error({ error }, 'an old graph was not released'));
   // A client knows a user by the id that the graph shows.
@@ -53,16 +56,19 @@ export async function createParts(context: PartsContext): Promise<Parts> {
     schema = next.schema;
     return { before, after: schema };
   };
+  const reload = () => {
+    // One after the other: whoever asks later gets what the database has later.
+    const change = turn.then(exchangeEdition);
+    turn = change.catch(() => undefined);
+    return change;
+  };
+  const watching = watchMigrations({ authUrl, seen, log }, reload);
 
   return {
     mounts: [oauth, exchange.handler],
-    reload() {
-      // One after the other: whoever asks later gets what the database has later.
-      const change = turn.then(exchangeEdition);
-      turn = change.catch(() => undefined);
-      return change;
-    },
+    reload,
     async stop() {
+      await watching.stop();
       await turn;
       await purging.stop();
       await exchange.stop();

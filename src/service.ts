@@ -1,19 +1,20 @@
+import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
-import { type Config, needed } from './config.ts';
-import { createDataDirectory, keep, lockDataDirectory } from './database/dataDirectory.ts';
-import { startMigrated } from './database/openDatabase.ts';
-import { createOwnerPool, createPool } from './database/pools.ts';
+import type { Config } from './config.ts';
+import { createPool, type RenewablePool } from './database/pools.ts';
 import { watchDatabase } from './database/readiness.ts';
 import { readStoredOperations } from './graphql/storedOperations.ts';
+import { createAdmission } from './http/admission.ts';
+import { isHealthCheck } from './http/health.ts';
 import { listen } from './http/server.ts';
 import type { Log } from './log.ts';
+import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
 import { createParts, type Parts, type SchemaChange } from './parts.ts';
-import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from './provisioning/demo.ts';
 import { secretKeys } from './secretKey.ts';
-import { createSecrets, type Secrets } from './secrets.ts';
 import type { Started } from './startLines.ts';
 import { StartupError } from './startupError.ts';
+import type { DemoAccess } from './tools/demo.ts';
 
 export type Service = Started & {
   /**
@@ -23,22 +24,34 @@ export type Service = Started & {
    * @throws when the schema cannot be built; the old one goes on serving
    */
   reload(): Promise<SchemaChange | null>;
-  /** Finishes what is in flight (at most 10 s), then gives everything back. */
-  stop(): Promise<void>;
+  /** Resolves when requests are served: later than the service has started if its database is away or behind. */
+  readonly serving: Promise<void>;
+  /**
+   * Finishes what is in flight (at most 10 s), then gives everything back.
+   *
+   * @param lingerMs how long idle connections are kept, whose clients may be sending a request at this moment
+   */
+  stop(lingerMs?: number): Promise<void>;
+};
+
+export type StartOptions = {
+  /** Called when the database is there, before anything is built from it; with the owner's URL of the embedded one. */
+  readonly prepare?: (embeddedOwnerUrl: string | undefined) => Promise<void>;
+  /** What opens the demo organization of an embedded database that another process has started. */
+  readonly demo?: DemoAccess | null;
 };
 
 /**
  * Starts everything that the configuration asks for; resolves when requests can be served. With a database of one's own
  * that is away or behind it resolves too, answers 503 and keeps trying, since a database may come at any time.
  *
- * @param prepare is called when the database is there, before anything is built from it; with the owner's URL of the embedded one
  * @throws {StartupError} when it cannot start; whatever was started is stopped by then
  * @throws {ConfigError} when the stored operations are not in order
  */
 export async function startService(
   config: Config,
   log: Log,
-  prepare: (embeddedOwnerUrl: string | undefined) => Promise<void> = async () => undefined,
+  { prepare, demo = null }: StartOptions = {},
 ): Promise<Service> {
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
@@ -57,36 +70,54 @@ export async function startService(
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
   let answer = app(null);
-  const server = await listen(config.host, config.port, (request, response) => answer(request, response)).catch(
+  let pool: RenewablePool | undefined;
+  const admit = createAdmission({
+    mostWaiting: config.mostWaiting,
+    waitMs: config.poolWaitMs,
+    isDatabaseBusy: () => !!pool && pool.waitingCount > pool.idleCount,
+    onOverload: ({ refused }) => {
+      if (refused === null) log.warn('overloaded: refusing what cannot be served soon');
+      else log.info({ refused }, 'no longer overloaded');
+    },
+  });
+  const onRequest: RequestListener = (request, response) => {
+    if (isHealthCheck(request)) answer(request, response);
+    else admit(request, response, () => answer(request, response));
+  };
+  const server = await listen(config.host, config.port, onRequest, config.mostConnections).catch(
     async (error: unknown) => {
       await resources.disposeAsync();
       throw error;
     },
   );
-  const stop = async () => {
+  const stop = async (lingerMs = 0) => {
     stopping.abort();
-    await server.stop(drainMs);
+    await server.stop(drainMs, lingerMs);
     await resources.disposeAsync();
   };
 
   try {
     const url = config.publicUrl ?? `http://localhost:${server.port}`;
     const keys = await secretKeys(config);
-    const { authUrl, ownerUrl, embedded } = await openDatabase(config, url, createSecrets(keys), log, resources);
-    await prepare(ownerUrl);
-    const pool = createPool(authUrl, config, log);
+    const { authUrl, ownerUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
+    await prepare?.(ownerUrl);
+    const connections = createPool(authUrl, config, log);
+    pool = connections;
     // A statement that outlives the drain ends with its own timeout, not with ours.
-    resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
+    resources.defer(() => Promise.race([connections.end(), delay(2000, undefined, { ref: false })]));
 
-    const databaseReason = watchDatabase(pool, log);
+    const databaseReason = watchDatabase(connections, log);
+    const context = { config, url, pool: connections, authUrl, keys, operations, demo: embedded?.demo ?? demo, log };
+    const serving = Promise.withResolvers<void>();
     let parts: Parts | null = null;
     const build = async (): Promise<string | null> => {
       const reason = await databaseReason();
       if (reason !== null || stopping.signal.aborted) return reason;
-      parts = await createParts({ config, url, pool, authUrl, keys, operations, demo: embedded?.demo ?? null, log });
+      parts = await createParts(context);
       resources.defer(parts.stop);
       answer = app(parts.mounts);
       readiness = databaseReason;
+      serving.resolve();
       return null;
     };
     readiness = async () => (await databaseReason()) ?? 'The GraphQL schema is being built.';
@@ -97,7 +128,7 @@ export async function startService(
       resources.defer(() => built);
     }
     const reload = async () => (await parts?.reload()) ?? null;
-    return { url, explorers: config.explorers, embedded, reload, stop };
+    return { url, explorers: config.explorers, embedded, reload, serving: serving.promise, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -105,43 +136,6 @@ export async function startService(
 }
 
 const drainMs = 10_000;
-
-async function lockEmbedded({ database }: Config, resources: AsyncDisposableStack): Promise<void> {
-  if (database.kind === 'own') return;
-  await createDataDirectory(database.dataDir);
-  const lock = await lockDataDirectory(database.dataDir);
-  if (!lock) {
-    const message = `Another server already uses the data directory ${database.dataDir}; stop it, or set DATA_DIR.`;
-    throw new StartupError(message);
-  }
-  resources.defer(lock.release);
-}
-
-/** The authenticator's URL; the embedded database is started, migrated and given its demo first. */
-async function openDatabase(
-  { database, explorers }: Config,
-  url: string,
-  secrets: Secrets,
-  log: Log,
-  resources: AsyncDisposableStack,
-) {
-  if (database.kind === 'own') {
-    return { authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL'), ownerUrl: undefined, embedded: undefined };
-  }
-  const { authUrl, ownerUrl, cluster, stop } = await startMigrated(database.dataDir, log);
-  resources.defer(stop);
-
-  // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
-  const demo = await keep(database.dataDir, 'demo.json', createDemoCredentials);
-  const owner = createOwnerPool(ownerUrl, log);
-  try {
-    if (await provisionDemo(owner, secrets, demo)) log.info('provisioned the demo organization');
-    if (explorers) await registerDemoGraphiql(owner, secrets, url);
-  } finally {
-    await owner.end();
-  }
-  return { authUrl, ownerUrl, embedded: { cluster, demo } };
-}
 
 async function keepTrying(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
   let reason: string | null;

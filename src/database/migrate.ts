@@ -8,10 +8,11 @@ import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import { createAuthenticator } from './authenticator.ts';
 import type { DatabaseUrls } from './embedded.ts';
+import { announceMigrations } from './watchMigrations.ts';
 
 /**
  * Applies the committed migrations that the database lacks, each in its own transaction, then brings the authenticator
- * up to date. Running it again changes nothing.
+ * up to date. Running servers hear of it. Running it again changes nothing.
  *
  * @throws {StartupError} when the database refuses the connection or a migration fails
  */
@@ -26,6 +27,7 @@ export async function migrate({ ownerUrl, authUrl }: DatabaseUrls, log: Log): Pr
   try {
     await applyMigrations(ownerUrl, log);
     await createAuthenticator(owner, authUrl);
+    await announceMigrations(owner);
   } finally {
     await owner.end();
   }

@@ -17,11 +17,12 @@ import { watchFiles } from './watchFiles.ts';
  */
 export async function startDevelopment(config: Config, log: Log, print: (line: string) => void): Promise<Service> {
   let ownerUrl = '';
-  const service = await startService(config, log, async (embeddedUrl) => {
+  const prepare = async (embeddedUrl: string | undefined) => {
     ownerUrl = embeddedUrl ?? (await migrateOwn(config, log));
     // Before anything is built: the file may be what mends the database.
     await applyCurrent(ownerUrl).catch((error: unknown) => print(reportOf(error)));
-  });
+  };
+  const service = await startService(config, log, { prepare });
 
   const follow = async () => {
     const startedAt = performance.now();

@@ -3,6 +3,7 @@ import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
 import type { PoolSettings } from '../database/pools.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
+import { stepAside } from '../http/aside.ts';
 import type { Log } from '../log.ts';
 import { DocumentRefused } from './document.ts';
 import type { Answer, Operation } from './execution.ts';
@@ -88,14 +89,15 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   };
 
   return {
-    async execute(operation: Operation): Promise<Answer> {
-      const done = await turns.take(operation.signal);
-      try {
-        return await send(operation);
-      } finally {
-        done();
-      }
-    },
+    execute: (operation: Operation): Promise<Answer> =>
+      stepAside(async () => {
+        const done = await turns.take(operation.signal);
+        try {
+          return await send(operation);
+        } finally {
+          done();
+        }
+      }),
     async stop(): Promise<void> {
       await worker?.terminate();
     },

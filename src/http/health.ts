@@ -1,7 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 
 /** Why the service cannot serve now, in words for an operator; null when it can. */
 export type Readiness = () => Promise<string | null>;
+
+/** Whether it is one of these, which are answered at once however much there is to do. */
+export const isHealthCheck = ({ url = '' }: IncomingMessage): boolean => /^\/(healthz|readyz)(\?|$)/.test(url);
 
 /** `GET /healthz`: the process lives. Says nothing about the database, or an outage would restart every server. */
 export const answerHealth: RequestHandler = (_request, response) => {

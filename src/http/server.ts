@@ -1,42 +1,74 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
 
 export type HttpServer = {
   /** The port that is listened on, also when any free one was asked for. */
   port: number;
-  /** Stops accepting, lets what is in flight finish for at most `drainMs`, then closes what is left. */
-  stop(drainMs: number): Promise<void>;
+  /**
+   * Stops accepting, lets what is in flight finish for at most `drainMs`, then closes what is left. From now on each answer
+   * asks its client to connect anew. A connection without a request is kept for `lingerMs`: its client may be sending one
+   * at this moment, and would not know whether it was read.
+   */
+  stop(drainMs: number, lingerMs?: number): Promise<void>;
 };
 
 /**
- * Listens, with every wait for a client bounded: 10 s for the headers, 30 s for a whole request, 60 s without a byte in
- * either direction.
+ * Listens, with what a client can cost bounded: 10 s for the headers, which are 16 KiB at most, 30 s for a whole request, 60 s
+ * without a byte in either direction, and `maxConnections`. An idle connection is kept for 65 s: longer than the proxies in
+ * front keep theirs, so that it is they who close.
  *
  * @throws {StartupError} when the address cannot be had
  */
-export async function listen(host: string, port: number, listener: RequestListener): Promise<HttpServer> {
-  const server = createServer({ connectionsCheckingInterval: 2000 }, listener);
+export async function listen(
+  host: string,
+  port: number,
+  listener: RequestListener,
+  maxConnections = Number.MAX_SAFE_INTEGER,
+): Promise<HttpServer> {
+  const inFlight = new Set<ServerResponse>();
+  let stopping = false;
+  const server = createServer({ connectionsCheckingInterval: 2000 }, (request, response) => {
+    inFlight.add(response);
+    response.once('close', () => inFlight.delete(response));
+    if (stopping) response.setHeader('Connection', 'close');
+    listener(request, response);
+  });
   server.headersTimeout = 10_000;
   server.requestTimeout = 30_000;
   server.timeout = 60_000;
+  server.keepAliveTimeout = 65_000;
+  // Of several processes on one port, none passes on what is too much to another, which may have as many.
+  Object.assign(server, { maxConnections, dropMaxConnection: true });
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explain(error, host, port)));
     server.listen(port, host, resolve);
   });
-  return { port: (server.address() as AddressInfo).port, stop: (drainMs) => stop(server, drainMs) };
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: (drainMs, lingerMs = 0) => {
+      stopping = true;
+      for (const response of inFlight) if (!response.headersSent) response.setHeader('Connection', 'close');
+      return stop(server, drainMs, lingerMs);
+    },
+  };
 }
 
-async function stop(server: Server, drainMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+async function stop(server: Server, drainMs: number, lingerMs: number): Promise<void> {
+  // Not http's own close, which ends idle connections at once.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  const idleSince = Date.now() + lingerMs;
   // A kept-alive connection becomes idle only when its request in flight is answered.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const sweep = setInterval(() => Date.now() >= idleSince && server.closeIdleConnections(), 50);
+  if (lingerMs === 0) server.closeIdleConnections();
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearInterval(sweep);
   clearTimeout(deadline);
+  // Ends its checks of connections, too.
+  server.close();
 }
 
 function explain(error: Error, host: string, port: number): Error {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
+import { stepAside } from '../http/aside.ts';
 import { temporarilyUnavailable } from './errors.ts';
 import { createLimiter } from './limiter.ts';
 
@@ -18,11 +19,12 @@ export function hashPassword(password: string): Promise<string> {
  * @throws {OAuthError} temporarily_unavailable when too many are waiting already
  */
 export function verifyPassword(passwordHash: string | null, password: string): Promise<Verification> {
-  return limiter.run(async () => {
+  const compare = async () => {
     const matches = await verify(passwordHash ?? hashOfNothing, normalize(password));
     if (!matches || passwordHash === null) return { matches: false, renewedHash: null };
     return { matches, renewedHash: passwordHash.startsWith(presentPrefix) ? null : await hashPassword(password) };
-  });
+  };
+  return stepAside(() => limiter.run(compare));
 }
 
 /** What came of it, and a hash to keep instead of one whose parameters are out of date. */

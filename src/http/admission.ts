@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+import { asideCount } from './aside.ts';
+import { refuseOverload } from './refuseOverload.ts';
+
+export type AdmissionSettings = {
+  /** How many requests may wait for their turn, in the order in which they came; more are an overload. */
+  readonly mostWaiting: number;
+  /** How long one waits at most, in milliseconds. */
+  readonly waitMs: number;
+  /** Whether a further request would have to wait for a connection to the database. */
+  readonly isDatabaseBusy: () => boolean;
+  /** Hears when an overload begins, and when it ends how many were refused. */
+  readonly onOverload: (overload: { readonly refused: number | null }) => void;
+};
+
+/**
+ * Lets 64 requests in at once; the next ones wait here, where they cost next to nothing.
+ *
+ * An overload begins when too many wait, and ends when nobody does. Meanwhile requests are let in only as far as that helps: while
+ * the thread has idle moments and connections are free, since more at once would keep each other waiting. The newest goes
+ * first: it will not have waited long, and its client is still there. Whoever has waited for 50 ms is refused. So those who
+ * are served are served about as fast as ever, and the others know soon, yet not so soon that they could come again at once.
+ */
+export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
+  const waiting: Waiting[] = [];
+  const threadLimit = createThreadLimit();
+  let inFlight = 0;
+  /** In this overload; null while there is none. */
+  let refused: number | null = null;
+  let ticking: NodeJS.Timeout | undefined;
+
+  const begin = ({ response, answer }: Waiting) => {
+    inFlight++;
+    response.once('close', () => {
+      inFlight--;
+      admit();
+    });
+    answer();
+  };
+
+  const present = () => inFlight - asideCount();
+  const isRoom = () => (refused === null ? present() < mostAtOnce : present() < threadLimit.get() && !isDatabaseBusy());
+
+  const admit = () => {
+    while (waiting.length > 0 && isRoom()) {
+      const next = refused === null ? waiting.shift() : waiting.pop();
+      // Whoever has left meanwhile needs no answer.
+      if (next && !next.response.closed) begin(next);
+    }
+    if (waiting.length === 0) rest();
+  };
+
+  const rest = () => {
+    clearInterval(ticking);
+    ticking = undefined;
+    if (refused === null) return;
+    onOverload({ refused });
+    refused = null;
+  };
+
+  const tick = () => {
+    if (refused !== null) threadLimit.adjust(present());
+    admit();
+    const before = performance.now() - (refused === null ? waitMs : overloadWaitMs);
+    // The oldest are at the front, whoever goes first.
+    while (waiting[0] && waiting[0].since < before) refuse(waiting.shift());
+    if (waiting.length === 0) rest();
+  };
+
+  const refuse = (late: Waiting | undefined) => {
+    if (refused !== null) refused++;
+    if (late && !late.response.closed) refuseOverload(late.request, late.response);
+  };
+
+  /** Calls `answer` when it is the request's turn, or refuses it with 503. */
+  return (request: IncomingMessage, response: ServerResponse, answer: () => void): void => {
+    waiting.push({ request, response, answer, since: performance.now() });
+    admit();
+    if (waiting.length === 0) return;
+    ticking ??= setInterval(tick, tickMs);
+    if (refused === null && waiting.length > mostWaiting) {
+      refused = 0;
+      threadLimit.begin();
+      onOverload({ refused: null });
+    }
+    if (waiting.length > mostWaitingInOverload) refuse(waiting.shift());
+  };
+}
+
+type Waiting = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly answer: () => void;
+  readonly since: number;
+};
+
+/** More would only be in each other's way; fewer would leave time unused where the database is far away. */
+const mostAtOnce = 64;
+const overloadWaitMs = 50;
+/** Each holds a socket whose request is unread. */
+const mostWaitingInOverload = 2000;
+const tickMs = 10;
+
+/** How many requests at once keep the thread busy without waiting for it: fewer while it never rests, more while it does. */
+function createThreadLimit() {
+  let limit = 0;
+  let before: EventLoopUtilization;
+  return {
+    get: () => limit,
+    begin() {
+      limit = 8;
+      before = performance.eventLoopUtilization();
+    },
+    adjust(atOnce: number) {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, before);
+      before = now;
+      // With two, one is computed while the other waits for the database.
+      if (utilization > 0.95) limit = Math.max(2, Math.min(limit, atOnce) - 1);
+      else if (utilization < 0.9) limit = Math.min(mostAtOnce, limit + 1);
+    },
+  };
+}

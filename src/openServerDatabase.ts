@@ -1,0 +1,67 @@
+import { type Config, needed } from './config.ts';
+import { createDataDirectory, keep, lockDataDirectory } from './database/dataDirectory.ts';
+import { startMigrated } from './database/openDatabase.ts';
+import { createOwnerPool } from './database/pools.ts';
+import type { Log } from './log.ts';
+import {
+  createDemoCredentials,
+  type DemoCredentials,
+  provisionDemo,
+  registerDemoGraphiql,
+} from './provisioning/demo.ts';
+import { createSecrets } from './secrets.ts';
+import { StartupError } from './startupError.ts';
+
+export type ServerDatabase = {
+  /** How to connect as the authenticator. */
+  readonly authUrl: string;
+  /** The owner's, of the embedded database only. */
+  readonly ownerUrl: string | undefined;
+  /** Unset with a database of one's own. */
+  readonly embedded: { readonly cluster: string; readonly demo: DemoCredentials } | undefined;
+};
+
+/**
+ * Keeps other servers off the data directory of the embedded database, until `resources` are given back.
+ *
+ * @throws {StartupError} when another server is there
+ */
+export async function lockEmbedded({ database }: Config, resources: AsyncDisposableStack): Promise<void> {
+  if (database.kind === 'own') return;
+  await createDataDirectory(database.dataDir);
+  const lock = await lockDataDirectory(database.dataDir);
+  if (!lock) {
+    const message = `Another server already uses the data directory ${database.dataDir}; stop it, or set DATA_DIR.`;
+    throw new StartupError(message);
+  }
+  resources.defer(lock.release);
+}
+
+/**
+ * What the server connects to; the embedded database is started, migrated and given its demo first, and stops with
+ * `resources`. Its directory is locked by now.
+ */
+export async function openServerDatabase(
+  { database, explorers }: Config,
+  { url, keys }: { readonly url: string; readonly keys: readonly [Buffer, ...Buffer[]] },
+  log: Log,
+  resources: AsyncDisposableStack,
+): Promise<ServerDatabase> {
+  if (database.kind === 'own') {
+    return { authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL'), ownerUrl: undefined, embedded: undefined };
+  }
+  const { authUrl, ownerUrl, cluster, stop } = await startMigrated(database.dataDir, log);
+  resources.defer(stop);
+
+  // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
+  const demo = await keep(database.dataDir, 'demo.json', createDemoCredentials);
+  const secrets = createSecrets(keys);
+  const owner = createOwnerPool(ownerUrl, log);
+  try {
+    if (await provisionDemo(owner, secrets, demo)) log.info('provisioned the demo organization');
+    if (explorers) await registerDemoGraphiql(owner, secrets, url);
+  } finally {
+    await owner.end();
+  }
+  return { authUrl, ownerUrl, embedded: { cluster, demo } };
+}
