@@ -12,6 +12,8 @@ declare global {
     interface Context {
       /** How many statements the operation's plan has; known before the first of them runs. */
       statementCount?: number;
+      /** When its planning began, by `performance.now()`, and how long it took; next to nothing when the plan was known. */
+      planning?: { readonly startedAt: number; readonly durationMs: number };
     }
   }
   namespace GraphileConfig {
@@ -21,16 +23,21 @@ declare global {
   }
 }
 
-/** Tells each operation how many statements it will run, so that those that run several can see one state of the database. */
+/**
+ * Tells each operation how many statements it will run, so that those that run several can see one state of the database; and how
+ * long it was planned.
+ */
 export const StatementCountPlugin: GraphileConfig.Plugin = {
   name: 'StatementCountPlugin',
-  description: 'Counts the SQL statements of operation plans',
+  description: 'Counts the SQL statements of operation plans, and times the planning',
   version: '1.0.0',
 
   grafast: {
     middleware: {
       establishOperationPlan(next, { context }) {
+        const startedAt = performance.now();
         const plan = next();
+        context.planning = { startedAt, durationMs: performance.now() - startedAt };
         context.statementCount = countStatements(plan);
         return plan;
       },

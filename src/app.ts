@@ -6,6 +6,7 @@ import { nameRequest } from './http/requestId.ts';
 import { logRequests } from './http/requestLog.ts';
 import { setSecurityHeaders } from './http/securityHeaders.ts';
 import type { Log } from './log.ts';
+import { traceRequests } from './tracing/traceRequests.ts';
 
 export type AppParts = {
   log: Log;
@@ -28,6 +29,7 @@ export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness
   app.set('etag', false);
 
   app.use(nameRequest);
+  app.use(traceRequests);
   app.use(logRequests(log));
   app.use(setSecurityHeaders(isHttps));
   app.get('/healthz', answerHealth);

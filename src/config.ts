@@ -17,6 +17,7 @@ export function loadConfig(env: Record<string, string | undefined>, command: Com
   const problems = [
     ...(result.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
     ...problemsWithOwnDatabase(set, command),
+    ...problemsWithPorts(set),
   ];
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
   return toConfig(result.data);
@@ -79,6 +80,8 @@ const origins = z
     'must be origins such as https://app.example.com, separated by commas',
   );
 
+const traceProtocol = z.enum(['http/protobuf', 'http/json'], { error: 'must be http/protobuf or http/json' });
+
 function isBaseUrl(value: string): boolean {
   const url = URL.parse(value);
   return !!url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(value);
@@ -109,6 +112,14 @@ const environment = z.object({
       error: 'must be one of fatal, error, warn, info, debug, trace, silent',
     })
     .default('info'),
+  SLOW_MS: wholeNumber(0, 600_000).default(1000),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  OTEL_SDK_DISABLED: z.stringbool({ error: 'must be true or false' }).default(false),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], { error: 'must be otlp or none' }).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: traceProtocol.optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: traceProtocol.optional(),
   PUBLIC_INTROSPECTION: z.stringbool({ error: 'must be true or false' }).default(true),
   PERSISTED_OPERATIONS: z
     .string()
@@ -142,6 +153,11 @@ function problemsWithOwnDatabase(env: Record<string, string | undefined>, comman
   return problems;
 }
 
+function problemsWithPorts({ PORT = '3000', METRICS_PORT }: Record<string, string | undefined>): string[] {
+  const areOne = METRICS_PORT !== undefined && METRICS_PORT !== '0' && METRICS_PORT === PORT;
+  return areOne ? ['METRICS_PORT: must be another port than PORT: not everybody shall read the metrics'] : [];
+}
+
 const neededWithOwnDatabase = {
   serve: ['AUTH_DATABASE_URL', 'SECRET_KEY'],
   migrate: ['DATABASE_URL', 'AUTH_DATABASE_URL'],
@@ -166,6 +182,15 @@ const whyNeeded = {
 function sameUser(one: string, other: string): boolean {
   const user = URL.parse(one)?.username;
   return !!user && user === URL.parse(other)?.username;
+}
+
+/** By the OpenTelemetry specification, but that nothing is sent anywhere unless somebody says so. */
+function tracingOf(env: z.output<typeof environment>) {
+  const hasEndpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
+  const exporter = env.OTEL_TRACES_EXPORTER ?? (hasEndpoint ? 'otlp' : 'none');
+  if (env.OTEL_SDK_DISABLED || exporter === 'none') return null;
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';
+  return { protocol };
 }
 
 function toConfig(env: z.output<typeof environment>) {
@@ -200,6 +225,12 @@ function toConfig(env: z.output<typeof environment>) {
     /** The key before a rotation: still opens what it sealed. */
     secretKeyPrevious: env.SECRET_KEY_PREVIOUS,
     logLevel: env.LOG_LEVEL,
+    /** The log tells the SQL and the plan of operations that take as long. */
+    slowMs: env.SLOW_MS,
+    /** Where `/metrics` is, on the same host; unset: nowhere. 0 takes any free port. */
+    metricsPort: env.METRICS_PORT,
+    /** Null unless OpenTelemetry's own variables say where traces go. */
+    tracing: tracingOf(env),
     publicIntrospection: env.PUBLIC_INTROSPECTION,
     /** The folder of the only documents that are answered; any document is when it is unset. */
     persistedOperations: env.PERSISTED_OPERATIONS,

@@ -10,6 +10,7 @@ import { buildGraph } from './graphql/schema.ts';
 import type { StoredOperations } from './graphql/storedOperations.ts';
 import { createExchange, type Edition } from './http/exchange.ts';
 import type { Log } from './log.ts';
+import type { Metrics } from './metrics/createMetrics.ts';
 import { createOauthRouter } from './oauth/router.ts';
 import { startPurging } from './oauth/startPurging.ts';
 import { createSecrets } from './secrets.ts';
@@ -31,6 +32,7 @@ export type PartsContext = {
   operations: StoredOperations | null;
   /** Null without the demo organization. */
   demo: DemoAccess | null;
+  metrics: Metrics;
   log: Log;
 };
 
@@ -43,7 +45,9 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   const first = await createEdition(context);
   const exchange = createExchange(first, (error) => log.error({ error }, 'an old graph was not released'));
   // A client knows a user by the id that the graph shows.
-  const oauth = createOauthRouter({ ...context, secrets, userIdOf: (uuid) => encodeNodeId(['User', uuid]) ?? uuid });
+  const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
+  const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
+  const oauth = createOauthRouter({ ...context, secrets, userIdOf, onThrottled });
   const purging = startPurging(pool, log);
 
   let { schema } = first;
@@ -94,6 +98,7 @@ async function createEdition(context: PartsContext): Promise<Edition & { readonl
   const graph = await buildGraph(pool);
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
+  context.metrics.watchThread('second', offload.state);
   const release = async () => {
     await offload.stop();
     await graph.release();

@@ -1,6 +1,7 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { traceStatements } from './traceStatements.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTimeoutMs'>;
@@ -51,7 +52,10 @@ class BoundedPool extends Pool implements RenewablePool {
 
   constructor(options: PoolConfig) {
     super(options);
-    this.on('connect', (client) => this.#current.add(client));
+    this.on('connect', (client) => {
+      this.#current.add(client);
+      traceStatements(client);
+    });
   }
 
   renew(): void {

@@ -4,11 +4,13 @@ import type { GraphQLError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
 import { isUnavailable } from '../database/unavailable.ts';
+import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
 import { verifyBearer } from '../token/verify.ts';
+import { traced, tracedSync } from '../tracing/traced.ts';
 import { checkArguments } from './arguments.ts';
 import { createDocumentReader, DocumentRefused, isIntrospection } from './document.ts';
 import { graphqlError, presentError } from './errors.ts';
@@ -46,21 +48,36 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
 
   const answer = async (request: Request, response: Response) => {
     const requestId = requestIdOf(response);
+    const facts = factsOf(response);
     const bearer = readBearer(request);
-    const claims = bearer.kind === 'token' ? await verifyBearer(pool, bearer.token, requestId) : null;
+    const claims =
+      bearer.kind === 'token'
+        ? await traced('verify token', {}, () => verifyBearer(pool, bearer.token, requestId))
+        : null;
+    if (claims) facts.clientId = claims.clientId;
     if (!claims && bearer.kind !== 'missing') throw unauthenticated(bearer.kind);
     if (!claims && !isPublic(request)) throw unauthenticated('missing');
 
     const parameters = readRequest(request);
-    const prepared = readDocument(persisted.find(parameters, claims), parameters.operationName);
+    const prepared = tracedSync('read document', () =>
+      readDocument(persisted.find(parameters, claims), parameters.operationName),
+    );
     if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
       throw new RequestRefused(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
     }
     persisted.keep(parameters, claims);
+    facts.operationType = prepared.operation.operation;
+    facts.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
     const mostRows = checkArguments(schema, prepared, variables);
     const operation = { prepared, variables, claims, requestId, mostRows, signal: untilClosed(response) };
-    send(response, await (isLong(operation) ? offload.execute(operation) : executeOperation(operation)));
+    const execute = () =>
+      isLong(operation)
+        ? traced('execute elsewhere', {}, () => offload.execute(operation))
+        : executeOperation(operation);
+    const answered = await execute();
+    Object.assign(facts, answered.facts);
+    send(response, answered);
   };
 
   /** Introspection alone is answered without a token; what cannot be read is none. */
@@ -79,6 +96,7 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
     const refusal = toAnswer(error, response, config);
     if (!refusal) return next(error);
     const errors = refusal.errors.map((error) => presentError(error, { requestId: requestIdOf(response), rules, log }));
+    factsOf(response).code = String(errors[0]?.extensions?.code);
     send(response.set(refusal.headers ?? {}), { status: refusal.status, body: JSON.stringify({ errors }) });
   };
 

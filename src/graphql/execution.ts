@@ -4,16 +4,19 @@ import { execute, hookArgs } from 'postgraphile/grafast';
 import type { ExecutionResult, GraphQLFormattedError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
+import type { RequestFacts } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Claims } from '../token/claims.ts';
 import { graphSettings } from '../token/settings.ts';
+import { traced, tracePast } from '../tracing/traced.ts';
 import { createContext } from './context.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { errorCodes, presentError } from './errors.ts';
 import { limitExceeded } from './limits.ts';
 import type { Graph } from './schema.ts';
-import { createStatements } from './statements.ts';
+import { createSlowOperations } from './slowOperations.ts';
+import { createStatements, type RanStatement } from './statements.ts';
 
 /** An operation whose document, variables and arguments are in order. */
 export type Operation = {
@@ -28,11 +31,15 @@ export type Operation = {
   readonly signal: AbortSignal;
 };
 
-/** The HTTP status and the JSON text of an answer. */
-export type Answer = { readonly status: number; readonly body: string };
+/** The HTTP status and the JSON text of an answer, and what is told of it to operators. */
+export type Answer = {
+  readonly status: number;
+  readonly body: string;
+  readonly facts?: Pick<RequestFacts, 'code' | 'statements' | 'planningMs'>;
+};
 
 export type ExecutionParts = {
-  config: Pick<Config, 'limits'>;
+  config: Pick<Config, 'limits' | 'slowMs'>;
   pool: Pool;
   secrets: Secrets;
   graph: Graph;
@@ -47,9 +54,14 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
   const { resolvedPreset } = graph;
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
+  const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
-  return async ({ prepared, variables, claims, requestId, mostRows, signal }: Operation): Promise<Answer> => {
+  const run = async (asked: Operation): Promise<Answer> => {
+    const { prepared, variables, claims, requestId, mostRows, signal } = asked;
     const { document, operation, schema } = prepared;
+    const startedAt = performance.now();
+    const settings = claims && graphSettings(claims, requestId, maxRows);
+    const ran: RanStatement[] = [];
     const args = await hookArgs({
       schema,
       resolvedPreset,
@@ -58,7 +70,7 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
       variableValues: variables,
       contextValue: createContext(claims, requestId, secrets, mostRows > maxRows ? createRowCounter(maxRows) : null),
       outputDataAsString: true,
-      requestContext: claims ? { pgSettings: graphSettings(claims, requestId, maxRows) } : {},
+      requestContext: settings ? { pgSettings: settings } : {},
     });
     const graphContext = args.contextValue as Grafast.Context;
     const isQuery = operation.operation === 'query';
@@ -67,6 +79,7 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
       signal: isQuery ? signal : neverAborted,
       inSnapshot: () => isQuery && graphContext.statementCount !== 1,
       ordinary: graphContext.withPgClient as WithPgClient,
+      onRan: (statement) => ran.push(statement),
     });
     // Its clients have all but the driver's own, which no plan uses.
     graphContext.withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
@@ -78,14 +91,23 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
     if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
 
     const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
+    const { planning } = graphContext;
+    if (planning) tracePast('plan', planning.startedAt, planning.durationMs);
+    const planningMs = planning?.durationMs ?? 0;
+    const code = presented?.map(({ extensions }) => String(extensions?.code))[0];
+    reportIfSlow(asked, { durationMs: performance.now() - startedAt, planningMs, code, ran, settings });
+
     const isEnded = presented?.some(({ extensions }) => extensions?.limit === 'rows');
     // Then no part of it is an answer. What a mutation changed stays changed, so that its answer is given in any case.
     if (operation.operation === 'query' && (isEnded || hasMoreRows(data, maxRows))) {
       throw new DocumentRefused([limitExceeded('rows', maxRows)]);
     }
     const isAway = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
-    return { status: isAway ? errorCodes.UNAVAILABLE.status : 200, body: toBody(data, presented) };
+    const facts = { statements: ran.length, planningMs, ...(code && { code }) };
+    return { status: isAway ? errorCodes.UNAVAILABLE.status : 200, body: toBody(data, presented), facts };
   };
+
+  return (asked: Operation): Promise<Answer> => traced('execute', {}, () => run(asked));
 }
 
 const neverAborted = new AbortController().signal;

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
@@ -5,6 +7,7 @@ import type { PoolSettings } from '../database/pools.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { stepAside } from '../http/aside.ts';
 import type { Log } from '../log.ts';
+import { traceHeaders } from '../tracing/traced.ts';
 import { DocumentRefused } from './document.ts';
 import type { Answer, Operation } from './execution.ts';
 import { limitExceeded } from './limits.ts';
@@ -12,7 +15,7 @@ import { createTurns } from './turns.ts';
 
 /** What the other thread is started with. */
 export type OffloadSettings = {
-  readonly config: PoolSettings & Pick<Config, 'limits' | 'logLevel'>;
+  readonly config: PoolSettings & Pick<Config, 'limits' | 'logLevel' | 'slowMs' | 'tracing'>;
   readonly authUrl: string;
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
 };
@@ -22,19 +25,37 @@ export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal'> & {
   readonly id: number;
   readonly query: string;
   readonly operationName: string | null;
+  /** Which trace it is a part of, in the headers of W3C Trace Context. */
+  readonly trace: Readonly<Record<string, string>>;
 };
 
-/** Or that an operation's client has gone away. */
-export type OffloadRequest = OffloadedOperation | { readonly id: number; readonly aborted: true };
+/** Or that an operation's client has gone away, or that the thread shall end. */
+export type OffloadRequest =
+  | OffloadedOperation
+  | { readonly id: number; readonly aborted: true }
+  | { readonly end: true };
 
-/** What comes back: an answer, a refusal for its rows, a failure, or a line for the log. */
+/** How the thread is. */
+export type OffloadState = {
+  readonly pool: { readonly size: number; readonly idle: number; readonly waiting: number };
+  /** The 99th percentile since the state before. */
+  readonly eventLoopLagSeconds: number;
+};
+
+/** What comes back: an answer, a refusal for its rows, a failure, a line for the log, or every few seconds how the thread is. */
 export type OffloadMessage =
   | { readonly id: number; readonly answer: Answer }
   | { readonly id: number; readonly refused: 'rows' }
   | { readonly id: number; readonly failed: true }
-  | { readonly line: string };
+  | { readonly line: string }
+  | { readonly state: OffloadState };
 
-export type Offload = { execute(operation: Operation): Promise<Answer>; stop(): Promise<void> };
+export type Offload = {
+  execute(operation: Operation): Promise<Answer>;
+  /** As it was a few seconds ago; null while the thread is not needed. */
+  state(): OffloadState | null;
+  stop(): Promise<void>;
+};
 
 /**
  * A second thread for operations that take long to plan or return much, both of which Node.js does in one go: while it is busy,
@@ -47,6 +68,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   const turns = createTurns(mostAtOnce, settings.config.statementTimeoutMs);
   const pending = new Map<number, PromiseWithResolvers<Answer>>();
   let worker: Worker | null = null;
+  let state: OffloadState | null = null;
   let lastId = 0;
 
   const start = (): Worker => {
@@ -56,6 +78,10 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     });
     started.on('message', (message: OffloadMessage) => {
       if ('line' in message) return relay(relayed, message.line);
+      if ('state' in message) {
+        state = message.state;
+        return;
+      }
       const operation = pending.get(message.id);
       pending.delete(message.id);
       if ('answer' in message) operation?.resolve(message.answer);
@@ -66,6 +92,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     started.on('error', (error) => log.error({ error }, 'the second thread failed'));
     started.on('exit', () => {
       worker = null;
+      state = null;
       for (const operation of pending.values()) operation.reject(new DatabaseUnavailable());
       pending.clear();
     });
@@ -83,7 +110,14 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     const { query, operation: node } = prepared;
     const operationName = node.name?.value ?? null;
     const variables = declaredOf(operation.variables, node);
-    thread.postMessage({ ...operation, variables, id, query, operationName } satisfies OffloadRequest);
+    thread.postMessage({
+      ...operation,
+      variables,
+      id,
+      query,
+      operationName,
+      trace: traceHeaders(),
+    } satisfies OffloadRequest);
     signal.addEventListener('abort', () => thread.postMessage({ id, aborted: true } satisfies OffloadRequest));
     return answer.promise;
   };
@@ -98,8 +132,17 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
           done();
         }
       }),
+    state: () => state,
     async stop(): Promise<void> {
-      await worker?.terminate();
+      const thread = worker;
+      if (!thread) return;
+      // It has to send what is left of its traces.
+      if (settings.config.tracing) {
+        const ended = once(thread, 'exit');
+        thread.postMessage({ end: true } satisfies OffloadRequest);
+        await Promise.race([ended, delay(3000, undefined, { ref: false })]);
+      }
+      await thread.terminate();
     },
   };
 }

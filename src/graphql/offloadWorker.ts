@@ -1,8 +1,10 @@
 import { constants, setPriority } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createPool } from '../database/pools.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
+import { tracedFrom } from '../tracing/traced.ts';
 import { createDocumentReader, DocumentRefused } from './document.ts';
 import { createExecution } from './execution.ts';
 import type { OffloadMessage, OffloadRequest, OffloadSettings } from './offload.ts';
@@ -16,6 +18,8 @@ setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 const { config, authUrl, keys } = workerData as OffloadSettings;
 const send = (message: OffloadMessage) => parentPort?.postMessage(message);
 const log = createLog(config.logLevel, { write: (line) => send({ line }) });
+const endTracing =
+  config.tracing && (await (await import('../tracing/startTracing.ts')).startTracing(config.tracing, log));
 // The statements of one operation wait for each other here, and for another one's planning, not for somebody else's.
 const pool = createPool(authUrl, { ...config, poolSize: 2, poolWaitMs: config.statementTimeoutMs }, log);
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
@@ -26,16 +30,33 @@ const execute = createExecution({ config, pool, secrets, graph, log });
 
 const running = new Map<number, AbortController>();
 
+const lag = monitorEventLoopDelay({ resolution: 10 });
+lag.enable();
+const tellState = () => {
+  const { totalCount: size, idleCount: idle, waitingCount: waiting } = pool;
+  // The monitor counts its own timer's 10 ms.
+  const eventLoopLagSeconds = Math.max(0, lag.percentile(99) / 1e9 - 0.01);
+  send({ state: { pool: { size, idle, waiting }, eventLoopLagSeconds: lag.count > 0 ? eventLoopLagSeconds : 0 } });
+  lag.reset();
+};
+tellState();
+setInterval(tellState, 5000).unref();
+
 parentPort?.on('message', async (request: OffloadRequest) => {
+  if ('end' in request) {
+    await endTracing?.();
+    process.exit();
+  }
   const { id } = request;
   if ('aborted' in request) return running.get(id)?.abort();
 
-  const { query, operationName, ...operation } = request;
+  const { query, operationName, trace, ...operation } = request;
   const controller = new AbortController();
   running.set(id, controller);
   try {
     const prepared = readDocument(query, operationName);
-    send({ id, answer: await execute({ ...operation, prepared, signal: controller.signal }) });
+    const work = () => execute({ ...operation, prepared, signal: controller.signal });
+    send({ id, answer: await tracedFrom(trace, 'second thread', work) });
   } catch (error) {
     if (error instanceof DocumentRefused) return send({ id, refused: 'rows' });
     log.error({ requestId: operation.requestId, error }, 'an operation failed');

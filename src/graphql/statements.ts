@@ -20,13 +20,19 @@ export type StatementsOptions = {
   readonly inSnapshot: () => boolean;
   /** PostGraphile's own way, for what is more than a statement. */
   readonly ordinary: WithPgClient;
+  /** Hears of each statement when it is over, whatever came of it. */
+  readonly onRan: (statement: RanStatement) => void;
 };
+
+/** A statement that was run, and how long that took, the wait for a connection included. */
+export type RanStatement = { readonly text: string; readonly durationMs: number };
 
 /**
  * Each statement is a transaction of its own and one round trip, unless the operation has several and only reads: then they share
  * one snapshot.
  */
-export function createStatements(pool: Pool, { signal, inSnapshot, ordinary }: StatementsOptions): Statements {
+export function createStatements(pool: Pool, options: StatementsOptions): Statements {
+  const { signal, inSnapshot, ordinary, onRan } = options;
   let snapshot: Snapshot | null = null;
 
   const run = (settings: TransactionSettings, statement: Statement) => {
@@ -35,11 +41,20 @@ export function createStatements(pool: Pool, { signal, inSnapshot, ordinary }: S
     return snapshot.run(statement);
   };
 
+  const runAndTell = async (settings: TransactionSettings, statement: Statement) => {
+    const startedAt = performance.now();
+    try {
+      return await run(settings, statement);
+    } finally {
+      onRan({ text: statement.text, durationMs: performance.now() - startedAt });
+    }
+  };
+
   return {
     withPgClient: async (settings, callback) =>
       callback({
         async query(query) {
-          const { rows, rowCount } = await run(settings as TransactionSettings, toNamed(query));
+          const { rows, rowCount } = await runAndTell(settings as TransactionSettings, toNamed(query));
           return { rows, rowCount, notices: [] };
         },
         withTransaction: (work) => ordinary(settings, (client) => client.withTransaction(work as never)) as never,

@@ -1,8 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../log.ts';
+import { factsOf, type RequestFacts } from './facts.ts';
 import { requestIdOf } from './requestId.ts';
 
-/** One line per request when it is over. Of the URL only the path is written: a query may hold a credential. */
+/**
+ * One line per request when it is over. Of the URL only the path is written: a query may hold a credential. Of what was asked only
+ * the operation's name, cut to a length that a person reads.
+ */
 export function logRequests(log: Log) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const startedAt = performance.now();
@@ -14,9 +18,21 @@ export function logRequests(log: Log) {
         path: url.split('?', 1)[0],
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
+        ...shown(factsOf(response)),
       };
       log.info(facts, response.writableFinished ? 'request' : 'request ended by the client');
     });
     next();
+  };
+}
+
+function shown({ operation, clientId, code, statements, planningMs, traceId }: RequestFacts) {
+  return {
+    operation: operation?.slice(0, 100),
+    clientId,
+    code,
+    statements,
+    planningMs: planningMs === undefined ? undefined : Math.round(planningMs),
+    traceId,
   };
 }

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
+import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
 import type { Claims } from '../token/claims.ts';
@@ -22,6 +23,7 @@ export function authenticateBearer(pool: Pool): RequestHandler {
     const claims = bearer.kind === 'token' ? await verifyBearer(pool, bearer.token, requestIdOf(response)) : null;
     if (!claims) throw invalidToken(bearer.kind);
     request.oauthClaims = claims;
+    factsOf(response).clientId = claims.clientId;
     next();
   };
 }

@@ -3,6 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import passport from 'passport';
 import { Strategy as ClientPasswordStrategy } from 'passport-oauth2-client-password';
 import type { Pool } from 'pg';
+import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import { hashToken } from '../token/format.ts';
 import { type Application, findApplication } from './application.ts';
@@ -56,15 +57,20 @@ export function authenticateClient(pool: Pool): RequestHandler {
 
   return async (request, response, next) => {
     const { clientId, secret } = readClientCredentials(request, request.body);
+    const authenticated = () => {
+      factsOf(response).clientId = clientId;
+      next();
+    };
     if (secret === null) {
       request.oauthClient = await identify(pool, clientId, originOf(request));
-      next();
+      authenticated();
     } else {
       // The strategy reads them there, wherever they came from.
       request.body = { ...request.body, client_id: clientId, client_secret: secret };
-      verifySecret(request, response, (error?: unknown) =>
-        next(isAuthenticationError(error) ? invalidClient() : error),
-      );
+      verifySecret(request, response, (error?: unknown) => {
+        if (error) next(isAuthenticationError(error) ? invalidClient() : error);
+        else authenticated();
+      });
     }
   };
 }

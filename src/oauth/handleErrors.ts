@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { isUnavailable } from '../database/unavailable.ts';
+import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
@@ -12,6 +13,7 @@ export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorReque
   // Express knows an error handler by its four parameters.
   return (error, request, response, _next) => {
     const refusal = toOAuthError(error);
+    factsOf(response).code = refusal.code;
     const facts = { requestId: requestIdOf(response), oauthError: refusal.code, reason: refusal.message };
     if (refusal.status >= 500) log.error({ ...facts, error: refusal.cause }, 'an OAuth request failed');
     else log.info(facts, 'refused an OAuth request');

@@ -13,7 +13,7 @@ import { describeServer } from './metadata.ts';
 import { noStore } from './noStore.ts';
 import { readParameters, refuseQueryCredentials } from './parameters.ts';
 import { revoke, revokeBearer } from './revoke.ts';
-import { createThrottle, type ThrottleLimits } from './throttle/createThrottle.ts';
+import { createThrottle, type ThrottledBy, type ThrottleLimits } from './throttle/createThrottle.ts';
 import { refuseBadParameters, refuseWrongClient } from './tokenChecks.ts';
 import { createTokenExchange } from './tokenExchange.ts';
 import { describeBearer } from './tokenInfo.ts';
@@ -29,12 +29,14 @@ export type OauthContext = {
   url: string;
   log: Log;
   userIdOf: UserIdOf;
+  onThrottled: (by: ThrottledBy) => void;
 };
 
 /** The OAuth 2.0 server: every endpoint, and the steps that a request to it takes, in order. */
-export function createOauthRouter({ pool, secrets, keys, config, url, log, userIdOf }: OauthContext): Router {
+export function createOauthRouter(context: OauthContext): Router {
+  const { pool, secrets, keys, config, url, log, userIdOf, onThrottled } = context;
   const router = Router();
-  const throttle = createThrottle(pool, keys[0], config.throttle);
+  const throttle = createThrottle(pool, keys[0], config.throttle, onThrottled);
   const client = [authenticateClient(pool), throttle.limitClient];
   const bearer = [authenticateBearer(pool), throttle.limitClient, refuseQueryCredentials];
   const exchange = createTokenExchange(pool, secrets, throttle);

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import oauth2orize from 'oauth2orize';
 import type { Pool } from 'pg';
+import { factsOf } from '../http/facts.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Client } from './authenticateClient.ts';
 import { authorizationCode } from './grants/authorizationCode.ts';
@@ -18,5 +19,11 @@ export function createTokenExchange(pool: Pool, secrets: Secrets, throttle: Thro
   server.exchange('password', password(pool, throttle));
   server.exchange('authorization_code', authorizationCode(pool));
   server.exchange('refresh_token', refreshToken(pool));
-  return server.token();
+  const exchange = server.token();
+  return (request, response, next) => {
+    const { grant_type, external_authentication_token } = request.body;
+    const isExternal = grant_type === 'password' && external_authentication_token !== undefined;
+    factsOf(response).grant = isExternal ? 'external_authentication_token' : grant_type;
+    exchange(request, response, next);
+  };
 }

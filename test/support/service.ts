@@ -9,6 +9,7 @@ export type TestService = {
   /** The base URL, such as `http://localhost:40123`. */
   url: string;
   reload: Service['reload'];
+  metricsPort: Service['metricsPort'];
   stop(): Promise<void>;
   /** Every line that was logged, at level trace, as JSON. */
   logs: string[];
@@ -25,6 +26,8 @@ export async function startTestService(
     PORT: '0',
     AUTH_DATABASE_URL: database.authUrl,
     SECRET_KEY: testSecretKey,
+    // On a busy machine anything may be slow, which would ask PostgreSQL for a plan, too.
+    SLOW_MS: '600000',
     ...overrides,
   };
   const log = createLog('trace', { write: (line) => logs.push(line) });
@@ -34,7 +37,8 @@ export async function startTestService(
     await service.stop();
     closed();
   };
-  return { url: service.url, reload: service.reload, stop, logs };
+  const { url, reload, metricsPort } = service;
+  return { url, reload, metricsPort, stop, logs };
 }
 
 /** The SECRET_KEY of every test service of this file. */

@@ -39,8 +39,19 @@ export type ThrottleLimits = {
   readonly failuresPerAccount: number;
 };
 
-/** @param secretKey SECRET_KEY: what is counted is kept as keyed hashes */
-export function createThrottle(pool: Pool, secretKey: Buffer, limits: ThrottleLimits): Throttle {
+/** What was counted when somebody was held back. */
+export type ThrottledBy = 'address' | 'client' | 'failures' | 'account';
+
+/**
+ * @param secretKey SECRET_KEY: what is counted is kept as keyed hashes
+ * @param onThrottled hears of each request that is refused, and of each try that finds its account locked
+ */
+export function createThrottle(
+  pool: Pool,
+  secretKey: Buffer,
+  limits: ThrottleLimits,
+  onThrottled: (by: ThrottledBy) => void = () => undefined,
+): Throttle {
   const key = subkey(secretKey, 'throttling');
   const perMinute = (name: string, limit: number) =>
     createCounter({ pool, key, name, limit, windowSeconds: 60, inMemory: true });
@@ -51,18 +62,27 @@ export function createThrottle(pool: Pool, secretKey: Buffer, limits: ThrottleLi
   const failures = perMinute('failures_of_address', limits.failuresPerMinute);
   const failuresHere = ofAccounts('failures_of_account_and_address', limits.failuresPerAccount);
   const failuresAnywhere = ofAccounts('failures_of_account', 5 * limits.failuresPerAccount);
-  const countFailure = async (request: Request) => refuse([await failures.count(networkOf(request.ip ?? ''))]);
+  /** @throws {OAuthError} 429 when one of them is too many; to come again when none is */
+  const refuse = (counts: Partial<Record<ThrottledBy, Count>>): void => {
+    const exceeded = Object.entries(counts).filter(([, { tooMany }]) => tooMany) as [ThrottledBy, Count][];
+    if (exceeded.length === 0) return;
+    for (const [by] of exceeded) onThrottled(by);
+    throw tooManyRequests(Math.max(...exceeded.map(([, { retryAfterSeconds }]) => retryAfterSeconds)));
+  };
+  const countFailure = async (request: Request) =>
+    refuse({ failures: await failures.count(networkOf(request.ip ?? '')) });
 
   return {
     limitAddress: async (request, _response, next) => {
       const network = networkOf(request.ip ?? '');
-      refuse(await Promise.all([requests.count(network), failures.read(network)]));
+      const [address, failed] = await Promise.all([requests.count(network), failures.read(network)]);
+      refuse({ address, failures: failed });
       next();
     },
 
     limitClient: async (request, _response, next) => {
       const applicationId = request.oauthClient?.application.id ?? request.oauthClaims?.applicationId;
-      if (applicationId !== undefined) refuse([await requestsOfClient.count(applicationId)]);
+      if (applicationId !== undefined) refuse({ client: await requestsOfClient.count(applicationId) });
       next();
     },
 
@@ -80,6 +100,7 @@ export function createThrottle(pool: Pool, secretKey: Buffer, limits: ThrottleLi
       // on counting against the account.
       const locked = (await failuresHere.count(here)).tooMany || (await failuresAnywhere.count(account)).tooMany;
       if (locked) {
+        onThrottled('account');
         await attempt(true);
         return null;
       }
@@ -98,10 +119,3 @@ export function createThrottle(pool: Pool, secretKey: Buffer, limits: ThrottleLi
 }
 
 const failuresToAuthenticate: readonly OAuthErrorCode[] = ['invalid_client', 'invalid_grant', 'invalid_token'];
-
-/** @throws {OAuthError} 429 when one of them is too many; to come again when none is */
-function refuse(counts: readonly Count[]): void {
-  const exceeded = counts.filter(({ tooMany }) => tooMany);
-  if (exceeded.length === 0) return;
-  throw tooManyRequests(Math.max(...exceeded.map(({ retryAfterSeconds }) => retryAfterSeconds)));
-}

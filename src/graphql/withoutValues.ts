@@ -1,0 +1,32 @@
+import { type DocumentNode, Kind, print, visit } from 'postgraphile/graphql';
+
+/** A log line is read by a person. */
+const mostCharacters = 4000;
+
+/** The document's names and nothing else: no literal, no default, no alias, which a client may make of anything, and no comment. */
+export function documentWithoutValues(document: DocumentNode): string {
+  const outline = visit(document, {
+    Field: ({ alias: _alias, ...field }) => field,
+    VariableDefinition: ({ defaultValue: _value, ...definition }) => definition,
+    Argument: (argument) => ({ ...argument, value: argument.value.kind === Kind.VARIABLE ? argument.value : blank }),
+  });
+  return shortened(print(outline).replace(/\s+/g, ' '));
+}
+
+const blank = { kind: Kind.ENUM, value: '_' } as const;
+
+/** SQL, or a plan of it, with `?` for each literal; parameters are numbered as they were. */
+export function sqlWithoutValues(sql: string): string {
+  return shortened(
+    sql
+      .replace(tokens, (token, literal) => (literal === undefined ? token : '?'))
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+}
+
+/** Names, quoted or not, parameters and a plan's parts stay; then come texts, dollar-quoted ones too, and numbers. One that never ends is one, too. */
+const tokens =
+  /"(?:[^"]|"")*"|\$\d+|\b(?:Init|Sub)Plan \d+|\b(?!e')[a-z_]\w*|(e?'(?:[^'\\]|''|\\.)*(?:'|$)|\$(\w*)\$[\s\S]*?(?:\$\2\$|$)|\d[\d.]*(?:e[+-]?\d+)?)/gi;
+
+const shortened = (text: string) => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);

@@ -1,0 +1,36 @@
+import type { ServerResponse } from 'node:http';
+
+/**
+ * What is learned about a request on its way, for the log, the metrics and the trace: names, codes and figures that we made or
+ * verified, and nothing else that a client has sent.
+ */
+export type RequestFacts = {
+  /** The GraphQL operation's kind, once its document is in order. */
+  operationType?: string;
+  /** The GraphQL operation's name; one without a name is `anonymous`. */
+  operation?: string;
+  /** Who asked, by a verified token or as an authenticated client. */
+  clientId?: string;
+  /** What was granted: the grant type, or `external_authentication_token`. */
+  grant?: string;
+  /** The first error's `extensions.code`, or the OAuth error. */
+  code?: string;
+  /** SQL statements that the operation has run. */
+  statements?: number;
+  /** How long the operation was planned. */
+  planningMs?: number;
+  /** The trace that this request is part of, if it is recorded. */
+  traceId?: string;
+};
+
+const factsByResponse = new WeakMap<ServerResponse, RequestFacts>();
+
+/** The facts of the request that is answered by this; whoever learns one sets it. */
+export function factsOf(response: ServerResponse): RequestFacts {
+  let facts = factsByResponse.get(response);
+  if (!facts) {
+    facts = {};
+    factsByResponse.set(response, facts);
+  }
+  return facts;
+}

@@ -1,0 +1,118 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createOperationLabels } from './operationLabels.ts';
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** A thread as it is now, as far as it can be told. */
+export type ThreadState = {
+  readonly pool: { readonly size: number; readonly idle: number; readonly waiting: number };
+  /** The 99th percentile over the last seconds, or unset where the process' own metrics have it. */
+  readonly eventLoopLagSeconds?: number;
+};
+
+/**
+ * Everything that `/metrics` shows. No label has anything in it that a client made up, but the names of operations that were
+ * answered, a bounded number of them.
+ *
+ * @param worker tells the processes of one service apart: each keeps its own series, so that the counters of one that is replaced
+ * do not seem to run backwards
+ */
+export function createMetrics(worker = '1') {
+  const registry = new Registry();
+  registry.setDefaultLabels({ worker });
+  const registers = [registry];
+  const threads = new Map<string, () => ThreadState | null>();
+
+  const statesOfThreads = () => [...threads].flatMap(([thread, read]) => ({ thread, state: read() }));
+  new Gauge({
+    name: 'graph_pool_connections',
+    help: 'Connections to the database, and who waits for one',
+    labelNames: ['thread', 'state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { thread, state } of statesOfThreads()) {
+        if (!state) continue;
+        const { size, idle, waiting } = state.pool;
+        this.set({ thread, state: 'busy' }, size - idle);
+        this.set({ thread, state: 'idle' }, idle);
+        this.set({ thread, state: 'waiting' }, waiting);
+      }
+    },
+  });
+  new Gauge({
+    name: 'graph_second_thread_event_loop_lag_seconds',
+    help: 'How late the thread for long operations is, 99th percentile of the last seconds; absent while it has not started',
+    registers,
+    collect() {
+      this.reset();
+      for (const { state } of statesOfThreads())
+        if (state?.eventLoopLagSeconds !== undefined) this.set(state.eventLoopLagSeconds);
+    },
+  });
+
+  return {
+    registry,
+    labelOf: createOperationLabels(),
+    requestsInFlight: new Gauge({
+      name: 'http_requests_in_flight',
+      help: 'Requests that are being answered',
+      registers,
+    }),
+    requestDuration: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time from the headers of a request to the end of its answer',
+      labelNames: ['route', 'status'],
+      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    operations: new Counter({
+      name: 'graph_requests_total',
+      help: 'GraphQL requests by the name of the operation and by their first error, or OK',
+      labelNames: ['operation', 'code'],
+      registers,
+    }),
+    operationDuration: new Histogram({
+      name: 'graph_operation_duration_seconds',
+      help: 'Time of GraphQL requests that were executed',
+      labelNames: ['operation'],
+      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    statements: new Histogram({
+      name: 'graph_statements_per_operation',
+      help: 'SQL statements of an operation, the look at its token not counted',
+      labelNames: ['operation'],
+      buckets: [0, 1, 2, 3, 5, 10, 20],
+      registers,
+    }),
+    planning: new Histogram({
+      name: 'graph_planning_duration_seconds',
+      help: 'Time to plan an operation; next to nothing when its plan is known',
+      buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+      registers,
+    }),
+    grants: new Counter({
+      name: 'oauth_token_grants_total',
+      help: 'Answers with tokens, by what was shown for them',
+      labelNames: ['grant'],
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'oauth_refusals_total',
+      help: 'Refused OAuth requests, by error',
+      labelNames: ['code'],
+      registers,
+    }),
+    throttled: new Counter({
+      name: 'oauth_throttled_total',
+      help: 'Requests that came too often, and tries to sign in to a locked account, by what was counted',
+      labelNames: ['limit'],
+      registers,
+    }),
+    /** Shows this thread's state from now on; a second call with its name takes the place of the first. */
+    watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
+    /** The process itself: memory, processor time, event-loop lag, garbage collection. Once, in the process that is its own. */
+    watchProcess: () => collectDefaultMetrics({ register: registry }),
+  };
+}

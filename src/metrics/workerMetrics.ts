@@ -1,0 +1,53 @@
+import cluster from 'node:cluster';
+import { AggregatorRegistry, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+
+/** What a worker answers; a whole registry as prom-client gives it. */
+type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
+type Asked = { readonly metricsAsked: number };
+type Answered = { readonly metricsAnswer: number; readonly snapshot: Snapshot };
+
+/** One that is stuck shall not take the others' metrics along. */
+const patienceMs = 1000;
+
+/** In a worker of node:cluster: answers the supervisor with what this registry has. */
+export function answerSupervisor(registry: Registry): void {
+  process.on('message', async (message: Partial<Asked> | null) => {
+    if (typeof message?.metricsAsked !== 'number') return;
+    const snapshot = (await registry.getMetricsAsJSON()) as Snapshot;
+    // It may have lost its supervisor meanwhile.
+    if (process.connected) process.send?.({ metricsAnswer: message.metricsAsked, snapshot } satisfies Answered);
+  });
+}
+
+/**
+ * In the supervisor: the text of all workers' metrics, of those that answer in time, and how many did. Prom-client's own
+ * `clusterMetrics` fails as a whole when one of them does not.
+ */
+export async function readWorkerMetrics(): Promise<string> {
+  const asked = ++lastAsked;
+  const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected());
+  const snapshots: Snapshot[] = [];
+  const all = Promise.withResolvers<void>();
+  const collect = (_worker: unknown, message: Partial<Answered> | null) => {
+    if (message?.metricsAnswer !== asked || !message.snapshot) return;
+    snapshots.push(message.snapshot);
+    if (snapshots.length === workers.length) all.resolve();
+  };
+
+  cluster.on('message', collect);
+  const patience = setTimeout(all.resolve, patienceMs);
+  for (const worker of workers) worker?.send({ metricsAsked: asked } satisfies Asked, () => undefined);
+  if (workers.length > 0) await all.promise;
+  clearTimeout(patience);
+  cluster.off('message', collect);
+  return `${await AggregatorRegistry.aggregate(snapshots).metrics()}\n${await countWorkers(snapshots.length)}`;
+}
+
+let lastAsked = 0;
+
+async function countWorkers(answered: number): Promise<string> {
+  const registry = new Registry();
+  const help = 'Worker processes that answered this scrape';
+  new Gauge({ name: 'graph_workers', help, registers: [registry] }).set(answered);
+  return registry.metrics();
+}

@@ -1,0 +1,63 @@
+import { type Attributes, context, propagation, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
+
+/** The one tracer; does nothing until `startTracing` has run. */
+export const tracer = trace.getTracer('graph-query-service');
+
+/** Whether what runs now belongs to a request whose trace is recorded. */
+export const isTraced = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
+
+/**
+ * Runs `work` as a part of the request's trace, if that is recorded. Of an error the trace learns that there was one and no more:
+ * its message may quote what a client has sent.
+ */
+export async function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+  if (!isTraced()) return work();
+  return tracer.startActiveSpan(name, { attributes }, async (span) => {
+    try {
+      return await work();
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** The trace that this is a part of, for another thread: the headers of W3C Trace Context. */
+export function traceHeaders(): Record<string, string> {
+  const headers: Record<string, string> = {};
+  propagation.inject(context.active(), headers);
+  return headers;
+}
+
+/** Runs `work` as a part of the trace that another thread has told of. */
+export async function tracedFrom<T>(
+  headers: Readonly<Record<string, string>>,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  return tracer.startActiveSpan(name, {}, propagation.extract(ROOT_CONTEXT, headers), (span) =>
+    work().finally(() => span.end()),
+  );
+}
+
+/** As `traced`, for what does not wait. */
+export function tracedSync<T>(name: string, work: () => T): T {
+  if (!isTraced()) return work();
+  return tracer.startActiveSpan(name, (span) => {
+    try {
+      return work();
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** Adds what was measured already, in times of `performance.now()`. */
+export function tracePast(name: string, startedAt: number, durationMs: number): void {
+  if (isTraced()) tracer.startSpan(name, { startTime: startedAt }).end(startedAt + durationMs);
+}
