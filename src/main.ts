@@ -1,7 +1,10 @@
-import { ConfigError, loadConfig, needed } from './config.ts';
+import cluster from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import { type Config, ConfigError, loadConfig, needed } from './config.ts';
 import type { DevelopmentCommand } from './development/runDevelopmentCommand.ts';
 import { createLog, type Log } from './log.ts';
 import { StartupError } from './startupError.ts';
+import { WorkerFailed } from './workers/workerFailed.ts';
 
 const [name = 'serve', ...args] = process.argv.slice(2);
 
@@ -32,13 +35,41 @@ try {
 
 /** `npm start` */
 async function serve(): Promise<void> {
+  if (cluster.isWorker) return work();
   const config = loadConfig(process.env, 'serve');
   const log = createLog(config.logLevel);
+  const workers = config.workers ?? (isProduction ? availableParallelism() : null);
+  if (workers !== null) return superviseWorkers(config, workers, log);
   const starting = import('./service.ts').then(({ startService }) => startService(config, log));
   stopOnSignals(starting, log);
   const service = await starting;
   const { startLines } = await import('./startLines.ts');
   console.log(startLines(service).join('\n'));
+}
+
+/** One process for each core, or as many as WORKERS says; SIGHUP replaces them one after the other. */
+async function superviseWorkers(config: Config, count: number, log: Log): Promise<void> {
+  cluster.setupPrimary({ serialization: 'advanced' });
+  // What they need of these comes by message.
+  const fork = () => cluster.fork({ DATABASE_URL: '', AUTH_DATABASE_URL: '', SECRET_KEY: '', SECRET_KEY_PREVIOUS: '' });
+  const { supervise } = await import('./workers/supervise.ts');
+  const supervisor = supervise(config, count, fork, log);
+  stopOnSignals(Promise.resolve(supervisor), log);
+  process.on('SIGHUP', supervisor.roll);
+  supervisor.failed.catch(async (error: unknown) => {
+    await supervisor.stop();
+    process.exit(report(error));
+  });
+  const { startLines } = await import('./startLines.ts');
+  console.log(startLines(await supervisor.started).join('\n'));
+}
+
+/** What the supervisor starts. */
+async function work(): Promise<void> {
+  // Meant for the supervisor, also when a terminal sends it to all.
+  process.on('SIGHUP', () => undefined);
+  const { runWorker } = await import('./workers/runWorker.ts');
+  await runWorker(createLog, stopOnSignals);
 }
 
 /** `npm run db:migrate` */
@@ -97,7 +128,9 @@ function refuseInProduction(): void {
 }
 
 /** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */
-function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Log): void {
+function stopOnSignals(starting: Promise<{ stop(lingerMs?: number): Promise<void> }>, log: Log): void {
+  // For clients that are just sending something on a connection that they have kept.
+  const lingerMs = 1000;
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) return;
@@ -105,7 +138,7 @@ function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Log): 
     log.info({ signal }, 'stopping');
     const service = await starting.catch(() => null);
     if (!service) return;
-    await service.stop();
+    await service.stop(lingerMs);
     process.exit(0);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
@@ -119,6 +152,7 @@ function stopOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Log): 
 
 /** @returns the exit code */
 function report(error: unknown): number {
+  if (error instanceof WorkerFailed) return error.exitCode;
   if (error instanceof ConfigError || error instanceof StartupError) {
     const reason = Error.isError(error.cause) ? `\n${error.cause.message}` : '';
     console.error(error.message + reason);

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
@@ -8,11 +7,8 @@ import { watchDatabase } from './database/readiness.ts';
 import { readStoredOperations } from './graphql/storedOperations.ts';
 import { createAdmission } from './http/admission.ts';
 import { isHealthCheck } from './http/health.ts';
-import { listen } from './http/server.ts';
+import { type HttpServer, listen } from './http/server.ts';
 import type { Log } from './log.ts';
-import { createMetrics } from './metrics/createMetrics.ts';
-import { measureRequests } from './metrics/measureRequests.ts';
-import { showMetrics } from './metrics/showMetrics.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
 import { createParts, type Parts, type SchemaChange } from './parts.ts';
 import { secretKeys } from './secretKey.ts';
@@ -30,8 +26,6 @@ export type Service = Started & {
   reload(): Promise<SchemaChange | null>;
   /** Resolves when requests are served: later than the service has started if its database is away or behind. */
   readonly serving: Promise<void>;
-  /** Where `/metrics` is; null when this process does not show them itself. */
-  readonly metricsPort: number | null;
   /**
    * Finishes what is in flight (at most 10 s), then gives everything back.
    *
@@ -45,6 +39,8 @@ export type StartOptions = {
   readonly prepare?: (embeddedOwnerUrl: string | undefined) => Promise<void>;
   /** What opens the demo organization of an embedded database that another process has started. */
   readonly demo?: DemoAccess | null;
+  /** Listens only when requests can be served: until then others do on the same port. */
+  readonly listenWhenServing?: boolean;
 };
 
 /**
@@ -57,7 +53,7 @@ export type StartOptions = {
 export async function startService(
   config: Config,
   log: Log,
-  { prepare, demo = null }: StartOptions = {},
+  { prepare, demo = null, listenWhenServing = false }: StartOptions = {},
 ): Promise<Service> {
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
@@ -86,50 +82,31 @@ export async function startService(
       else log.info({ refused }, 'no longer overloaded');
     },
   });
-  const metrics = createMetrics(String(cluster.worker?.id ?? 1));
-  const measure = measureRequests(metrics);
   const onRequest: RequestListener = (request, response) => {
-    measure(request, response, () => {
-      if (isHealthCheck(request)) answer(request, response);
-      else admit(request, response, () => answer(request, response));
-    });
+    if (isHealthCheck(request)) answer(request, response);
+    else admit(request, response, () => answer(request, response));
   };
-  const server = await listen(config.host, config.port, onRequest, config.mostConnections).catch(
-    async (error: unknown) => {
-      await resources.disposeAsync();
-      throw error;
-    },
-  );
+  const open = () => listen(config.host, config.port, onRequest, config.mostConnections);
+  let server: HttpServer | null = null;
   const stop = async (lingerMs = 0) => {
     stopping.abort();
-    await server.stop(drainMs, lingerMs);
+    await server?.stop(drainMs, lingerMs);
     await resources.disposeAsync();
   };
 
   try {
-    // Before whatever is traced; ends after it.
-    if (config.tracing) {
-      const { startTracing } = await import('./tracing/startTracing.ts');
-      resources.defer(await startTracing(config.tracing, log));
-    }
-    const shown = await showMetrics(config, metrics);
-    if (shown) resources.defer(() => shown.stop(0));
-    const url = config.publicUrl ?? `http://localhost:${server.port}`;
+    if (!listenWhenServing) server = await open();
+    const url = config.publicUrl ?? `http://localhost:${server?.port ?? config.port}`;
     const keys = await secretKeys(config);
     const { authUrl, ownerUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
     await prepare?.(ownerUrl);
     const connections = createPool(authUrl, config, log);
     pool = connections;
-    metrics.watchThread('main', () => {
-      const { totalCount: size, idleCount: idle, waitingCount: waiting } = connections;
-      return { pool: { size, idle, waiting } };
-    });
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([connections.end(), delay(2000, undefined, { ref: false })]));
 
     const databaseReason = watchDatabase(connections, log);
-    const demoAccess = embedded?.demo ?? demo;
-    const context = { config, url, pool: connections, authUrl, keys, operations, demo: demoAccess, metrics, log };
+    const context = { config, url, pool: connections, authUrl, keys, operations, demo: embedded?.demo ?? demo, log };
     const serving = Promise.withResolvers<void>();
     let parts: Parts | null = null;
     const build = async (): Promise<string | null> => {
@@ -139,6 +116,7 @@ export async function startService(
       resources.defer(parts.stop);
       answer = app(parts.mounts);
       readiness = databaseReason;
+      server ??= await open();
       serving.resolve();
       return null;
     };
@@ -150,15 +128,7 @@ export async function startService(
       resources.defer(() => built);
     }
     const reload = async () => (await parts?.reload()) ?? null;
-    return {
-      url,
-      explorers: config.explorers,
-      embedded,
-      reload,
-      serving: serving.promise,
-      metricsPort: shown?.port ?? null,
-      stop,
-    };
+    return { url, explorers: config.explorers, embedded, reload, serving: serving.promise, stop };
   } catch (error) {
     await stop();
     throw error;

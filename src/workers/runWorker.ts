@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { Service } from '../service.ts';
+import type { DemoAccess } from '../tools/demo.ts';
+
+/** What a supervisor tells a new worker: by message, since others can read a process' arguments. */
+export type WorkerOrder = {
+  readonly config: Config;
+  readonly demo: DemoAccess | null;
+  /** Whether it takes requests before it can serve them, to say so; else it takes none before. */
+  readonly atOnce: boolean;
+};
+
+/** What a worker tells its supervisor. */
+export type WorkerReport = { readonly graph?: 'started' | 'serving' };
+
+/** Serves as the supervisor says; the supervisor hears how far it has come. @throws as {@link startService} does */
+export async function runWorker(createLog: (level: string) => Log, follow: Follow): Promise<void> {
+  const [{ config, demo, atOnce }] = (await once(process, 'message')) as [WorkerOrder];
+  const log = createLog(config.logLevel);
+  const { startService } = await import('../service.ts');
+  const starting = startService(config, log, { demo, listenWhenServing: !atOnce });
+  follow(starting, log);
+  const service = await starting;
+  report('started');
+  void service.serving.then(() => report('serving'));
+}
+
+/** Stops what is starting when the process is told to. */
+type Follow = (starting: Promise<Service>, log: Log) => void;
+
+function report(graph: WorkerReport['graph']): void {
+  process.send?.({ graph });
+}

@@ -1,0 +1,160 @@
+import type { Worker } from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { listen } from '../http/server.ts';
+import type { Log } from '../log.ts';
+import { lockEmbedded, openServerDatabase } from '../openServerDatabase.ts';
+import { secretKeys } from '../secretKey.ts';
+import type { Started } from '../startLines.ts';
+import { followWorker, type RunningWorker } from './followWorker.ts';
+import type { WorkerOrder } from './runWorker.ts';
+import { WorkerFailed } from './workerFailed.ts';
+
+export type Supervisor = {
+  /** Resolves when every worker has started; never when that failed or was stopped. */
+  readonly started: Promise<Started>;
+  /** Rejects when nothing can be served: a worker could not start, and no other serves. */
+  readonly failed: Promise<never>;
+  /** Replaces the workers one after the other, each only when its successor serves; one that cannot ends it, and the rest stay. */
+  roll(): void;
+  /** Lets the workers finish what is in flight (at most 10 s), then gives everything back. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Serves with `count` processes on one port. This one looks after them, has the embedded database if there is one, and answers
+ * no request itself. A worker that ends is started again: after 0.1 s, and up to 10 s when that does not help.
+ *
+ * @param fork starts a process that does what `runWorker` says
+ */
+export function supervise(config: Config, count: number, fork: () => Worker, log: Log): Supervisor {
+  const resources = new AsyncDisposableStack();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const started = Promise.withResolvers<Started>();
+  const failed = Promise.withResolvers<never>();
+  const running = new Set<RunningWorker>();
+  const places: Place[] = [];
+
+  const runWith = (order: WorkerOrder): RunningWorker => {
+    const worker = followWorker(fork(), order);
+    running.add(worker);
+    void worker.ended.then(() => running.delete(worker));
+    return worker;
+  };
+
+  const put = (worker: RunningWorker, place: Place, order: WorkerOrder): void => {
+    place.worker = worker;
+    void worker.ended.then(async (end) => {
+      const isReplaced = () => place.worker !== worker;
+      if (signal.aborted || isReplaced()) return;
+      if (end.code === configurationExit && running.size === 0) return failed.reject(new WorkerFailed(end));
+      const isOnceMore = Date.now() - worker.since < steadyMs;
+      place.waitMs = isOnceMore ? Math.min(2 * place.waitMs, longestWaitMs) : firstWaitMs;
+      log.error({ pid: worker.pid, ...end, waitMs: place.waitMs }, 'a worker ended; starting another');
+      await delay(place.waitMs, undefined, { signal }).catch(() => undefined);
+      // Where others serve, nobody shall be sent to one that does not yet.
+      if (!signal.aborted && !isReplaced()) put(runWith({ ...order, atOnce: running.size === 0 }), place, order);
+    });
+  };
+
+  const start = async (order: WorkerOrder): Promise<void> => {
+    const place: Place = { worker: runWith(order), waitMs: firstWaitMs / 2 };
+    places.push(place);
+    const end = await Promise.race([place.worker.started, place.worker.ended]);
+    if (end) throw new WorkerFailed(end);
+    put(place.worker, place, order);
+  };
+
+  const replace = async (place: Place, order: WorkerOrder): Promise<boolean> => {
+    const next = runWith({ ...order, atOnce: false });
+    const patience = delay(rollPatienceMs, 'late', { signal, ref: false }).catch(() => 'late');
+    const serves = (await Promise.race([next.serving, next.ended, patience])) === undefined;
+    if (!serves) await next.stop();
+    else {
+      const { worker } = place;
+      put(next, place, order);
+      await worker.stop();
+    }
+    return serves;
+  };
+
+  const opening = (async (): Promise<WorkerOrder | null> => {
+    await lockEmbedded(config, resources);
+    const port = await findPort(config);
+    const url = config.publicUrl ?? `http://localhost:${port}`;
+    const keys = await secretKeys(config);
+    const { authUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
+    if (signal.aborted) return null;
+
+    const order = orderFor({ ...config, port }, count, authUrl, keys, embedded?.demo ?? null);
+    // The first one alone, so that what is wrong is said once.
+    await start(order);
+    await Promise.all(Array.from({ length: count - 1 }, () => start(order)));
+    started.resolve({ url, explorers: config.explorers, embedded });
+    return order;
+  })();
+  opening.catch((error: unknown) => signal.aborted || failed.reject(error));
+
+  let rolling: Promise<void> = Promise.resolve();
+  const rollOnce = async (): Promise<void> => {
+    const order = await opening.catch(() => null);
+    if (!order) return;
+    log.info('replacing the workers');
+    for (const place of places) {
+      if (signal.aborted) return;
+      if (!(await replace(place, order))) return log.error('a new worker does not serve; the others stay');
+    }
+    log.info('the workers are replaced');
+  };
+
+  return {
+    started: started.promise,
+    failed: failed.promise,
+    roll() {
+      rolling = rolling.then(rollOnce);
+    },
+    async stop() {
+      stopping.abort();
+      // One that is just being started stops, too.
+      for (const worker of running) void worker.stop();
+      await opening.catch(() => undefined);
+      await Promise.all([...running].map((worker) => worker.stop()));
+      await rolling;
+      await resources.disposeAsync();
+    },
+  };
+}
+
+/** One of the `count`, which a worker has at a time. */
+type Place = { worker: RunningWorker; waitMs: number };
+
+const firstWaitMs = 100;
+const longestWaitMs = 10_000;
+/** Who has lived as long did not end because of how it was started. */
+const steadyMs = 60_000;
+const rollPatienceMs = 60_000;
+
+/** EX_CONFIG of sysexits.h: another try would end the same way. */
+const configurationExit = 78;
+
+/** Any free port is the same one for each worker and for the next; one that is taken is said before anything is started. */
+async function findPort({ host, port }: Config): Promise<number> {
+  const server = await listen(host, port, () => undefined);
+  await server.stop(0);
+  return server.port;
+}
+
+/** What the workers need, and no more: how to connect as the owner is not theirs to know. */
+function orderFor(
+  config: Config,
+  count: number,
+  authUrl: string,
+  [current, previous]: readonly [Buffer, ...Buffer[]],
+  demo: WorkerOrder['demo'],
+): WorkerOrder {
+  const database = { kind: 'own', ownerUrl: undefined, authUrl } as const;
+  const poolSize = Math.max(2, Math.ceil(config.poolSize / count));
+  const keys = { secretKey: Buffer.from(current), secretKeyPrevious: previous && Buffer.from(previous) };
+  return { config: { ...config, ...keys, database, poolSize }, demo, atOnce: true };
+}

@@ -1,0 +1,12 @@
+import type { WorkerEnd } from './followWorker.ts';
+
+/** A worker could not start, for a reason that it has told itself. */
+export class WorkerFailed extends Error {
+  override name = 'WorkerFailed';
+  readonly exitCode: number;
+
+  constructor({ code, signal }: WorkerEnd) {
+    super(`A worker ended (${signal ?? code}).`);
+    this.exitCode = code || 1;
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { createLog } from '../../src/log.ts';
+import { createTenant, createUser } from '../graphql/support.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { startProcess, type TestProcess } from '../support/process.ts';
+import { testSecretKey } from '../support/service.ts';
+import { startSteadyLoad } from '../support/steadyLoad.ts';
+import { until } from '../support/until.ts';
+import { addressOf, workersOf } from '../support/workers.ts';
+
+describe('a service of several workers', () => {
+  let database: TestDatabase;
+  let service: TestProcess;
+  let url: string;
+  let token: string;
+
+  const environment = () => ({
+    PATH: process.env.PATH ?? '',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    AUTH_DATABASE_URL: database.authUrl,
+    SECRET_KEY: testSecretKey,
+    WORKERS: '2',
+    LOG_LEVEL: 'warn',
+  });
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const tenant = await createTenant({ database });
+    for (let n = 0; n < 5; n++) await createUser(tenant);
+    token = tenant.app;
+    service = startProcess([], { ...environment(), LOG_LEVEL: 'info' });
+    await service.says('Graph Query Service: http');
+    url = addressOf(service);
+  });
+
+  afterAll(async () => {
+    service.signal('SIGTERM');
+    await service.exited;
+    await database.drop();
+  });
+
+  it('says once where it is, and serves with all of them', async () => {
+    expect(service.output.stdout).toBe(`Graph Query Service: ${url}\n`);
+    expect(await workersOf(service)).toHaveLength(2);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('hides its secrets from whoever lists processes', async () => {
+    const { password } = new URL(database.authUrl);
+    for (const pid of await workersOf(service)) {
+      const shown = `${await readFile(`/proc/${pid}/cmdline`)} ${await readFile(`/proc/${pid}/environ`)}`;
+      expect(shown).not.toContain(password);
+      expect(shown).not.toContain(testSecretKey);
+    }
+  });
+
+  it('starts a worker again that was killed, while the other serves', async () => {
+    const [victim = 0, other] = await workersOf(service);
+
+    process.kill(victim, 'SIGKILL');
+    await service.says('a worker ended; starting another');
+
+    await until(async () => (await workersOf(service)).length === 2);
+    expect(await workersOf(service)).toContain(other);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('replaces the workers on SIGHUP without a failed request', async () => {
+    const before = await workersOf(service);
+    const load = startSteadyLoad({ urls: [url], token, connections: 4 });
+    await until(() => load.answered > 20);
+
+    service.signal('SIGHUP');
+    await service.says('the workers are replaced');
+    const answered = load.answered;
+    await until(() => load.answered > answered + 20);
+    await load.stop();
+
+    expect(load.failures).toEqual([]);
+    const after = await workersOf(service);
+    expect(after).toHaveLength(2);
+    expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+  });
+
+  it('answers what is in flight when it is told to stop, and exits with 0', async () => {
+    const stopped = startProcess([], environment());
+    await stopped.says('Graph Query Service: http');
+    const load = startSteadyLoad({ urls: [addressOf(stopped), url], token, connections: 4 });
+    await until(() => load.answered > 20);
+
+    stopped.signalGroup('SIGTERM');
+
+    expect(await stopped.exited).toEqual({ code: 0, signal: null });
+    const answered = load.answered;
+    await until(() => load.answered > answered + 20);
+    await load.stop();
+    expect(load.failures).toEqual([]);
+  });
+
+  it('ends with the exit code of a worker that cannot start, and says why once', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'graph-query-service-operations-'));
+    await writeFile(join(folder, 'wrong.graphql'), '{ noSuchField }');
+
+    const wrong = startProcess([], { ...environment(), PERSISTED_OPERATIONS: folder });
+
+    expect(await wrong.exited).toEqual({ code: 78, signal: null });
+    expect(wrong.output.stderr.match(/noSuchField/g)).toHaveLength(1);
+    expect(wrong.output.stdout).toBe('');
+    await rm(folder, { recursive: true });
+  });
+
+  it('leaves no worker behind when it is killed', async () => {
+    const killed = startProcess([], environment());
+    await killed.says('Graph Query Service: http');
+    const pids = await workersOf(killed);
+
+    killed.signal('SIGKILL');
+    await killed.exited;
+
+    expect(pids).toHaveLength(2);
+    await until(() => pids.every((pid) => !isRunning(pid)));
+  });
+});
+
+it('several workers share the embedded database, which their supervisor has', async () => {
+  const dataDir = await createTestDataDirectory();
+  const service = startProcess([], { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', WORKERS: '2' });
+  await service.says('curl ');
+  const [, secret = ''] = /client_secret (\S+);/.exec(service.output.stdout) ?? [];
+  const form = { grant_type: 'client_credentials', client_id: 'demo-backend', client_secret: secret };
+
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map(() =>
+      fetch(`${addressOf(service)}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) }),
+    ),
+  );
+  const [worker = 0] = await workersOf(service);
+  process.kill(worker, 'SIGKILL');
+  await service.says('a worker ended; starting another');
+  service.signalGroup('SIGINT');
+
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(service.output.stdout.match(/Demo credentials/g)).toHaveLength(1);
+  expect(await service.exited).toEqual({ code: 0, signal: null });
+  expect(await findEmbeddedPostgres(dataDir, createLog('silent'))).toBeNull();
+  await removeTestDataDirectory(dataDir);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

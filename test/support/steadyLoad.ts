@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+
+export type SteadyLoad = {
+  /** How many requests have had their answer. */
+  readonly answered: number;
+  /** What went wrong with the others, and statuses other than 200. */
+  readonly failures: readonly string[];
+  /** Resolves when no request is under way any more. */
+  stop(): Promise<void>;
+};
+
+export type LoadSettings = {
+  /** Takes the next address when one no longer accepts connections. */
+  readonly urls: readonly string[];
+  readonly token: string;
+  readonly connections: number;
+};
+
+/** Sends queries on kept-alive connections, one after the other on each. What a connection that was open could not send or read is a failure. */
+export function startSteadyLoad({ urls, token, connections }: LoadSettings): SteadyLoad {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const failures: string[] = [];
+  let answered = 0;
+  let place = 0;
+  let stopping = false;
+
+  const sendOnce = async (): Promise<void> => {
+    const url = urls[place % urls.length] ?? '';
+    const sent = request(`${url}/graphql`, {
+      agent,
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    });
+    sent.end(JSON.stringify({ query: '{ app { name users(first: 5) { nodes { id fullName } } } }' }));
+    try {
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const body = (await response.toArray()).join('');
+      if (response.statusCode === 200) answered++;
+      else failures.push(`${response.statusCode} ${body}`);
+    } catch (error) {
+      // Nobody was there who could have failed: that is for whoever spreads requests over machines to notice.
+      if (urls.length > 1 && Error.isError(error) && 'code' in error && error.code === 'ECONNREFUSED') place++;
+      else failures.push(String(error));
+    }
+  };
+  const sender = async () => {
+    while (!stopping) await sendOnce();
+  };
+  const sending = Promise.all(Array.from({ length: connections }, sender));
+
+  return {
+    get answered() {
+      return answered;
+    },
+    failures,
+    async stop() {
+      stopping = true;
+      await sending;
+      agent.destroy();
+    },
+  };
+}
