@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
@@ -9,6 +10,9 @@ import { createAdmission } from './http/admission.ts';
 import { isHealthCheck } from './http/health.ts';
 import { type HttpServer, listen } from './http/server.ts';
 import type { Log } from './log.ts';
+import { createMetrics } from './metrics/createMetrics.ts';
+import { measureRequests } from './metrics/measureRequests.ts';
+import { showMetrics } from './metrics/showMetrics.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
 import { createParts, type Parts, type SchemaChange } from './parts.ts';
 import { secretKeys } from './secretKey.ts';
@@ -26,6 +30,8 @@ export type Service = Started & {
   reload(): Promise<SchemaChange | null>;
   /** Resolves when requests are served: later than the service has started if its database is away or behind. */
   readonly serving: Promise<void>;
+  /** Where `/metrics` is; null when this process does not show them itself. */
+  readonly metricsPort: number | null;
   /**
    * Finishes what is in flight (at most 10 s), then gives everything back.
    *
@@ -82,9 +88,13 @@ export async function startService(
       else log.info({ refused }, 'no longer overloaded');
     },
   });
+  const metrics = createMetrics(String(cluster.worker?.id ?? 1));
+  const measure = measureRequests(metrics);
   const onRequest: RequestListener = (request, response) => {
-    if (isHealthCheck(request)) answer(request, response);
-    else admit(request, response, () => answer(request, response));
+    measure(request, response, () => {
+      if (isHealthCheck(request)) answer(request, response);
+      else admit(request, response, () => answer(request, response));
+    });
   };
   const open = () => listen(config.host, config.port, onRequest, config.mostConnections);
   let server: HttpServer | null = null;
@@ -96,17 +106,29 @@ export async function startService(
 
   try {
     if (!listenWhenServing) server = await open();
+    // Before whatever is traced; ends after it.
+    if (config.tracing) {
+      const { startTracing } = await import('./tracing/startTracing.ts');
+      resources.defer(await startTracing(config.tracing, log));
+    }
+    const shown = await showMetrics(config, metrics);
+    if (shown) resources.defer(() => shown.stop(0));
     const url = config.publicUrl ?? `http://localhost:${server?.port ?? config.port}`;
     const keys = await secretKeys(config);
     const { authUrl, ownerUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
     await prepare?.(ownerUrl);
     const connections = createPool(authUrl, config, log);
     pool = connections;
+    metrics.watchThread('main', () => {
+      const { totalCount: size, idleCount: idle, waitingCount: waiting } = connections;
+      return { pool: { size, idle, waiting } };
+    });
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([connections.end(), delay(2000, undefined, { ref: false })]));
 
     const databaseReason = watchDatabase(connections, log);
-    const context = { config, url, pool: connections, authUrl, keys, operations, demo: embedded?.demo ?? demo, log };
+    const demoAccess = embedded?.demo ?? demo;
+    const context = { config, url, pool: connections, authUrl, keys, operations, demo: demoAccess, metrics, log };
     const serving = Promise.withResolvers<void>();
     let parts: Parts | null = null;
     const build = async (): Promise<string | null> => {
@@ -128,7 +150,15 @@ export async function startService(
       resources.defer(() => built);
     }
     const reload = async () => (await parts?.reload()) ?? null;
-    return { url, explorers: config.explorers, embedded, reload, serving: serving.promise, stop };
+    return {
+      url,
+      explorers: config.explorers,
+      embedded,
+      reload,
+      serving: serving.promise,
+      metricsPort: shown?.port ?? null,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
