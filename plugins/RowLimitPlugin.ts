@@ -8,7 +8,7 @@ declare global {
     interface Context {
       /**
        * Counts the rows of an operation that could have too many if every page were full, and throws `LIMIT_EXCEEDED`;
-       * null for the others, which need not be counted.
+       * null for the others, which need not be counted. Rows that will be counted again are taken back by their negative number.
        */
       countRows: ((rows: number) => void) | null;
     }
@@ -73,5 +73,6 @@ function countBeforeUse($connection: ConnectionStep<unknown>): void {
   $connection.addValidation(() => lambda(list([context().get('countRows'), selectOf($connection).items()]), countPage));
 }
 
-const countPage = ([countRows, rows]: readonly unknown[]) =>
-  (countRows as Grafast.Context['countRows'])?.((rows as readonly unknown[]).length);
+/** Counts the rows of a page. */
+export const countPage = ([countRows, rows]: readonly [Grafast.Context['countRows'], readonly unknown[]]) =>
+  countRows?.(rows.length);

@@ -125,6 +125,7 @@ const environment = z.object({
     .string()
     .transform((folder) => resolve(folder))
     .optional(),
+  FUSION: z.stringbool({ error: 'must be true or false' }).default(true),
   EXPLORERS: z.stringbool({ error: 'must be true or false' }).optional(),
   LIMIT_BODY_BYTES: limit(100_000),
   LIMIT_TOKENS: limit(5000),
@@ -139,6 +140,9 @@ const environment = z.object({
   THROTTLE_FAILURES_PER_MINUTE: limit(60),
   THROTTLE_FAILURES_PER_ACCOUNT: limit(20),
 });
+
+/** Every variable that is read. */
+export const variableNames: readonly string[] = Object.keys(environment.shape);
 
 /** What one variable alone cannot show; by the raw values, so that a wrong one elsewhere does not hide it. */
 function problemsWithOwnDatabase(env: Record<string, string | undefined>, command: Command): string[] {
@@ -234,6 +238,8 @@ function toConfig(env: z.output<typeof environment>) {
     publicIntrospection: env.PUBLIC_INTROSPECTION,
     /** The folder of the only documents that are answered; any document is when it is unset. */
     persistedOperations: env.PERSISTED_OPERATIONS,
+    /** Lists are written as plugins/fusion does it. */
+    fusion: env.FUSION,
     /** GraphiQL, the playground and the documentation: their scripts share the origin of the sign-in pages. */
     explorers: env.EXPLORERS ?? database.kind === 'embedded',
     /** Contract section 6; the keys are the values of `extensions.limit`, `body` in bytes. */

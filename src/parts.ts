@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import type { RenewablePool } from './database/pools.ts';
 import { readMigrations, watchMigrations } from './database/watchMigrations.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
+import { mayFuse } from './graphql/mayFuse.ts';
 import { createOffload } from './graphql/offload.ts';
 import { buildGraph } from './graphql/schema.ts';
 import type { StoredOperations } from './graphql/storedOperations.ts';
@@ -95,7 +96,7 @@ export type SchemaChange = { readonly before: GraphQLSchema; readonly after: Gra
 /** What follows from one state of the database's catalogue: the graph, its second thread, and the pages that show it. */
 async function createEdition(context: PartsContext): Promise<Edition & { readonly schema: GraphQLSchema }> {
   const { config, pool, authUrl, keys, operations, log } = context;
-  const graph = await buildGraph(pool);
+  const graph = await buildGraph(pool, mayFuse(config, log));
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
   context.metrics.watchThread('second', offload.state);

@@ -116,7 +116,7 @@ function createRowCounter(most: number) {
   let rows = 0;
   return (more: number) => {
     rows += more;
-    if (rows > most) throw limitExceeded('rows', most);
+    if (more > 0 && rows > most) throw limitExceeded('rows', most);
   };
 }
 

@@ -15,7 +15,7 @@ import { createTurns } from './turns.ts';
 
 /** What the other thread is started with. */
 export type OffloadSettings = {
-  readonly config: PoolSettings & Pick<Config, 'limits' | 'logLevel' | 'slowMs' | 'tracing'>;
+  readonly config: PoolSettings & Pick<Config, 'limits' | 'fusion' | 'logLevel' | 'slowMs' | 'tracing'>;
   readonly authUrl: string;
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
 };

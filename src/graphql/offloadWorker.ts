@@ -7,6 +7,7 @@ import { createSecrets } from '../secrets.ts';
 import { tracedFrom } from '../tracing/traced.ts';
 import { createDocumentReader, DocumentRefused } from './document.ts';
 import { createExecution } from './execution.ts';
+import { mayFuse } from './mayFuse.ts';
 import type { OffloadMessage, OffloadRequest, OffloadSettings } from './offload.ts';
 import { buildGraph } from './schema.ts';
 
@@ -24,7 +25,7 @@ const endTracing =
 const pool = createPool(authUrl, { ...config, poolSize: 2, poolWaitMs: config.statementTimeoutMs }, log);
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
 // When this fails the thread ends, and the next long operation starts another.
-const graph = await buildGraph(pool);
+const graph = await buildGraph(pool, mayFuse(config, log));
 const readDocument = createDocumentReader(graph.schema, config.limits);
 const execute = createExecution({ config, pool, secrets, graph, log });
 

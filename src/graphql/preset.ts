@@ -11,6 +11,7 @@ import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.ts';
+import { FusionPlugin } from '../../plugins/fusion/FusionPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
 import { ParentPlugin } from '../../plugins/ParentPlugin.ts';
@@ -25,7 +26,7 @@ import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
 import { VariableNamesPlugin } from '../../plugins/VariableNamesPlugin.ts';
 
 /** How the database becomes a schema: PostGraphile, told what to leave out, and our plugins. `pool` is the authenticator's. */
-export function createPreset(pool: Pool): GraphileConfig.Preset {
+export function createPreset(pool: Pool, isFused: boolean): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
     plugins: [
@@ -50,6 +51,7 @@ export function createPreset(pool: Pool): GraphileConfig.Preset {
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,
+      ...(isFused ? [FusionPlugin] : []),
     ],
     disablePlugins: [
       // `Query.query` and `Query` as a node served Relay 1.

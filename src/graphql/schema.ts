@@ -12,8 +12,8 @@ export type Graph = {
 };
 
 /** Reads the database's catalogue as the authenticator. @throws when a comment or a plugin is at odds with it */
-export async function buildGraph(pool: Pool): Promise<Graph> {
-  const { schema, resolvedPreset } = await makeSchema(createPreset(pool));
+export async function buildGraph(pool: Pool, isFused = false): Promise<Graph> {
+  const { schema, resolvedPreset } = await makeSchema(createPreset(pool, isFused));
   const release = async () => {
     for (const service of resolvedPreset.pgServices ?? []) await service.release?.();
   };

@@ -1,0 +1,85 @@
+import { channel } from 'node:diagnostics_channel';
+import { type Bucket, type LayerPlan, type OutputPlan, unusable } from './internals.ts';
+import { type Counted, type Frame, Layout, Refused, Scope, type Write } from './Scope.ts';
+import { writeArray } from './writeOutput.ts';
+
+/**
+ * Has the lists whose items make up this layer written in one go, as soon as the layer above is complete. Should that fail, for
+ * whatever reason, Grafast does with the same rows what it would have done without.
+ *
+ * @throws {Refused} when any part of them is not known here; then nothing is changed
+ */
+export function fuseLayer(layer: LayerPlan, above: LayerPlan, plans: readonly OutputPlan[]): void {
+  const lists = new Map(plans.map((plan) => [plan, compileList(plan, layer, above)]));
+  const written = new WeakMap<Bucket, ReadonlyMap<OutputPlan, Texts>>();
+
+  const { newBucket } = layer;
+  layer.newBucket = (bucket) => {
+    const counted: Counted = [];
+    try {
+      written.set(bucket, new Map(Array.from(lists, ([plan, list]) => [plan, writeList(list, bucket, counted)])));
+      // Nothing is left to do in this layer.
+      return null;
+    } catch (error) {
+      if (refused.hasSubscribers) refused.publish({ error });
+      for (const [countRows, rows] of counted) countRows(-rows);
+      return newBucket.call(layer, bucket);
+    }
+  };
+
+  for (const plan of plans) {
+    const { execute, executeString } = plan;
+    plan.executeString = function (root, path, bucket, index, ...rest) {
+      const text = written.get(bucket)?.get(plan)?.[index];
+      return text ?? executeString.call(this, root, path, bucket, index, ...rest);
+    };
+    plan.execute = function (root, path, bucket, index, ...rest) {
+      const text = written.get(bucket)?.get(plan)?.[index];
+      return text === undefined ? execute.call(this, root, path, bucket, index, ...rest) : JSON.parse(text);
+    };
+  }
+}
+
+/** Tells whoever listens why rows were left to Grafast. */
+const refused = channel('fusion:refused');
+
+type List = { readonly plan: OutputPlan; readonly layout: Layout; readonly write: Write };
+
+function compileList(plan: OutputPlan, layer: LayerPlan, above: LayerPlan): List {
+  if (plan.sideEffectStep || plan.processRoot || layer.parentSideEffectStep) throw new Refused('Effects');
+  const layout = new Layout();
+  const write = writeArray(plan, new Scope(layout, above, pathsAbove(above)));
+  const isThere = (id: number) => id === plan.rootStep.id || layer.copyStepIds.includes(id);
+  if (![...layout.inputs.keys()].every(({ id }) => isThere(id))) throw new Refused('An input is not at hand');
+  return { plan, layout, write };
+}
+
+/** No type was chosen above, or it is not known which. */
+function pathsAbove({ reason }: LayerPlan): null | undefined {
+  if (reason.type === 'polymorphic' || reason.type === 'polymorphicPartition') return undefined;
+  return reason.parentLayerPlan ? pathsAbove(reason.parentLayerPlan) : null;
+}
+
+/** For each object of the layer above; undefined where there is no list, or an error instead. */
+type Texts = readonly (string | undefined)[];
+
+function writeList({ plan, layout, write }: List, bucket: Bucket, counted: Counted): Texts {
+  const inputs = Array.from(layout.inputs, ([step, slot]) => ({ slot, values: valuesOf(step.id, bucket) }));
+  const lists = valuesOf(plan.rootStep.id, bucket);
+  const frame: Frame = [];
+  frame[layout.counted] = counted;
+  return Array.from({ length: bucket.size }, (_, index) => {
+    if (lists._flagsAt(index) & unusable || lists.at(index) == null) return undefined;
+    for (const { slot, values } of inputs) {
+      if (values._flagsAt(index) & unusable) throw new Refused('An input is an error');
+      frame[slot] = values.at(index);
+    }
+    return write(frame);
+  });
+}
+
+function valuesOf(stepId: number, { store }: Bucket) {
+  const values = store.get(stepId);
+  if (!values) throw new Refused('An input is missing');
+  return values;
+}
