@@ -8,7 +8,7 @@ import { readOptions } from './peers/options.ts';
  * when it misses a target. To try something: `npm run bench peers -- --only ours,sql --query Q2 --seconds 1 --rounds 2`.
  *
  * `npm run bench peers large`: the service with 10 million users and 1 million units beside itself with 100,000 and 20,000. The data
- * take half an hour and 20 GB the first time.
+ * take a quarter of an hour on a quiet machine and 15 GB the first time.
  */
 exitOnSignals();
 const options = readOptions(process.argv.slice(2));

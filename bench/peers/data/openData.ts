@@ -6,10 +6,10 @@ import { Client } from 'pg';
 import { createDataDirectory, lockDataDirectory } from '../../../src/database/dataDirectory.ts';
 import { migrationsFolder } from '../../../src/database/migrate.ts';
 import { startMigrated } from '../../../src/database/openDatabase.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog, type Log } from '../../../src/log.ts';
 import { removeTestDataDirectory } from '../../../test/support/dataDirectory.ts';
 import { buildData } from './buildData.ts';
-import { type SizeName, sizes } from './sizes.ts';
+import { type Size, type SizeName, sizes } from './sizes.ts';
 
 export type Data = {
   /** A superuser's. */
@@ -37,6 +37,7 @@ export async function openData(name: SizeName, report: (line: string) => void): 
     resources.defer(lock.release);
 
     const isBuilt = await exists(join(directory, builtFile));
+    if (!isBuilt) await configureServer(directory, sizes[name].serverSettings, log);
     const postgres = await startMigrated(directory, log);
     resources.defer(postgres.stop);
     const { ownerUrl, authUrl, cluster } = postgres;
@@ -80,6 +81,19 @@ async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');
   for (const file of [...migrations, ...generator]) hash.update(await readFile(file));
   return hash.digest('hex').slice(0, 16);
+}
+
+/** Some settings need a new start. */
+async function configureServer(directory: string, settings: Size['serverSettings'], log: Log): Promise<void> {
+  const { ownerUrl, stop } = await startMigrated(directory, log);
+  const client = new Client({ connectionString: ownerUrl });
+  try {
+    await client.connect();
+    for (const [name, value] of Object.entries(settings)) await client.query(`alter system set ${name} = '${value}'`);
+  } finally {
+    await client.end();
+    await stop();
+  }
 }
 
 async function copyDatabase(ownerUrl: string): Promise<void> {
