@@ -21,9 +21,9 @@ export type RunningWorker = {
 /** Gives a new process its order and follows what becomes of it. */
 export function followWorker(worker: Worker, order: WorkerOrder): RunningWorker {
   const reached = { started: Promise.withResolvers<void>(), serving: Promise.withResolvers<void>() };
-  worker.on('message', (message: WorkerReport) => {
+  worker.on('message', (message: WorkerReport | null) => {
     // Others talk over the same channel.
-    if (message.graph === 'started' || message.graph === 'serving') reached[message.graph].resolve();
+    if (message?.graph === 'started' || message?.graph === 'serving') reached[message.graph].resolve();
   });
   // One that ends before it has read its order says so by its end.
   worker.on('error', () => undefined);

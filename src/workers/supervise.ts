@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
+import { serveMetrics } from '../metrics/serveMetrics.ts';
+import { readWorkerMetrics } from '../metrics/workerMetrics.ts';
 import { lockEmbedded, openServerDatabase } from '../openServerDatabase.ts';
 import { secretKeys } from '../secretKey.ts';
 import type { Started } from '../startLines.ts';
@@ -82,6 +84,10 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
   const opening = (async (): Promise<WorkerOrder | null> => {
     await lockEmbedded(config, resources);
     const port = await findPort(config);
+    if (config.metricsPort !== undefined) {
+      const shown = await serveMetrics(config.host, config.metricsPort, readWorkerMetrics);
+      resources.defer(() => shown.stop(0));
+    }
     const url = config.publicUrl ?? `http://localhost:${port}`;
     const keys = await secretKeys(config);
     const { authUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);

@@ -31,6 +31,88 @@ describe('the HTTP server', () => {
     expect(received).toContain('done');
   });
 
+  it('asks the clients of its last answers to connect anew', async () => {
+    const request = Promise.withResolvers<ServerResponse>();
+    const server = await listen('127.0.0.1', 0, (_request, response) => request.resolve(response));
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const response = await request.promise;
+
+    const stopped = server.stop(60_000);
+    response.end();
+
+    expect((await socket.toArray()).join('')).toContain('\r\nConnection: close\r\n');
+    await stopped;
+  });
+
+  it('still answers a client that sends on a connection that it has kept', async () => {
+    const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+
+    const stopped = server.stop(60_000, 5_000);
+    await expect(once(connect(server.port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+
+    expect((await socket.toArray()).join('')).toContain('\r\nConnection: close\r\n');
+    await stopped;
+  });
+
+  it('closes a connection that nobody uses when it has lingered', async () => {
+    const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+
+    await server.stop(60_000, 100);
+
+    expect(await socket.toArray()).toEqual([]);
+  });
+
+  it('takes no more connections than it may have', async () => {
+    const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'), 2);
+    const taken = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')];
+    await Promise.all(taken.map((socket) => once(socket, 'connect')));
+
+    const refused = connect(server.port, '127.0.0.1').on('error', () => undefined);
+    await once(refused, 'close');
+
+    for (const socket of taken) socket.destroy();
+    await server.stop(0);
+  });
+
+  it('answers headers that are too large or broken, and hangs up', async () => {
+    const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
+
+    const answers = await Promise.all(
+      [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 'no HTTP at all\r\n\r\n'].map(async (text) => {
+        const socket = connect(server.port, '127.0.0.1');
+        socket.write(text);
+        return (await socket.toArray()).join('').slice(0, 12);
+      }),
+    );
+
+    expect(answers).toEqual(['HTTP/1.1 431', 'HTTP/1.1 400']);
+    await server.stop(0);
+  });
+
+  it('hangs up on clients that send their headers too slowly, or none', async () => {
+    const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
+    const silent = connect(server.port, '127.0.0.1');
+    const slow = connect(server.port, '127.0.0.1');
+    const drip = setInterval(() => slow.write('X: y\r\n'), 500);
+    slow.write('GET / HTTP/1.1\r\nHost: x\r\n');
+
+    const answers = await Promise.all(
+      [silent, slow].map(async (socket) => (await socket.toArray()).join('').slice(0, 12)),
+    );
+
+    clearInterval(drip);
+    expect(answers).toEqual(['HTTP/1.1 408', 'HTTP/1.1 408']);
+    await server.stop(0);
+  });
+
   it('cuts what is still in flight when the time is up', async () => {
     const request = Promise.withResolvers<ServerResponse>();
     const server = await listen('127.0.0.1', 0, (_request, response) => request.resolve(response));

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { createTenant, createUser } from '../graphql/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -87,6 +88,18 @@ describe('a service of several workers', () => {
     expect(after.filter((pid) => before.includes(pid))).toEqual([]);
   });
 
+  it('shows the metrics of all workers at once', async () => {
+    const port = await freePort();
+    const measured = startProcess([], { ...environment(), METRICS_PORT: String(port) });
+    await measured.says('Graph Query Service: http');
+
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    measured.signal('SIGTERM');
+    await measured.exited;
+
+    expect(text).toContain('\ngraph_workers 2\n');
+  });
+
   it('answers what is in flight when it is told to stop, and exits with 0', async () => {
     const stopped = startProcess([], environment());
     await stopped.says('Graph Query Service: http');
@@ -150,6 +163,12 @@ it('several workers share the embedded database, which their supervisor has', as
   expect(await findEmbeddedPostgres(dataDir, createLog('silent'))).toBeNull();
   await removeTestDataDirectory(dataDir);
 });
+
+async function freePort(): Promise<number> {
+  const server = await listen('127.0.0.1', 0, () => undefined);
+  await server.stop(0);
+  return server.port;
+}
 
 function isRunning(pid: number): boolean {
   try {

@@ -1,0 +1,207 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createAdmission } from '../../src/http/admission.ts';
+import { stepAside } from '../../src/http/aside.ts';
+import { type HttpServer, listen } from '../../src/http/server.ts';
+import { until } from '../support/until.ts';
+
+describe('admission', () => {
+  let server: HttpServer;
+  let agent: Agent;
+  let mostWaiting: number;
+  let isDatabaseBusy: boolean;
+  /** Those that were let in and have no answer yet, by their paths. */
+  let admitted: Map<string, ServerResponse>;
+  let closed: Set<string>;
+  let overloads: (number | null)[];
+  let underWay: Promise<unknown>[];
+
+  beforeEach(async () => {
+    admitted = new Map();
+    overloads = [];
+    underWay = [];
+    mostWaiting = 2;
+    isDatabaseBusy = false;
+    agent = new Agent({ keepAlive: true });
+    const admit = createAdmission({
+      mostWaiting,
+      waitMs: 300,
+      isDatabaseBusy: () => isDatabaseBusy,
+      onOverload: ({ refused }) => overloads.push(refused),
+    });
+    closed = new Set();
+    server = await listen('127.0.0.1', 0, (request, response) => {
+      const path = request.url ?? '';
+      response.once('close', () => closed.add(path));
+      admit(request, response, () => admitted.set(path, response));
+    });
+  });
+
+  afterEach(async () => {
+    const answerAll = setInterval(() => [...admitted.values()].map((response) => response.end()), 5);
+    await Promise.all(underWay);
+    clearInterval(answerAll);
+    agent.destroy();
+    await server.stop(0);
+  });
+
+  it('lets 64 in at once, and the next when one of them has its answer', async () => {
+    const sent = await fill();
+    const late = send('/late');
+    await stays(() => !admitted.has('/late'));
+
+    admitted.get('/1')?.end();
+    await until(() => admitted.has('/late'));
+    admitted.get('/late')?.end('served');
+
+    expect(await late).toMatchObject({ status: 200, body: 'served' });
+    expect(sent).toHaveLength(64);
+    expect(overloads).toEqual([]);
+  });
+
+  it('refuses whoever has waited too long, overloaded or not', async () => {
+    await fill();
+
+    expect((await send('/late')).status).toBe(503);
+    expect(overloads).toEqual([]);
+  });
+
+  it('refuses soon when too many wait, and says so once', async () => {
+    await fill();
+
+    const refused = await Promise.all(['/oauth/token', '/oauth/a', '/oauth/b', '/oauth/c'].map((path) => send(path)));
+
+    for (const { status, headers, body, tookMs } of refused) {
+      expect(status).toBe(503);
+      expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(JSON.parse(body)).toEqual({ error: 'temporarily_unavailable', error_description: expect.any(String) });
+      expect(tookMs).toBeLessThan(250);
+    }
+    expect(overloads).toEqual([null, 4]);
+  });
+
+  it('speaks GraphQL to clients of GraphQL, and plainly to people', async () => {
+    await fill();
+    const paths = ['/graphql', '/graphql', '/oauth/authorize'];
+    const accepts = ['application/graphql-response+json', '*/*', 'text/html'];
+
+    const refused = await Promise.all(paths.map((path, index) => send(path, { Accept: accepts[index] ?? '' })));
+
+    const error = { message: expect.any(String), extensions: { code: 'UNAVAILABLE' } };
+    expect(refused.map(({ headers }) => headers['content-type'])).toEqual([
+      'application/graphql-response+json; charset=utf-8',
+      'application/json; charset=utf-8',
+      'text/plain; charset=utf-8',
+    ]);
+    expect(refused.slice(0, 2).map(({ body }) => JSON.parse(body))).toEqual([{ errors: [error] }, { errors: [error] }]);
+    expect(refused[2]?.body).toContain('try again later');
+  });
+
+  it('serves the newest first in an overload', async () => {
+    const sent = await fill();
+    const waiting = ['/first', '/second', '/third'].map((path) => send(path));
+    await until(() => overloads.length === 1);
+
+    for (const response of admitted.values()) response.end();
+    await Promise.all(sent);
+    await until(() => admitted.has('/third'));
+
+    expect([...admitted.keys()].slice(64)[0]).toBe('/third');
+    for (const path of ['/first', '/second', '/third']) admitted.get(path)?.end();
+    await Promise.all(waiting);
+  });
+
+  it('lets nobody in during an overload while the database has no connection left', async () => {
+    const sent = await fill();
+    const waiting = ['/first', '/second', '/third'].map((path) => send(path));
+    await until(() => overloads.length === 1);
+    isDatabaseBusy = true;
+
+    for (const response of admitted.values()) response.end();
+    await Promise.all(sent);
+
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([503, 503, 503]);
+  });
+
+  it('lets others in for whoever waits for another thread', async () => {
+    await fill();
+    const elsewhere = Promise.withResolvers<void>();
+    const aside = stepAside(() => elsewhere.promise);
+
+    const late = send('/late');
+    await until(() => admitted.has('/late'));
+
+    admitted.get('/late')?.end();
+    elsewhere.resolve();
+    await aside;
+    expect((await late).status).toBe(200);
+  });
+
+  it('forgets those that have left', async () => {
+    await fill();
+    const gone = request({ port: server.port, path: '/gone' }).on('error', () => undefined);
+    gone.end();
+    const late = send('/late');
+    await stays(() => !admitted.has('/gone'));
+    gone.destroy();
+    await until(() => closed.has('/gone'));
+
+    admitted.get('/1')?.end();
+    await until(() => admitted.has('/late'));
+    admitted.get('/late')?.end();
+
+    expect((await late).status).toBe(200);
+    expect(admitted.has('/gone')).toBe(false);
+  });
+
+  it('does not read on when the body of a refused request is large', async () => {
+    await fill();
+    const small = { 'Content-Length': '2' };
+    const large = { 'Content-Length': '1000000' };
+
+    const refused = await Promise.all([send('/graphql', large, 'x'), send('/graphql', small, '{}'), send('/c')]);
+
+    expect(refused.map(({ headers }) => headers.connection)).toEqual(['close', 'keep-alive', 'keep-alive']);
+  });
+
+  /** As many as are let in at once. */
+  async function fill(): Promise<Promise<Received>[]> {
+    const sent = Array.from({ length: 64 }, (_, index) => send(`/${index}`));
+    await until(() => admitted.size === 64);
+    return sent;
+  }
+
+  function send(path: string, headers: Record<string, string> = {}, body?: string): Promise<Received> {
+    const answer = sendOnce(path, headers, body);
+    underWay.push(answer);
+    return answer;
+  }
+
+  async function sendOnce(path: string, headers: Record<string, string>, body?: string): Promise<Received> {
+    const since = performance.now();
+    const method = body === undefined ? 'GET' : 'POST';
+    const sent = request({ port: server.port, agent, path, headers, method });
+    if (body === undefined) sent.end();
+    else sent.write(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    sent.end();
+    const chunks = await response.toArray();
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      body: chunks.join(''),
+      tookMs: performance.now() - since,
+    };
+  }
+});
+
+type Received = { status: number; headers: IncomingMessage['headers']; body: string; tookMs: number };
+
+/** Holds for some turns of the event loop, in which what was sent has arrived. */
+async function stays(condition: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(condition()).toBe(true);
+  }
+}
