@@ -165,7 +165,8 @@ export async function startService(
   }
 }
 
-const drainMs = 10_000;
+/** How long what is in flight may take once the service stops. */
+export const drainMs = 10_000;
 
 async function keepTrying(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
   let reason: string | null;

@@ -73,6 +73,22 @@ describe('the configuration', () => {
     );
   });
 
+  it('keeps the metrics off the public port', () => {
+    expect(problemsOf({ METRICS_PORT: '3000' }).map((problem) => problem.split(':')[0])).toEqual(['METRICS_PORT']);
+    expect(loadConfig({ PORT: '0', METRICS_PORT: '0' }, 'serve').metricsPort).toBe(0);
+  });
+
+  it.each([
+    [{}, null],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, { protocol: 'http/protobuf' }],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' }, { protocol: 'http/protobuf' }],
+    [{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }, { protocol: 'http/json' }],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'none' }, null],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'true' }, null],
+  ])("traces when OpenTelemetry's own variables ask for it: %j", (environment, tracing) => {
+    expect(loadConfig(environment as Record<string, string>, 'serve').tracing).toEqual(tracing);
+  });
+
   it.each([
     ['serve', { DATABASE_URL: 'postgres://owner@db/graph' }, ['AUTH_DATABASE_URL', 'SECRET_KEY']],
     ['migrate', { AUTH_DATABASE_URL: 'postgres://server@db/graph' }, ['DATABASE_URL']],

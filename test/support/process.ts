@@ -17,10 +17,19 @@ export type TestProcess = {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
+/** What Node.js itself is told, and as whom it runs. */
+export type ProcessOptions = { flags?: string[]; uid?: number; gid?: number };
+
 /** `node src/main.ts …` in a process group of its own, with exactly these environment variables; `root` is another copy of this repository. */
-export function startProcess(args: string[], environment: Record<string, string>, root = repository): TestProcess {
+export function startProcess(
+  args: string[],
+  environment: Record<string, string>,
+  root = repository,
+  { flags = [], ...user }: ProcessOptions = {},
+): TestProcess {
   const main = join(root, 'src/main.ts');
-  const child = spawn(process.execPath, [main, ...args], { cwd: root, env: environment, detached: true });
+  const options = { cwd: root, env: environment, detached: true, ...user };
+  const child = spawn(process.execPath, [...flags, main, ...args], options);
   const closed = opened(`process ${child.pid}`);
   const output = { stdout: '', stderr: '' };
   const heard = new EventTarget();
