@@ -31,7 +31,9 @@ export type Measured = {
   /** The median of the rounds. */
   readonly requestsPerSecond: number;
   readonly requestsPerSecondOfRounds: readonly number[];
+  /** The median of the rounds' medians. */
   readonly p50Ms: number;
+  /** Of all requests of all rounds. */
   readonly p99Ms: number;
   /** What the peer computed for each request, all of its threads together. */
   readonly nodeMs: number;
@@ -81,18 +83,17 @@ function summarize(runs: readonly Run[]): Omit<Measured, 'name' | 'operation'> {
   const sum = (of: (run: Run) => number) => runs.reduce((total, run) => total + of(run), 0);
   const requestsPerSecondOfRounds = runs.map(({ latenciesMs, seconds }) => latenciesMs.length / seconds);
   return {
-    requestsPerSecond: quantile(
-      requestsPerSecondOfRounds.toSorted((a, b) => a - b),
-      0.5,
-    ),
+    requestsPerSecond: median(requestsPerSecondOfRounds),
     requestsPerSecondOfRounds,
-    p50Ms: quantile(latencies, 0.5),
+    p50Ms: median(runs.map(({ latenciesMs }) => median(latenciesMs))),
     p99Ms: quantile(latencies, 0.99),
     nodeMs: sum(({ nodeMs }) => nodeMs) / latencies.length,
     postgresMs: sum(({ postgresMs }) => postgresMs) / latencies.length,
     loadUtilization: Math.max(...runs.map(({ utilization }) => utilization)),
   };
 }
+
+const median = (numbers: ArrayLike<number>) => quantile(Float64Array.from(numbers).sort(), 0.5);
 
 function quantile(sorted: ArrayLike<number>, part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
