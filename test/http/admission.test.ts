@@ -27,7 +27,7 @@ describe('admission', () => {
     agent = new Agent({ keepAlive: true });
     const admit = createAdmission({
       mostWaiting,
-      waitMs: 300,
+      waitMs: 1000,
       isDatabaseBusy: () => isDatabaseBusy,
       onOverload: ({ refused }) => {
         overloads.push(refused);
@@ -152,7 +152,7 @@ describe('admission', () => {
     const gone = request({ port: server.port, path: '/gone' }).on('error', () => undefined);
     gone.end();
     const late = send('/late');
-    await stays(() => !admitted.has('/gone'));
+    await until(() => arrived.has('/gone') && arrived.has('/late'));
     gone.destroy();
     await until(() => closed.has('/gone'));
 
