@@ -48,7 +48,7 @@ export async function startPeer(name: PeerName, authUrl: string): Promise<Peer> 
 
 const root = join(import.meta.dirname, '../../..');
 
-/** As `npm start` does, with a log of warnings only. */
+/** As `npm start` does, with a log of warnings only; in one process, since neither WORKERS nor NODE_ENV asks for more. */
 function spawnService(authUrl: string): ChildProcess {
   const options = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
   return spawn(process.execPath, [...options, join(root, 'src/main.ts')], {
