@@ -30,6 +30,7 @@ export type Course = {
  */
 export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
   const explain = createExplain(pool);
+  const isOneMore = createBound();
 
   return (
     { prepared, claims, requestId }: Operation,
@@ -37,6 +38,7 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
   ): void => {
     const hasFailed = code !== undefined && failures.has(code);
     if (durationMs < slowMs && !hasFailed) return;
+    if (!isOneMore()) return;
     const report = async () => {
       const slowest = ran.toSorted((one, other) => other.durationMs - one.durationMs)[0];
       const plan = slowest && settings && (await explain(slowest.text, settings));
@@ -62,19 +64,35 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
 
 const failures: ReadonlySet<string> = new Set<ErrorCode>(['INTERNAL', 'TIMEOUT']);
 
+/** When everything is slow, the first few tell why; that there were more is in the lines about requests, and in the metrics. */
+const mostInWindow = 20;
+const windowMs = 10_000;
+
+function createBound() {
+  let endsAt = 0;
+  let told = 0;
+  return (): boolean => {
+    if (performance.now() >= endsAt) {
+      endsAt = performance.now() + windowMs;
+      told = 0;
+    }
+    return ++told <= mostInWindow;
+  };
+}
+
 const explainedForMs = 10 * 60_000;
 
 /**
  * PostgreSQL's plan of a statement, whatever its parameters (`generic_plan`, since PostgreSQL 16), as its caller's role and policies
  * make it; nothing is executed. Null when it was told a short while ago, since what is slow comes often; when another is being
- * explained; or when PostgreSQL gives none.
+ * explained or somebody waits for a connection; or when PostgreSQL gives none.
  */
 function createExplain(pool: Pool) {
   const explained = new LRUCache<string, true>({ max: 200, ttl: explainedForMs });
   let busy = false;
 
   return async (sql: string, settings: TransactionSettings): Promise<string[] | null> => {
-    if (busy || explained.has(sql)) return null;
+    if (busy || pool.waitingCount > 0 || explained.has(sql)) return null;
     busy = true;
     explained.set(sql, true);
     try {

@@ -15,15 +15,19 @@ export function measureRequests(metrics: Metrics) {
       metrics.requestsInFlight.dec();
       metrics.requestDuration.observe({ route, status: isSent ? response.statusCode : 'aborted' }, seconds);
       const facts = factsOf(response);
-      if (route === '/graphql') measureOperation(metrics, facts, isSent ? 'OK' : 'ABORTED', seconds);
-      else if (route.startsWith('/oauth')) measureOauth(metrics, facts, response.statusCode);
+      const status = isSent ? response.statusCode : null;
+      if (route === '/graphql') measureOperation(metrics, facts, status, seconds);
+      else if (route.startsWith('/oauth')) measureOauth(metrics, facts, status);
     });
     next();
   };
 }
 
-function measureOperation(metrics: Metrics, facts: RequestFacts, otherwise: string, seconds: number): void {
-  const code = facts.code ?? otherwise;
+/** @param status null when the client did not wait for the end of the answer */
+function measureOperation(metrics: Metrics, facts: RequestFacts, status: number | null, seconds: number): void {
+  const code = facts.code ?? codeOf(status);
+  // A browser that asks whether it may ask, for one.
+  if (code === 'OK' && facts.operation === undefined) return;
   const operation = metrics.labelOf(facts.operation, code === 'OK');
   metrics.operations.inc({ operation, code });
   if (facts.statements === undefined) return;
@@ -32,7 +36,16 @@ function measureOperation(metrics: Metrics, facts: RequestFacts, otherwise: stri
   if (facts.planningMs !== undefined) metrics.planning.observe(facts.planningMs / 1000);
 }
 
-function measureOauth(metrics: Metrics, { grant, code }: RequestFacts, status: number): void {
+/** Of what was refused before anybody looked at it. */
+function codeOf(status: number | null): string {
+  if (status === null) return 'ABORTED';
+  if (status === 503) return 'UNAVAILABLE';
+  if (status >= 500) return 'INTERNAL';
+  return status >= 400 ? 'BAD_USER_INPUT' : 'OK';
+}
+
+function measureOauth(metrics: Metrics, facts: RequestFacts, status: number | null): void {
+  const code = facts.code ?? (status === 503 ? 'temporarily_unavailable' : undefined);
   if (code !== undefined) metrics.refusals.inc({ code });
-  else if (grant !== undefined && status === 200) metrics.grants.inc({ grant });
+  else if (facts.grant !== undefined && status === 200) metrics.grants.inc({ grant: facts.grant });
 }
