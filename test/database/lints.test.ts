@@ -150,7 +150,10 @@ describe('audit.lints', () => {
   });
 
   it('finds nothing in the schema as it is, and nor do the findings', async () => {
-    const { rows } = await database.owner.query('select name, object, detail from audit.findings');
+    // Without the roles that other test files make at the same time, whose names end in random digits.
+    const { rows } = await database.owner.query(
+      `select name, object, detail from audit.findings where detail !~ '_[0-9a-f]{8,32} '`,
+    );
 
     expect(rows).toEqual([]);
   });
