@@ -5,8 +5,8 @@ import { answerHealth, answerReadiness, type Readiness } from './http/health.ts'
 import { nameRequest } from './http/requestId.ts';
 import { logRequests } from './http/requestLog.ts';
 import { setSecurityHeaders } from './http/securityHeaders.ts';
+import { traceRequests } from './http/traceRequests.ts';
 import type { Log } from './log.ts';
-import { traceRequests } from './tracing/traceRequests.ts';
 
 export type AppParts = {
   log: Log;

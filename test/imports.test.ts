@@ -13,12 +13,12 @@ const layers = [
   ['src/service.ts', 'src/admin', 'src/audit'],
   ['src/app.ts', 'src/parts.ts', 'src/startLines.ts'],
   ['src/provisioning'],
-  ['src/tools'],
+  ['src/tools', 'src/metrics'],
   ['src/oauth', 'src/graphql'],
   ['src/token'],
   ['src/http'],
   ['src/database'],
-  ['plugins'],
+  ['plugins', 'src/tracing'],
 ];
 
 describe('the source', () => {

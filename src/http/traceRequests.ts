@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { factsOf } from '../http/facts.ts';
-import { requestIdOf } from '../http/requestId.ts';
-import { routeOf } from '../http/routeOf.ts';
-import { tracer } from './traced.ts';
+import { tracer } from '../tracing/traced.ts';
+import { factsOf } from './facts.ts';
+import { requestIdOf } from './requestId.ts';
+import { routeOf } from './routeOf.ts';
 
 /**
  * Makes each request a span, below that of a caller who sends one along (W3C Trace Context), and what it does a part of it. Named by
