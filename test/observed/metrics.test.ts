@@ -6,7 +6,11 @@ import { scrape } from './support.ts';
 let service: OauthTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  service = await startOauthTest({ METRICS_PORT: '0', THROTTLE_FAILURES_PER_MINUTE: '3' });
+  service = await startOauthTest({
+    METRICS_PORT: '0',
+    THROTTLE_FAILURES_PER_MINUTE: '3',
+    THROTTLE_FAILURES_PER_ACCOUNT: '2',
+  });
   tenant = await createTenant(service);
 });
 afterAll(() => service.stop());
@@ -96,6 +100,8 @@ describe('/metrics', () => {
       'oauth_token_grants_total{grant="client_credentials"}': 1,
       'oauth_token_grants_total{grant="password"}': 1,
       'oauth_refusals_total{code="invalid_grant"}': 3,
+      // The third try finds the account locked, which its answer does not tell.
+      'oauth_throttled_total{limit="account"}': 1,
       'oauth_refusals_total{code="too_many_requests"}': 2,
     });
   });
