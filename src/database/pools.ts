@@ -55,6 +55,9 @@ class BoundedPool extends Pool implements RenewablePool {
     this.on('connect', (client) => {
       this.#current.add(client);
       traceStatements(client);
+      // The pool hears of idle connections only. One that is lost while it is handed out fails the next statement, too; unheard,
+      // the event would end the process.
+      client.on('error', () => undefined);
     });
   }
 
