@@ -27,7 +27,9 @@ describe('stopping', () => {
     const inFlight = fetch(`${url}/readyz`);
     await until(async () => {
       const waiting = await database.owner.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        // Its watch on migrations may be waiting, too.
+        `select from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%where hash = %'`,
       );
       return waiting.rowCount === 1;
     });
