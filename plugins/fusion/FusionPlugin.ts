@@ -1,5 +1,6 @@
 import type { OperationPlan as GrafastOperationPlan } from 'postgraphile/grafast';
-import { fuseOperation, type OperationPlan } from './fuseOperation.ts';
+import { fuseOperation } from './fuseOperation.ts';
+import type { OperationPlan } from './internals.ts';
 
 declare global {
   namespace GraphileConfig {

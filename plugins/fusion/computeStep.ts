@@ -25,7 +25,7 @@ const fromSlot =
   (frame) =>
     frame[slot];
 
-/** Takes any value but errors and such, each of which ends the run here, and has no effects. */
+/** It has no effects, and is not run for errors and the like, at which a fused run ends anyway. */
 function isPlain(step: Step): boolean {
   const { dependencyForbiddenFlags: forbidden, dependencyOnReject: onReject } = step;
   return (
@@ -96,7 +96,7 @@ const dependenciesOf = (step: Step, scope: Scope) =>
 function ofRow(step: Step, scope: Scope): Compute {
   const { nullCheckAttributeIndex, _coalesceToEmptyObject } = step as Step & RowStep;
   const [item] = dependenciesOf(step, scope);
-  if (!item || nullCheckAttributeIndex === null || _coalesceToEmptyObject) return byItself(step, scope);
+  if (!item || typeof nullCheckAttributeIndex !== 'number' || _coalesceToEmptyObject) return byItself(step, scope);
   return (frame) => {
     const row = item(frame) as readonly unknown[] | null | undefined;
     return row?.[nullCheckAttributeIndex] == null ? null : row;
@@ -105,18 +105,18 @@ function ofRow(step: Step, scope: Scope): Compute {
 
 type RowStep = { readonly nullCheckAttributeIndex: number | null; readonly _coalesceToEmptyObject: boolean };
 
+/** A column, or any other expression, of a row. */
 function ofColumn(step: Step, scope: Scope): Compute {
   const { attrIndex, pgCodec } = step as Step & ColumnStep;
   const [row] = dependenciesOf(step, scope);
-  if (!row) throw new Refused('A column has no row');
+  if (!row || typeof attrIndex !== 'number' || !pgCodec) throw new Refused('A column that is unlike others');
   return (frame) => {
     const text = (row(frame) as readonly (string | null)[] | null)?.[attrIndex];
     return text == null ? null : pgCodec.fromPg(text);
   };
 }
 
-/** A column, or any other expression, of a row. */
-export type ColumnStep = { readonly attrIndex: number; readonly pgCodec: { fromPg(text: string): unknown } };
+type ColumnStep = { readonly attrIndex: number; readonly pgCodec: { fromPg(text: string): unknown } };
 
 function ofList(step: Step, scope: Scope): Compute {
   const items = dependenciesOf(step, scope);
@@ -130,7 +130,7 @@ function ofLambda(step: Step, scope: Scope): Compute {
   const [value] = dependenciesOf(step, scope);
   if (value && fn === countPage) return counting(value, scope.layout.counted);
   // Others may give promises.
-  if (!value || !step.isSyncAndSafe) throw new Refused(`Lambda ${fn.name}`);
+  if (!value || !(step.isSyncAndSafe || fn.isSync)) throw new Refused(`Lambda ${fn.name}`);
   return (frame) => fn(value(frame));
 }
 
@@ -144,7 +144,8 @@ function counting(value: Compute, counted: number): Compute {
   };
 }
 
-export type LambdaStep = { readonly fn: (value: unknown) => unknown };
+/** Its function says `isSync` when it may throw, but never gives a promise. */
+export type LambdaStep = { readonly fn: ((value: unknown) => unknown) & { readonly isSync?: boolean } };
 
 /** Of what a statement found, and of a connection. */
 function ofRows(step: Step, scope: Scope): Compute {
@@ -157,7 +158,7 @@ function ofRows(step: Step, scope: Scope): Compute {
 function ofConnection(step: Step, scope: Scope): Compute {
   const { neededCollection, collectionDepId, paramsDepId, _mightStream } = step as Step & ConnectionStep;
   if (!neededCollection || paramsDepId !== null || _mightStream) throw new Refused('A connection that pages itself');
-  const [...dependencies] = dependenciesOf(step, scope);
+  const dependencies = dependenciesOf(step, scope);
   const collection = dependencies[collectionDepId];
   if (!collection) throw new Refused('A connection of nothing');
   return collection;

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import { type Bucket, type LayerPlan, type OutputPlan, unusable } from './internals.ts';
+import { type Bucket, type ExecutionValue, type LayerPlan, type OutputPlan, unusable } from './internals.ts';
 import { type Counted, type Frame, Layout, Refused, Scope, type Write } from './Scope.ts';
 import { writeArray } from './writeOutput.ts';
 
@@ -9,15 +9,14 @@ import { writeArray } from './writeOutput.ts';
  *
  * @throws {Refused} when any part of them is not known here; then nothing is changed
  */
-export function fuseLayer(layer: LayerPlan, above: LayerPlan, plans: readonly OutputPlan[]): void {
-  const lists = new Map(plans.map((plan) => [plan, compileList(plan, layer, above)]));
-  const written = new WeakMap<Bucket, ReadonlyMap<OutputPlan, Texts>>();
-
+export function fuseLayer(layer: LayerPlan, plans: readonly OutputPlan[]): void {
+  const lists = plans.map((plan) => compileList(plan, layer));
   const { newBucket } = layer;
   layer.newBucket = (bucket) => {
     const counted: Counted = [];
     try {
-      written.set(bucket, new Map(Array.from(lists, ([plan, list]) => [plan, writeList(list, bucket, counted)])));
+      const written = lists.map((list) => [list.plan, writeList(list, bucket, counted)] as const);
+      for (const [plan, texts] of written) bucket.store.set(plan, texts);
       // Nothing is left to do in this layer.
       return null;
     } catch (error) {
@@ -30,11 +29,11 @@ export function fuseLayer(layer: LayerPlan, above: LayerPlan, plans: readonly Ou
   for (const plan of plans) {
     const { execute, executeString } = plan;
     plan.executeString = function (root, path, bucket, index, ...rest) {
-      const text = written.get(bucket)?.get(plan)?.[index];
+      const text = textsOf(plan, bucket)?.[index];
       return text ?? executeString.call(this, root, path, bucket, index, ...rest);
     };
     plan.execute = function (root, path, bucket, index, ...rest) {
-      const text = written.get(bucket)?.get(plan)?.[index];
+      const text = textsOf(plan, bucket)?.[index];
       return text === undefined ? execute.call(this, root, path, bucket, index, ...rest) : JSON.parse(text);
     };
   }
@@ -45,8 +44,10 @@ const refused = channel('fusion:refused');
 
 type List = { readonly plan: OutputPlan; readonly layout: Layout; readonly write: Write };
 
-function compileList(plan: OutputPlan, layer: LayerPlan, above: LayerPlan): List {
-  if (plan.sideEffectStep || plan.processRoot || layer.parentSideEffectStep) throw new Refused('Effects');
+function compileList(plan: OutputPlan, layer: LayerPlan): List {
+  const above = layer.reason.parentLayerPlan;
+  if (plan.layerPlan !== above) throw new Refused('A list that is somewhere else');
+  if (plan.sideEffectStep || plan.processRoot) throw new Refused('Effects');
   const layout = new Layout();
   const write = writeArray(plan, new Scope(layout, above, pathsAbove(above)));
   const isThere = (id: number) => id === plan.rootStep.id || layer.copyStepIds.includes(id);
@@ -56,8 +57,14 @@ function compileList(plan: OutputPlan, layer: LayerPlan, above: LayerPlan): List
 
 /** No type was chosen above, or it is not known which. */
 function pathsAbove({ reason }: LayerPlan): null | undefined {
-  if (reason.type === 'polymorphic' || reason.type === 'polymorphicPartition') return undefined;
-  return reason.parentLayerPlan ? pathsAbove(reason.parentLayerPlan) : null;
+  if (reason.type === 'root') return null;
+  const isOfTypes = reason.type === 'polymorphic' || reason.type === 'polymorphicPartition';
+  return isOfTypes || !reason.parentLayerPlan ? undefined : pathsAbove(reason.parentLayerPlan);
+}
+
+/** They are kept among the values of the bucket and go with it: a weak map would keep the last ones for long. */
+function textsOf(plan: OutputPlan, { store }: Bucket): Texts | undefined {
+  return store.get(plan) as Texts | undefined;
 }
 
 /** For each object of the layer above; undefined where there is no list, or an error instead. */
@@ -79,7 +86,7 @@ function writeList({ plan, layout, write }: List, bucket: Bucket, counted: Count
 }
 
 function valuesOf(stepId: number, { store }: Bucket) {
-  const values = store.get(stepId);
+  const values = store.get(stepId) as ExecutionValue | undefined;
   if (!values) throw new Refused('An input is missing');
   return values;
 }

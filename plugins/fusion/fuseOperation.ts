@@ -1,72 +1,73 @@
 import { channel } from 'node:diagnostics_channel';
 import { LambdaStep } from 'postgraphile/grafast';
 import { fuseLayer } from './fuseLayer.ts';
-import type { LayerPlan, OutputPlan } from './internals.ts';
-import { Refused } from './Scope.ts';
+import type { LayerPlan, OperationPlan, OutputPlan } from './internals.ts';
 import { subqueryRows } from './subqueryRows.ts';
 
-export type OperationPlan = {
-  readonly rootLayerPlan: LayerPlan;
-  readonly rootOutputPlan: OutputPlan;
-  getStepsByStepClass(stepClass: unknown): readonly unknown[];
-};
-
-/** Fuses the outermost lists of a finished plan that are known in all their parts; returns how many. */
-export function fuseOperation(plan: OperationPlan): number {
-  const { rootLayerPlan, rootOutputPlan } = plan;
-  for (const step of plan.getStepsByStepClass(LambdaStep) as { fn: unknown & { name: string } }[]) {
-    if (step.fn.name === 'pgInlineViaSubqueryTransform') step.fn = subqueryRows;
-  }
-  const lists = listsByLayer(rootOutputPlan);
-  const fuseBelow = (above: LayerPlan): number => {
-    let fused = 0;
-    for (const layer of above.children) fused += tryToFuse(layer, above, lists.get(layer) ?? []) ? 1 : fuseBelow(layer);
-    return fused;
+/** Fuses, of a finished plan that has not been run yet, the outermost lists that are known in all their parts. */
+export function fuseOperation(plan: OperationPlan): void {
+  replaceParsers(plan);
+  const lists = listsByLayer(plan.rootOutputPlan);
+  const visited = new Set<LayerPlan>();
+  const fuseBelow = (above: LayerPlan) => {
+    for (const layer of above.children) {
+      if (visited.has(layer)) continue;
+      visited.add(layer);
+      if (!tryToFuse(layer, lists.get(layer) ?? [])) fuseBelow(layer);
+    }
   };
-  return fuseBelow(rootLayerPlan);
+  fuseBelow(plan.rootLayerPlan);
 }
 
-function tryToFuse(layer: LayerPlan, above: LayerPlan, lists: readonly OutputPlan[]): boolean {
-  if (layer.reason.type !== 'listItem' || lists.length === 0 || !isTree(layer)) return false;
+/** Rows within rows are parsed once for all, in fused lists and in others. */
+function replaceParsers(plan: OperationPlan): void {
+  for (const step of plan.getStepsByStepClass(LambdaStep) as { fn: unknown & { readonly name: string } }[]) {
+    if (step.fn.name === 'pgInlineViaSubqueryTransform') step.fn = subqueryRows;
+  }
+}
+
+function tryToFuse(layer: LayerPlan, lists: readonly OutputPlan[]): boolean {
+  if (lists.length === 0 || !isTree(layer)) return false;
   try {
-    fuseLayer(layer, above, lists);
-    fused.publish({ layer });
+    fuseLayer(layer, lists);
+    fused.publish({});
     return true;
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
     left.publish({ error });
     return false;
   }
 }
 
-/** Layers with several parents need what each of them computes. */
+/** Tell whoever listens what came of each list: a test counts them. */
+const fused = channel('fusion:fused');
+const left = channel('fusion:left');
+
+/** A layer with several parents needs what each of them computes. */
 function isTree({ reason, children }: LayerPlan): boolean {
   return reason.type !== 'combined' && children.every(isTree);
 }
 
-/** The lists of an output by the layers of their items; a list whose items are somewhere else spoils its layer for fusion. */
+/** The lists of an output by the layers of their items. */
 function listsByLayer(root: OutputPlan): ReadonlyMap<LayerPlan, readonly OutputPlan[]> {
   const lists = new Map<LayerPlan, OutputPlan[]>();
   const visit = (plan: OutputPlan) => {
-    if (plan.type.mode === 'array' && plan.child) {
-      for (
-        let layer: LayerPlan | undefined = plan.child.layerPlan;
-        layer && layer !== plan.layerPlan;
-        layer = layer.reason.parentLayerPlan
-      ) {
-        if (layer.reason.parentLayerPlan === plan.layerPlan) lists.set(layer, [...(lists.get(layer) ?? []), plan]);
-      }
-    }
+    for (const layer of layersOfItems(plan)) lists.set(layer, [...(lists.get(layer) ?? []), plan]);
     for (const child of childrenOf(plan)) visit(child);
   };
   visit(root);
   return lists;
 }
 
+/** The one just below a list; all up to the root, and none of them will be fused, where that is not how they are related. */
+function layersOfItems({ type, child, layerPlan }: OutputPlan): readonly LayerPlan[] {
+  if (type.mode !== 'array') return [];
+  const layers: LayerPlan[] = [];
+  let layer = child?.layerPlan;
+  for (; layer && layer !== layerPlan; layer = layer.reason.parentLayerPlan) layers.unshift(layer);
+  return layer ? layers.slice(0, 1) : layers;
+}
+
 function childrenOf({ child, keys, childByTypeName, deferredOutputPlans }: OutputPlan): OutputPlan[] {
   const members = Object.values(keys).flatMap((key) => (key.type === 'outputPlan' ? [key.outputPlan] : []));
   return [...(child ? [child] : []), ...members, ...Object.values(childByTypeName ?? {}), ...deferredOutputPlans];
 }
-
-const fused = channel('fusion:fused');
-const left = channel('fusion:left');

@@ -33,6 +33,12 @@ export type Step = {
   unbatchedExecute?(extra: object, ...values: unknown[]): unknown;
 };
 
+export type OperationPlan = {
+  readonly rootLayerPlan: LayerPlan;
+  readonly rootOutputPlan: OutputPlan;
+  getStepsByStepClass(stepClass: unknown): readonly unknown[];
+};
+
 /** Where the number of objects changes: for each item of a list, each one that is not null, each one of a type. */
 export type LayerPlan = {
   readonly id: number;
@@ -88,7 +94,8 @@ export type OutputKey =
 /** What has been computed for the objects of a layer. */
 export type Bucket = {
   readonly size: number;
-  readonly store: ReadonlyMap<number, ExecutionValue>;
+  /** {@link ExecutionValue}s by the steps' ids. */
+  readonly store: Map<unknown, unknown>;
 };
 
 export type ExecutionValue = { at(index: number): unknown; _flagsAt(index: number): number };

@@ -37,18 +37,26 @@ class Parser {
     const rows: Row[] = [];
     this.#skip(open);
     if (this.#text.charCodeAt(this.at) === open) {
-      do rows.push(this.#row(shape, level));
-      while (this.#isThere(comma));
+      // All rows are as wide as the first.
+      let width = 0;
+      do {
+        const row = this.#row(shape, level, width);
+        width = row.length;
+        rows.push(row);
+      } while (this.#isThere(comma));
     }
     this.#skip(close);
     return rows;
   }
 
-  #row(shape: Shape, level: number): Row {
-    const row: Cell[] = [];
+  #row(shape: Shape, level: number, width: number): Row {
+    const row = new Array<Cell>(width);
+    let index = 0;
     this.#skip(open);
-    do row.push(this.#cell(shape.get(row.length), level));
-    while (this.#isThere(comma));
+    do {
+      row[index] = this.#cell(shape.get(index), level);
+      index++;
+    } while (this.#isThere(comma));
     this.#skip(close);
     return row;
   }

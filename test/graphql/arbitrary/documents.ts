@@ -42,6 +42,22 @@ export function documents(schema: GraphQLSchema, valuesOf: ValuesOf): fc.Arbitra
   );
 }
 
+/** Queries that mostly go straight to where the lists are, and deep enough for lists in lists in lists. */
+export function queries(schema: GraphQLSchema, valuesOf: ValuesOf): fc.Arbitrary<Document> {
+  const selections = createSelections(schema, valuesOf);
+  const below = (name: string, levels: number) =>
+    selections(getNamedType(schema.getQueryType()?.getFields()[name]?.type) as GraphQLObjectType, levels).map(
+      (inner) => [{ name, alias: null, args: [], directives: [], inner }],
+    );
+  return fc
+    .oneof(
+      { weight: 4, arbitrary: fc.constantFrom(4, 6, 8).chain((levels) => below('app', levels)) },
+      { weight: 2, arbitrary: fc.constantFrom(4, 6).chain((levels) => below('viewer', levels)) },
+      { weight: 1, arbitrary: selections(schema.getQueryType() as GraphQLObjectType, 6) },
+    )
+    .map((drawn) => render({ kind: OperationTypeNode.QUERY, name: '', directives: [], selections: drawn }));
+}
+
 type Composite = GraphQLObjectType | GraphQLInterfaceType;
 
 /** Selections on a type, at most this many levels deep. */

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import fc from 'fast-check';
+import { Pool } from 'pg';
+import { loadConfig } from '../../../src/config.ts';
+import { createPool } from '../../../src/database/pools.ts';
+import { checkArguments } from '../../../src/graphql/arguments.ts';
+import { createDocumentReader, DocumentRefused } from '../../../src/graphql/document.ts';
+import { createExecution } from '../../../src/graphql/execution.ts';
+import { buildGraph, type Graph } from '../../../src/graphql/schema.ts';
+import { createLog } from '../../../src/log.ts';
+import { createSecrets } from '../../../src/secrets.ts';
+import { queries } from '../arbitrary/documents.ts';
+import type { Document } from '../arbitrary/render.ts';
+import { createValues } from '../arbitrary/values.ts';
+import { type Caller, createOddRows } from './createOddRows.ts';
+
+/** An operation, whose it is, and whether few rows are allowed. */
+export type Asked = { readonly document: Document; readonly caller: Caller; readonly isFrugal: boolean };
+
+export type Comparison = {
+  /** Operations that are drawn from the schema. */
+  readonly drawn: fc.Arbitrary<Asked>;
+  /** Both answers as text: status, data, errors, order of keys. */
+  answers(asked: Asked): Promise<{ fused: string; plain: string }>;
+  /** What was done until now, by which it can be seen that the comparison was one. */
+  readonly seen: { fusedLists: number; leftLists: number; failedRuns: number };
+  stop(): Promise<void>;
+};
+
+/** The graph twice on the same rows, fused and not. */
+export async function startComparison(urls: {
+  readonly ownerUrl: string;
+  readonly authUrl: string;
+}): Promise<Comparison> {
+  const key = randomBytes(32);
+  const owner = new Pool({ connectionString: urls.ownerUrl, max: 1 });
+  const secrets = createSecrets([key]);
+  const rows = await createOddRows(owner, secrets);
+  await owner.end();
+
+  const environment = {
+    AUTH_DATABASE_URL: urls.authUrl,
+    SECRET_KEY: key.toString('base64'),
+    DATABASE_POOL_WAIT_MS: '60000',
+  };
+  const config = loadConfig(environment, 'serve');
+  const frugal = { ...config, limits: { ...config.limits, rows: 40 } };
+  const pool = createPool(urls.authUrl, config, createLog('silent'));
+  const [plainGraph, fusedGraph] = [await buildGraph(pool, false), await buildGraph(pool, true)];
+  const createSide = (graph: Graph) => {
+    const lines: string[] = [];
+    const log = createLog('error', { write: (line) => lines.push(line) });
+    const read = createDocumentReader(graph.schema, config.limits);
+    const [generous, sparing] = [config, frugal].map((config) =>
+      createExecution({ config, pool, secrets, graph, log }),
+    );
+    if (!generous || !sparing) throw new Error('Both are there');
+
+    return async ({ document, caller, isFrugal }: Asked): Promise<string> => {
+      lines.length = 0;
+      try {
+        const prepared = read(document.query, null);
+        const variables = JSON.parse(document.variables);
+        const mostRows = checkArguments(graph.schema, prepared, variables);
+        const signal = new AbortController().signal;
+        const claims = rows.claims[caller];
+        const execute = isFrugal ? sparing : generous;
+        const { status, body } = await execute({ prepared, variables, claims, requestId: 'same', mostRows, signal });
+        // What the client is not told is in the log.
+        return [status, body, ...lines.map(described)].join('\n');
+      } catch (error) {
+        if (error instanceof DocumentRefused) return JSON.stringify(error.errors);
+        throw error;
+      }
+    };
+  };
+  const [plain, fused] = [createSide(plainGraph), createSide(fusedGraph)];
+
+  const seen = { fusedLists: 0, leftLists: 0, failedRuns: 0 };
+  const count = (name: keyof typeof seen) => () => {
+    seen[name]++;
+  };
+  const listeners = {
+    'fusion:fused': count('fusedLists'),
+    'fusion:left': count('leftLists'),
+    'fusion:refused': count('failedRuns'),
+  };
+  for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener);
+
+  const cursors: string[] = [];
+  for (const page of [
+    'users(orderBy: FULL_NAME_DESC)',
+    'users',
+    'rootUnits',
+    'rootUnits(orderBy: EXTERNAL_IDENTIFIER_ASC)',
+  ]) {
+    const document = { query: `{ app { ${page} { edges { cursor } } } }`, variables: '{}' };
+    const answer = await plain({ document, caller: 'app', isFrugal: false });
+    cursors.push(...Array.from(answer.matchAll(/"cursor":"([^"]+)"/g), ([, cursor = '']) => cursor));
+  }
+
+  const values = createValues({ ids: rows.ids, cursors, texts: { externalIdentifiers: rows.externalIdentifiers } });
+  const documents = queries(fusedGraph.schema, values.fitting);
+  return {
+    drawn: fc
+      .record({
+        document: documents,
+        anyone: fc.constantFrom(...callers),
+        isSuited: fc.constantFrom(true, true, true, false),
+        isFrugal: fc.constantFrom(false, false, true),
+      })
+      .map(({ document, anyone, isSuited, isFrugal }) => ({
+        document,
+        isFrugal,
+        caller: isSuited ? suitedFor(document) : anyone,
+      })),
+    async answers(asked) {
+      return { plain: await plain(asked), fused: await fused(asked) };
+    },
+    seen,
+    async stop() {
+      for (const [channel, listener] of Object.entries(listeners)) unsubscribe(channel, listener);
+      await plainGraph.release();
+      await fusedGraph.release();
+      await pool.end();
+    },
+  };
+}
+
+const callers = ['app', 'app and basic', 'person', 'stranger', 'basic'] as const;
+
+const suitedFor = ({ query }: Document): Caller => (query.includes('viewer') ? 'person' : 'app');
+
+function described(line: string): string {
+  const { msg, error } = JSON.parse(line);
+  return `${msg}: ${error?.name} ${error?.message}`;
+}
