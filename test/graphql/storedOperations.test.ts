@@ -107,7 +107,6 @@ describe('a service with stored operations', () => {
         'fragment: Fragment "F" is never used.',
         'syntax: Syntax Error: Expected Name, found <EOF>.',
         'two: This anonymous operation must be the only defined operation.',
-        'two: This anonymous operation must be the only defined operation.',
         'two: Cannot query field "nothing" on type "App".',
         'unknown: Cannot query field "nothing" on type "App".',
       ].map((problem) => `PERSISTED_OPERATIONS: ${problem}`),
