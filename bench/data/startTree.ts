@@ -15,6 +15,8 @@ import { createTestDataDirectory, removeTestDataDirectory } from '../../test/sup
 /** The service in a process of its own, so that its client's work is not its own. */
 export type Tree = {
   url: string;
+  /** Of the process that was started; with several workers that of their supervisor. */
+  pid: number;
   /** An access token with scope `app`. */
   token: string;
   /** Sends one operation, and reads the answer without looking into it. */
@@ -66,9 +68,10 @@ export async function startTree(environment: Record<string, string> = {}): Promi
     const url = await addressOf(service);
     const token = await getToken(url, clientSecret);
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: graphqlResponse };
-    const { pid } = service;
+    const { pid = 0 } = service;
     return {
       url,
+      pid,
       token,
       stop,
       async send(query, variables = {}) {

@@ -15,11 +15,11 @@ export type AdmissionSettings = {
 };
 
 /**
- * Lets 64 requests in at once; the next ones wait here, where they cost next to nothing.
+ * Lets 32 requests in at once; the next ones wait here, where they cost next to nothing.
  *
  * An overload begins when too many wait, and ends when nobody does. Meanwhile requests are let in only as far as that helps: while
  * the thread has idle moments and connections are free, since more at once would keep each other waiting. The newest goes
- * first: it will not have waited long, and its client is still there. Whoever has waited for 50 ms is refused. So those who
+ * first: it will not have waited long, and its client is still there. Whoever has waited for 30 ms is refused. So those who
  * are served are served about as fast as ever, and the others know soon, yet not so soon that they could come again at once.
  */
 export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
@@ -96,8 +96,8 @@ type Waiting = {
 };
 
 /** More would only be in each other's way; fewer would leave time unused where the database is far away. */
-const mostAtOnce = 64;
-const overloadWaitMs = 50;
+const mostAtOnce = 32;
+const overloadWaitMs = 30;
 /** Each holds a socket whose request is unread. */
 const mostWaitingInOverload = 2000;
 const tickMs = 10;

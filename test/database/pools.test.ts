@@ -28,6 +28,22 @@ describe('the connections of the server', () => {
     await pool.end();
   });
 
+  it('may be lost while somebody has one, who hears of it at the next statement', async () => {
+    const pool = createTestPool({});
+    const taken = await pool.connect();
+    const { rows } = await taken.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const lost = new Promise((resolve) => taken.once('end', resolve));
+
+    await database.owner.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    await lost;
+
+    const error: unknown = await taken.query('select 1').catch((reason: unknown) => reason);
+    expect(Error.isError(error)).toBe(true);
+    taken.release(true);
+    expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
   it('end a statement that takes too long, which is not an outage', async () => {
     const pool = createTestPool({ STATEMENT_TIMEOUT_MS: '50' });
 

@@ -53,7 +53,7 @@ describe('admission', () => {
     await server.stop(0);
   });
 
-  it('lets 64 in at once, and the next when one of them has its answer', async () => {
+  it('lets 32 in at once, and the next when one of them has its answer', async () => {
     const sent = await fill();
     const late = send('/late');
     await stays(() => !admitted.has('/late'));
@@ -63,7 +63,7 @@ describe('admission', () => {
     admitted.get('/late')?.end('served');
 
     expect(await late).toMatchObject({ status: 200, body: 'served' });
-    expect(sent).toHaveLength(64);
+    expect(sent).toHaveLength(32);
     expect(overloads).toEqual([]);
   });
 
@@ -116,9 +116,9 @@ describe('admission', () => {
       await until(() => arrived.has(path));
     }
 
-    await until(() => admitted.size > 64);
+    await until(() => admitted.size > 32);
 
-    expect([...admitted.keys()][64]).toBe('/third');
+    expect([...admitted.keys()][32]).toBe('/third');
   });
 
   it('lets nobody in during an overload while the database has no connection left', async () => {
@@ -176,8 +176,8 @@ describe('admission', () => {
 
   /** As many as are let in at once. */
   async function fill(): Promise<Promise<Received>[]> {
-    const sent = Array.from({ length: 64 }, (_, index) => send(`/${index}`));
-    await until(() => admitted.size === 64);
+    const sent = Array.from({ length: 32 }, (_, index) => send(`/${index}`));
+    await until(() => admitted.size === 32);
     return sent;
   }
 

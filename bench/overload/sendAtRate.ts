@@ -1,0 +1,60 @@
+import { Connection } from '../peers/load/Connection.ts';
+
+export type Rate = {
+  readonly port: number;
+  readonly request: Buffer;
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** Kept-alive connections, as those of a proxy in front. */
+  readonly connections: number;
+};
+
+/** What came of the requests: milliseconds from when each should have been sent to its answer, by status; 0 without one. */
+export type Outcome = Map<number, number[]>;
+
+/**
+ * Sends at a fixed rate, whether or not there are answers, as many clients that do not know of each other do. A request that finds
+ * no connection free waits for one, which is on the service's account.
+ */
+export async function sendAtRate({ port, request, perSecond, seconds, connections }: Rate): Promise<Outcome> {
+  const outcome: Outcome = new Map();
+  const idle: Connection[] = [];
+  // They are there before: each has had an answer.
+  while (idle.length < connections) {
+    const opened = await Promise.all(Array.from({ length: 10 }, () => Connection.open(port)));
+    await Promise.all(opened.map((connection) => connection.send(request)));
+    idle.push(...opened);
+  }
+  const all = [...idle];
+  const due: number[] = [];
+
+  const sendOn = async (connection: Connection, dueAt: number): Promise<void> => {
+    for (let next: number | undefined = dueAt; next !== undefined; next = due.shift()) {
+      // One that the service has closed answers no more.
+      const status: number = await connection.send(request).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      const latencies = outcome.get(status) ?? [];
+      outcome.set(status, latencies);
+      latencies.push(performance.now() - next);
+    }
+    idle.push(connection);
+  };
+
+  const start = performance.now();
+  const total = Math.round(perSecond * seconds);
+  for (let sent = 0; sent < total; ) {
+    const until = Math.min(total, 1 + Math.floor(((performance.now() - start) / 1000) * perSecond));
+    for (; sent < until; sent++) {
+      const dueAt = start + (sent / perSecond) * 1000;
+      const connection = idle.pop();
+      if (connection) void sendOn(connection, dueAt);
+      else due.push(dueAt);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  while (idle.length < all.length) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (const connection of all) connection.close();
+  return outcome;
+}
