@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { startTree } from './data/startTree.ts';
 import { type Outcome, sendAtRate } from './overload/sendAtRate.ts';
-import { Connection } from './peers/load/Connection.ts';
+import { throughput } from './overload/throughput.ts';
+import { toBytes } from './overload/toBytes.ts';
 import { residentMegabytes } from './peers/measure/processTimes.ts';
 
 /**
@@ -11,15 +12,18 @@ import { residentMegabytes } from './peers/measure/processTimes.ts';
  */
 const seconds = 30;
 const factor = 10;
+const clients = 16;
+/** 50 users and their cards. */
+const query = '{ app { users(first: 50) { nodes { id fullName email cardAssignments { card { name } } } } } }';
 const [, , workers = '1'] = process.argv;
 
 const tree = await startTree({ WORKERS: workers, LOG_LEVEL: 'warn' });
 try {
   const port = Number(new URL(tree.url).port);
-  const request = toBytes(tree.token);
-  await capacityOf(port, request, 10);
-  const sustainable = await capacityOf(port, request, 10);
-  console.log(`${Math.round(sustainable)} requests/s with 16 clients`);
+  const request = toBytes(tree.token, query);
+  await throughput(port, request, clients, 10);
+  const sustainable = await throughput(port, request, clients, 10);
+  console.log(`${Math.round(sustainable)} requests/s with ${clients} clients`);
   const rest = await sendAtRate({ port, request, perSecond: sustainable / 10, seconds, connections: 50 });
   const watch = watchMemory(await processesOf(tree.pid));
   const overload = await sendAtRate({ port, request, perSecond: sustainable * factor, seconds, connections: 1000 });
@@ -46,34 +50,6 @@ try {
   process.exitCode = rows.every(({ measured, bound }) => bound === undefined || measured <= bound) ? 0 : 1;
 } finally {
   await tree.stop();
-}
-
-/** 50 users and their cards. */
-function toBytes(token: string): Buffer {
-  const query = '{ app { users(first: 50) { nodes { id fullName email cardAssignments { card { name } } } } } }';
-  const body = JSON.stringify({ query, variables: {} });
-  const head = ['POST /graphql HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${token}`];
-  const entity = ['Content-Type: application/json', `Content-Length: ${body.length}`];
-  return Buffer.from(`${[...head, ...entity].join('\r\n')}\r\n\r\n${body}`);
-}
-
-/** Requests per second when 16 clients each send one after the other. */
-async function capacityOf(port: number, request: Buffer, forSeconds: number): Promise<number> {
-  const end = performance.now() + forSeconds * 1000;
-  const answers = await Promise.all(
-    Array.from({ length: 16 }, async () => {
-      const connection = await Connection.open(port);
-      let answered = 0;
-      while (performance.now() < end) {
-        const { status } = await connection.send(request);
-        if (status !== 200) throw new Error(`The service answered ${status} without an overload`);
-        answered++;
-      }
-      connection.close();
-      return answered;
-    }),
-  );
-  return answers.reduce((sum, count) => sum + count, 0) / forSeconds;
 }
 
 /** The workers of a supervisor. */

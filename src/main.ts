@@ -129,8 +129,8 @@ function refuseInProduction(): void {
 
 /** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */
 function stopOnSignals(starting: Promise<{ stop(lingerMs?: number): Promise<void> }>, log: Log): void {
-  // For clients that are just sending something on a connection that they have kept.
-  const lingerMs = 1000;
+  // For clients that are connecting or sending at this moment, and balancers that will see that it is no longer ready.
+  const lingerMs = 500;
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) return;

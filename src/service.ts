@@ -35,7 +35,7 @@ export type Service = Started & {
   /**
    * Finishes what is in flight (at most 10 s), then gives everything back.
    *
-   * @param lingerMs how long idle connections are kept, whose clients may be sending a request at this moment
+   * @param lingerMs how long whoever comes is still answered, and told that it is stopping; 0 unless said
    */
   stop(lingerMs?: number): Promise<void>;
 };
@@ -100,6 +100,7 @@ export async function startService(
   let server: HttpServer | null = null;
   const stop = async (lingerMs = 0) => {
     stopping.abort();
+    readiness = async () => 'The service is stopping.';
     await server?.stop(drainMs, lingerMs);
     await resources.disposeAsync();
   };

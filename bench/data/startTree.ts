@@ -17,6 +17,8 @@ export type Tree = {
   url: string;
   /** Of the process that was started; with several workers that of their supervisor. */
   pid: number;
+  /** Where the files of its PostgreSQL are. */
+  cluster: string;
   /** An access token with scope `app`. */
   token: string;
   /** Sends one operation, and reads the answer without looking into it. */
@@ -72,6 +74,7 @@ export async function startTree(environment: Record<string, string> = {}): Promi
     return {
       url,
       pid,
+      cluster: postgres.cluster,
       token,
       stop,
       async send(query, variables = {}) {

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
 
@@ -7,9 +8,9 @@ export type HttpServer = {
   /** The port that is listened on, also when any free one was asked for. */
   port: number;
   /**
-   * Stops accepting, lets what is in flight finish for at most `drainMs`, then closes what is left. From now on each answer
-   * asks its client to connect anew. A connection without a request is kept for `lingerMs`: its client may be sending one
-   * at this moment, and would not know whether it was read.
+   * Lets what is in flight finish for at most `drainMs`, then closes what is left. From now on each answer asks its client to
+   * connect anew. For `lingerMs` whoever comes is still answered, since a client that is connecting or sending at this moment
+   * would not know whether its request was read; then nothing is accepted any more. Nobody lingers where no client is.
    */
   stop(drainMs: number, lingerMs?: number): Promise<void>;
 };
@@ -57,18 +58,18 @@ export async function listen(
 }
 
 async function stop(server: Server, drainMs: number, lingerMs: number): Promise<void> {
-  // Not http's own close, which ends idle connections at once.
-  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
-  const idleSince = Date.now() + lingerMs;
-  // A kept-alive connection becomes idle only when its request in flight is answered.
-  const sweep = setInterval(() => Date.now() >= idleSince && server.closeIdleConnections(), 50);
-  if (lingerMs === 0) server.closeIdleConnections();
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
+  if (lingerMs > 0 && (await hasConnections(server))) await delay(lingerMs);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A kept-alive connection becomes idle only when its request in flight is answered.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearInterval(sweep);
   clearTimeout(deadline);
-  // Ends its checks of connections, too.
-  server.close();
+}
+
+function hasConnections(server: Server): Promise<boolean> {
+  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count > 0)));
 }
 
 function explain(error: Error, host: string, port: number): Error {

@@ -11,7 +11,7 @@ export type SteadyLoad = {
 };
 
 export type LoadSettings = {
-  /** Takes the next address when one no longer accepts connections. */
+  /** Takes the next address when one asks to connect anew or no longer accepts connections, as a balancer does. */
   readonly urls: readonly string[];
   readonly token: string;
   readonly connections: number;
@@ -26,7 +26,11 @@ export function startSteadyLoad({ urls, token, connections }: LoadSettings): Ste
   let stopping = false;
 
   const sendOnce = async (): Promise<void> => {
-    const url = urls[place % urls.length] ?? '';
+    const asked = place;
+    const url = urls[asked % urls.length] ?? '';
+    const moveOn = () => {
+      if (place === asked) place++;
+    };
     const sent = request(`${url}/graphql`, {
       agent,
       method: 'POST',
@@ -38,9 +42,10 @@ export function startSteadyLoad({ urls, token, connections }: LoadSettings): Ste
       const body = (await response.toArray()).join('');
       if (response.statusCode === 200) answered++;
       else failures.push(`${response.statusCode} ${body}`);
+      if (urls.length > 1 && response.headers.connection === 'close') moveOn();
     } catch (error) {
       // Nobody was there who could have failed: that is for whoever spreads requests over machines to notice.
-      if (urls.length > 1 && Error.isError(error) && 'code' in error && error.code === 'ECONNREFUSED') place++;
+      if (urls.length > 1 && Error.isError(error) && 'code' in error && error.code === 'ECONNREFUSED') moveOn();
       else failures.push(String(error));
     }
   };
