@@ -3,6 +3,7 @@ import { startTree } from './data/startTree.ts';
 import { type Outcome, sendAtRate } from './overload/sendAtRate.ts';
 import { throughput } from './overload/throughput.ts';
 import { toBytes } from './overload/toBytes.ts';
+import { exitOnSignals } from './peers/exitOnSignals.ts';
 import { residentMegabytes } from './peers/measure/processTimes.ts';
 
 /**
@@ -17,6 +18,7 @@ const clients = 16;
 const query = '{ app { users(first: 50) { nodes { id fullName email cardAssignments { card { name } } } } } }';
 const [, , workers = '1'] = process.argv;
 
+exitOnSignals();
 const tree = await startTree({ WORKERS: workers, LOG_LEVEL: 'warn' });
 try {
   const port = Number(new URL(tree.url).port);

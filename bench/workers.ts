@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { startTree, type Tree } from './data/startTree.ts';
 import { throughput } from './overload/throughput.ts';
 import { toBytes } from './overload/toBytes.ts';
+import { exitOnSignals } from './peers/exitOnSignals.ts';
 
 /**
  * `npm run bench workers`: requests per second of one worker and of two, while PostgreSQL has the same cores in both runs: one of
@@ -24,6 +25,7 @@ const operations = {
     '{ app { users(first: 50) { nodes { id fullName email cardAssignments { card { name } } } } } }',
 };
 
+exitOnSignals();
 await using resources = new AsyncDisposableStack();
 const trees: Tree[] = [];
 for (const workers of ['1', '2']) {
