@@ -51,7 +51,7 @@ const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
   ['LastStep', byItself],
   ['EdgeStep', byItself],
   ['PageInfoStep', byItself],
-  ['PgCursorStep', byItself],
+  ['PgCursorStep', ofCursor],
   ['PgSelectSingleStep', ofRow],
   ['PgClassExpressionStep', ofColumn],
   ['ListStep', ofList],
@@ -117,6 +117,32 @@ function ofColumn(step: Step, scope: Scope): Compute {
 }
 
 type ColumnStep = { readonly attrIndex: number; readonly pgCodec: { fromPg(text: string): unknown } };
+
+/** As PgCursorStep has it, but for a Buffer, which takes longer than all the rest. */
+function ofCursor(step: Step, scope: Scope): Compute {
+  const [row, details] = dependenciesOf(step, scope);
+  if (!row || !details) throw new Refused('A cursor of nothing');
+  return (frame) => {
+    const values = row(frame) as readonly string[] | null;
+    const order = details(frame) as CursorDetails | null;
+    if (values == null || order == null) return null;
+    const { digest, indicies } = order;
+    if (indicies.every(({ index }) => values[index] == null)) return null;
+    const text = JSON.stringify([digest, ...indicies.map(({ index, codec }) => codec.fromPg(values[index]))]);
+    return isAscii.test(text) ? btoa(text) : Buffer.from(text).toString('base64');
+  };
+}
+
+type CursorDetails = {
+  readonly digest: string;
+  readonly indicies: readonly {
+    readonly index: number;
+    readonly codec: { fromPg(text: string | undefined): unknown };
+  }[];
+};
+
+/** JSON escapes control characters. */
+const isAscii = /^[ -~]*$/;
 
 function ofList(step: Step, scope: Scope): Compute {
   const items = dependenciesOf(step, scope);
