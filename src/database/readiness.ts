@@ -8,8 +8,13 @@ import { migrationsAreCurrent } from './migrate.ts';
  */
 export function watchDatabase(pool: Pool, log: Log): () => Promise<string | null> {
   let previous: string | null = null;
+  let looking: ReturnType<typeof look> | null = null;
   return async () => {
-    const { reason, error } = await look(pool);
+    // However many ask at once, one connection is enough to know.
+    looking ??= look(pool).finally(() => {
+      looking = null;
+    });
+    const { reason, error } = await looking;
     if (reason !== previous) {
       if (reason === null) log.info('the database is ready');
       else log.warn({ reason, error }, 'the database is not ready');

@@ -17,6 +17,8 @@ export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: 
   const opening: Promise<unknown>[] = [];
   const connected = pool.connect().then((client) => {
     opening.push(client.query('begin isolation level repeatable read read only'), client.query(toStatement(settings)));
+    // Should the client leave before its first statement, nobody asks what became of them.
+    for (const query of opening) query.catch(() => undefined);
     return client;
   });
 

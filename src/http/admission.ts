@@ -26,20 +26,39 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
   const waiting: Waiting[] = [];
   const threadLimit = createThreadLimit();
   let inFlight = 0;
+  /** Of those in flight, whose body is not all here. */
+  let sending = 0;
   /** In this overload; null while there is none. */
   let refused: number | null = null;
   let ticking: NodeJS.Timeout | undefined;
 
-  const begin = ({ response, answer }: Waiting) => {
+  const begin = ({ request, response, answer }: Waiting) => {
     inFlight++;
     response.once('close', () => {
       inFlight--;
       admit();
     });
     answer();
+    // A body that comes together with its headers is there by then.
+    setImmediate(() => letPassWhileSending(request, response));
   };
 
-  const present = () => inFlight - asideCount();
+  /** Whoever is slow to send a body keeps neither the thread nor a connection busy, and so nobody from being let in. */
+  const letPassWhileSending = (request: IncomingMessage, response: ServerResponse) => {
+    if (request.complete || response.closed) return;
+    let isSending = true;
+    sending++;
+    const sent = () => {
+      if (isSending) sending--;
+      isSending = false;
+    };
+    request.once('end', sent).once('close', sent);
+    // Before the listener of `begin`, which asks how many are present.
+    response.prependOnceListener('close', sent);
+    admit();
+  };
+
+  const present = () => inFlight - sending - asideCount();
   const isRoom = () => (refused === null ? present() < mostAtOnce : present() < threadLimit.get() && !isDatabaseBusy());
 
   const admit = () => {

@@ -28,8 +28,9 @@ const knowing = new WeakSet<PoolClient>();
 function prepareSettings(client: PoolClient, settings: TransactionSettings): void {
   if (knowing.has(client)) return;
   knowing.add(client);
-  // If it fails so does what follows, where it is told.
-  client.query(new Preparation({ ...toStatement(settings), callback: () => undefined }));
+  // If it fails so does what follows, where it is told; the next one tries again.
+  const callback = (error: Error | null) => error && knowing.delete(client);
+  client.query(new Preparation({ ...toStatement(settings), callback }));
 }
 
 /** What the driver's query and connection have, though its types do not say so. */
