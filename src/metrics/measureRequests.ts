@@ -28,7 +28,8 @@ function measureOperation(metrics: Metrics, facts: RequestFacts, status: number 
   const code = facts.code ?? codeOf(status);
   // A browser that asks whether it may ask, for one.
   if (code === 'OK' && facts.operation === undefined) return;
-  const operation = metrics.labelOf(facts.operation, code === 'OK');
+  // Whoever asks about the schema without a token may make up names.
+  const operation = metrics.labelOf(facts.operation, code === 'OK' && facts.clientId !== undefined);
   metrics.operations.inc({ operation, code });
   if (facts.statements === undefined) return;
   metrics.operationDuration.observe({ operation }, seconds);
