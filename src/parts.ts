@@ -14,7 +14,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics/createMetrics.ts';
 import { createOauthRouter } from './oauth/router.ts';
 import { startPurging } from './oauth/startPurging.ts';
-import { createSecrets } from './secrets.ts';
+import { createSecrets, type Secrets } from './secrets.ts';
 import type { DemoAccess } from './tools/demo.ts';
 import { createToolsRouter } from './tools/router.ts';
 
@@ -43,7 +43,7 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   const secrets = createSecrets(keys);
   // Before the graph is built: what comes later is noticed.
   const seen = await readMigrations(pool);
-  const first = await createEdition(context);
+  const first = await createEdition(context, secrets);
   const exchange = createExchange(first, (error) => log.error({ error }, 'an old graph was not released'));
   // A client knows a user by the id that the graph shows.
   const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
@@ -54,7 +54,7 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   let { schema } = first;
   let turn: Promise<unknown> = Promise.resolve();
   const exchangeEdition = async (): Promise<SchemaChange> => {
-    const next = await createEdition(context);
+    const next = await createEdition(context, secrets);
     exchange.replace(next);
     pool.renew();
     const before = schema;
@@ -94,7 +94,10 @@ export type Parts = {
 export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
 
 /** What follows from one state of the database's catalogue: the graph, its second thread, and the pages that show it. */
-async function createEdition(context: PartsContext): Promise<Edition & { readonly schema: GraphQLSchema }> {
+async function createEdition(
+  context: PartsContext,
+  secrets: Secrets,
+): Promise<Edition & { readonly schema: GraphQLSchema }> {
   const { config, pool, authUrl, keys, operations, log } = context;
   const graph = await buildGraph(pool, mayFuse(config, log));
   const { schema } = graph;
@@ -105,7 +108,7 @@ async function createEdition(context: PartsContext): Promise<Edition & { readonl
     await graph.release();
   };
   try {
-    const endpoint = createEndpoint({ config, pool, secrets: createSecrets(keys), graph, operations, offload, log });
+    const endpoint = createEndpoint({ config, pool, secrets, graph, operations, offload, log });
     const tools = await createToolsRouter({ ...context, schema });
     return { schema, handler: Router().use(tools).use('/graphql', endpoint), release };
   } catch (error) {

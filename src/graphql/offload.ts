@@ -6,12 +6,12 @@ import type { Config } from '../config.ts';
 import type { PoolSettings } from '../database/pools.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { stepAside } from '../http/aside.ts';
+import { createLimiter } from '../limiter.ts';
 import type { Log } from '../log.ts';
 import { traceHeaders } from '../tracing/traced.ts';
 import { DocumentRefused } from './document.ts';
 import type { Answer, Operation } from './execution.ts';
 import { limitExceeded } from './limits.ts';
-import { createTurns } from './turns.ts';
 
 /** What the other thread is started with. */
 export type OffloadSettings = {
@@ -65,7 +65,12 @@ export type Offload = {
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
   // What the other thread logs was described there.
   const relayed = log.child({}, { serializers: { error: (described) => described } });
-  const turns = createTurns(mostAtOnce, settings.config.statementTimeoutMs);
+  const limiter = createLimiter({
+    parallel: mostAtOnce,
+    waiting: Number.POSITIVE_INFINITY,
+    waitMs: settings.config.statementTimeoutMs,
+    refusal: (cause) => new DatabaseUnavailable({ cause }),
+  });
   const pending = new Map<number, PromiseWithResolvers<Answer>>();
   let worker: Worker | null = null;
   let state: OffloadState | null = null;
@@ -124,14 +129,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
 
   return {
     execute: (operation: Operation): Promise<Answer> =>
-      stepAside(async () => {
-        const done = await turns.take(operation.signal);
-        try {
-          return await send(operation);
-        } finally {
-          done();
-        }
-      }),
+      stepAside(() => limiter.run(() => send(operation), operation.signal)),
     state: () => state,
     async stop(): Promise<void> {
       const thread = worker;

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import { stepAside } from '../http/aside.ts';
+import { createLimiter } from '../limiter.ts';
 import { temporarilyUnavailable } from './errors.ts';
-import { createLimiter } from './limiter.ts';
 
 /**
  * The argon2id hash to keep of a password, with the parameters of RFC 9106's second recommendation. Takes about 0.1 s

@@ -1,6 +1,6 @@
 import { type PoolClient, Query, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { keepPrepared } from './preparedStatements.ts';
-import { type TransactionSettings, toStatement } from './settings.ts';
+import { settingsStatement, type TransactionSettings, toStatement } from './settings.ts';
 
 /** A statement; one with a name is prepared, and the connection keeps it for the next time. */
 export type Statement = Readonly<Pick<QueryConfig, 'text' | 'values' | 'name'>> & { readonly rowMode?: 'array' };
@@ -72,8 +72,7 @@ class QueryUnderSettings extends BaseQuery {
   }
 
   override prepare(connection: DriverConnection): void {
-    const { name, values } = toStatement(this.#settings);
-    connection.bind({ statement: name, values });
+    connection.bind({ statement: settingsStatement, values: Object.values(this.#settings) });
     connection.execute({ portal: '' });
     super.prepare(connection);
   }

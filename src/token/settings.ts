@@ -49,8 +49,11 @@ export function oauthSettings(organizationId: string | null, requestId: string):
 /** Sets all of them until the end of the transaction. Prepared once per connection: every settings object has the same keys. */
 export function toStatement(settings: TransactionSettings) {
   const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`);
-  return { name: 'settings', text: `select ${calls.join(', ')}`, values: Object.values(settings) };
+  return { name: settingsStatement, text: `select ${calls.join(', ')}`, values: Object.values(settings) };
 }
+
+/** The name under which a connection knows it. */
+export const settingsStatement = 'settings';
 
 /** One role per token: `me` stands alone, and `app` includes what `basic` may do. */
 function roleOf(scopes: readonly Scope[]): TransactionSettings['role'] {

@@ -22,8 +22,8 @@ import type { Value } from './values.ts';
 type ValuesOf = (argument: GraphQLArgument) => fc.Arbitrary<Value>;
 
 /**
- * Documents that are drawn from the schema alone: any field, argument, directive, fragment and variable that it allows. They
- * fit it, save that two fields of one name may differ by their arguments.
+ * Documents that are drawn from the schema alone, with all fields, arguments, directives, fragments and variables that it has.
+ * They fit it, save that two fields of one name may differ by their arguments.
  */
 export function documents(schema: GraphQLSchema, valuesOf: ValuesOf): fc.Arbitrary<Document> {
   const selections = createSelections(schema, valuesOf);
