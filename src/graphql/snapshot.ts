@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { Statement } from '../token/implicitTransaction.ts';
 import { keepPrepared } from '../token/preparedStatements.ts';
@@ -14,20 +15,21 @@ export type Snapshot = {
  * one after the other; one that fails does not take the others with it.
  */
 export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: AbortSignal): Snapshot {
-  const opening: Promise<unknown>[] = [];
-  const connected = pool.connect().then((client) => {
-    opening.push(client.query('begin isolation level repeatable read read only'), client.query(toStatement(settings)));
-    // Should the client leave before its first statement, nobody asks what became of them.
-    for (const query of opening) query.catch(() => undefined);
-    return client;
-  });
+  const connected = pool.connect();
+  let isOpen = false;
 
-  // The first statement travels together with the beginning.
+  const open = (client: PoolClient) => {
+    isOpen = true;
+    return [client.query('begin isolation level repeatable read read only'), client.query(toStatement(settings))];
+  };
+
   const runNow = async (client: PoolClient, statement: Statement): Promise<QueryResult> => {
-    const before = [...opening.splice(0), client.query('savepoint statement')];
-    const result = client.query(keepPrepared(client, statement));
-    const after = client.query('release savepoint statement');
-    const outcomes = await Promise.allSettled([...before, result, after]);
+    const { result, all } = inOneWrite(client, () => {
+      const before = [...(isOpen ? [] : open(client)), client.query('savepoint statement')];
+      const result = client.query(keepPrepared(client, statement));
+      return { result, all: [...before, result, client.query('release savepoint statement')] };
+    });
+    const outcomes = await Promise.allSettled(all);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (!failure) return result;
     await client.query('rollback to savepoint statement').catch(() => undefined);
@@ -54,4 +56,16 @@ export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: 
       );
     },
   };
+}
+
+/** What is queued meanwhile leaves together, and so makes one round trip. */
+function inOneWrite<T>(client: PoolClient, queue: () => T): T {
+  // The driver's types do not say that it has its socket there.
+  const { stream } = (client as PoolClient & { readonly connection: { readonly stream: Writable } }).connection;
+  stream.cork();
+  try {
+    return queue();
+  } finally {
+    stream.uncork();
+  }
 }
