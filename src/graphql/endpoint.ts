@@ -8,8 +8,8 @@ import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
+import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
-import { verifyBearer } from '../token/verify.ts';
 import { traced, tracedSync } from '../tracing/traced.ts';
 import { checkArguments } from './arguments.ts';
 import { createDocumentReader, DocumentRefused, isIntrospection } from './document.ts';
@@ -43,41 +43,48 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
   const readDocument = createDocumentReader(schema, config.limits);
   if (operations) checkStoredOperations(operations, readDocument);
   const persisted = operations ? allowOnly(operations) : rememberDocuments();
+  const present = createPresentToken(pool);
   const executeOperation = createExecution({ config, pool, secrets, graph, log });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: Request, response: Response) => {
     const requestId = requestIdOf(response);
-    const facts = factsOf(response);
     const bearer = readBearer(request);
-    const claims =
-      bearer.kind === 'token'
-        ? await traced('verify token', {}, () => verifyBearer(pool, bearer.token, requestId))
-        : null;
-    if (claims) facts.clientId = claims.clientId;
-    if (!claims && bearer.kind !== 'missing') throw unauthenticated(bearer.kind);
-    if (!claims && !isPublic(request)) throw unauthenticated('missing');
+    const token =
+      bearer.kind === 'token' ? await traced('look at token', {}, () => present(bearer.token, requestId)) : null;
+    if (token) factsOf(response).clientId = token.claims.clientId;
+    else if (bearer.kind !== 'missing' || !isPublic(request)) throw unauthenticated(bearer.kind);
 
+    const signal = untilClosed(response);
+    const [outcome] = await Promise.allSettled([perform(request, response, token, signal)]);
+    // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
+    const isAway = outcome.status === 'rejected' ? isUnavailable(outcome.reason) : outcome.value.status === 503;
+    if (!isAway && !signal.aborted) await token?.requireLive();
+    if (outcome.status === 'rejected') throw outcome.reason;
+    Object.assign(factsOf(response), outcome.value.facts);
+    send(response, outcome.value);
+  };
+
+  const perform = async (request: Request, response: Response, token: AccessToken | null, signal: AbortSignal) => {
+    const facts = factsOf(response);
     const parameters = readRequest(request);
+    const claims = token?.claims ?? null;
     const prepared = tracedSync('read document', () =>
       readDocument(persisted.find(parameters, claims), parameters.operationName),
     );
     if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
       throw new RequestRefused(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
     }
-    persisted.keep(parameters, claims);
     facts.operationType = prepared.operation.operation;
     facts.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
     const mostRows = checkArguments(schema, prepared, variables);
-    const operation = { prepared, variables, claims, requestId, mostRows, signal: untilClosed(response) };
-    const execute = () =>
-      isLong(operation)
-        ? traced('execute elsewhere', {}, () => offload.execute(operation))
-        : executeOperation(operation);
-    const answered = await execute();
-    Object.assign(facts, answered.facts);
-    send(response, answered);
+    const operation = { prepared, variables, token, requestId: requestIdOf(response), mostRows, signal };
+    const answered = await (isLong(operation)
+      ? traced('execute elsewhere', {}, () => offload.execute(operation))
+      : executeOperation(operation));
+    persisted.keep(parameters, claims);
+    return answered;
   };
 
   /** Introspection alone is answered without a token; what cannot be read is none. */
@@ -147,13 +154,14 @@ type Refusal = {
 };
 
 /** What was thrown on the way, as an answer; null for a defect of our own. */
-function toAnswer(error: unknown, response: Response, { limits }: Config): Refusal | null {
+function toAnswer(error: unknown, response: Response, config: Config): Refusal | null {
   if (error instanceof RequestRefused) return { status: error.status, headers: error.headers, errors: [error.error] };
   if (error instanceof DocumentRefused) {
     // Clients of `application/json` tell a GraphQL answer from that of a proxy by its status.
     const isLegacy = response.get('Content-Type')?.startsWith(jsonMediaType);
     return { status: isLegacy ? 200 : 400, errors: error.errors };
   }
+  if (error instanceof AccessTokenEnded) return toAnswer(unauthenticated('token'), response, config);
   if (isUnavailable(error)) {
     return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
   }
@@ -162,7 +170,9 @@ function toAnswer(error: unknown, response: Response, { limits }: Config): Refus
   if (status === 413) {
     return {
       status,
-      errors: [graphqlError('LIMIT_EXCEEDED', `The body has more than ${limits.body} bytes.`, { limit: 'body' })],
+      errors: [
+        graphqlError('LIMIT_EXCEEDED', `The body has more than ${config.limits.body} bytes.`, { limit: 'body' }),
+      ],
     };
   }
   if (status === 400 || status === 415)

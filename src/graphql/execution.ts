@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { RequestFacts } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
-import type { Claims } from '../token/claims.ts';
+import { type AccessToken, AccessTokenEnded } from '../token/accessTokens.ts';
 import { graphSettings } from '../token/settings.ts';
 import { traced, tracePast } from '../tracing/traced.ts';
 import { createContext } from './context.ts';
@@ -23,7 +23,7 @@ export type Operation = {
   readonly prepared: PreparedDocument;
   readonly variables: Readonly<Record<string, unknown>>;
   /** Null under public introspection only. */
-  readonly claims: Claims | null;
+  readonly token: AccessToken | null;
   readonly requestId: string;
   /** How many rows it has if every page is full. */
   readonly mostRows: number;
@@ -48,7 +48,7 @@ export type ExecutionParts = {
 
 /**
  * Executes operations. A failed field is part of the answer; too many rows refuse the query as a whole.
- * The function that it returns throws {@link DocumentRefused} then.
+ * The function that it returns throws {@link DocumentRefused} then, and {@link AccessTokenEnded}.
  */
 export function createExecution({ config, pool, secrets, graph, log }: ExecutionParts) {
   const { resolvedPreset } = graph;
@@ -57,9 +57,10 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
   const run = async (asked: Operation): Promise<Answer> => {
-    const { prepared, variables, claims, requestId, mostRows, signal } = asked;
+    const { prepared, variables, token, requestId, mostRows, signal } = asked;
     const { document, operation, schema } = prepared;
     const startedAt = performance.now();
+    const claims = token?.claims ?? null;
     const settings = claims && graphSettings(claims, requestId, maxRows);
     const ran: RanStatement[] = [];
     const args = await hookArgs({
@@ -75,6 +76,7 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
     const graphContext = args.contextValue as Grafast.Context;
     const isQuery = operation.operation === 'query';
     const statements = createStatements(pool, {
+      token,
       // A change is carried through, since its client can no longer tell whether it was.
       signal: isQuery ? signal : neverAborted,
       inSnapshot: () => isQuery && graphContext.statementCount !== 1,
@@ -89,6 +91,8 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
 
     // Nobody listens, and what its end broke is no failure.
     if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
+    const ended = errors?.find(({ originalError }) => originalError instanceof AccessTokenEnded);
+    if (ended) throw ended.originalError;
 
     const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
     const { planning } = graphContext;

@@ -8,6 +8,9 @@ import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { stepAside } from '../http/aside.ts';
 import { createLimiter } from '../limiter.ts';
 import type { Log } from '../log.ts';
+import { AccessTokenEnded } from '../token/accessTokens.ts';
+import type { Claims } from '../token/claims.ts';
+import type { Preliminary } from '../token/implicitTransaction.ts';
 import { traceHeaders } from '../tracing/traced.ts';
 import { DocumentRefused } from './document.ts';
 import type { Answer, Operation } from './execution.ts';
@@ -21,8 +24,11 @@ export type OffloadSettings = {
 };
 
 /** What goes to the other thread; it prepares the document anew. */
-export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal'> & {
+export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal' | 'token'> & {
   readonly id: number;
+  readonly claims: Claims | null;
+  /** What has to be proven of the claims there. */
+  readonly proof: Preliminary | null;
   readonly query: string;
   readonly operationName: string | null;
   /** Which trace it is a part of, in the headers of W3C Trace Context. */
@@ -42,10 +48,10 @@ export type OffloadState = {
   readonly eventLoopLagSeconds: number;
 };
 
-/** What comes back: an answer, a refusal for its rows, a failure, a line for the log, or every few seconds how the thread is. */
+/** What comes back: an answer, a refusal for its rows or its token, a failure, a line for the log, or every few seconds how the thread is. */
 export type OffloadMessage =
   | { readonly id: number; readonly answer: Answer }
-  | { readonly id: number; readonly refused: 'rows' }
+  | { readonly id: number; readonly refused: 'rows' | 'token' }
   | { readonly id: number; readonly failed: true }
   | { readonly line: string }
   | { readonly state: OffloadState };
@@ -76,6 +82,9 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   let state: OffloadState | null = null;
   let lastId = 0;
 
+  const refusal = (by: 'rows' | 'token') =>
+    by === 'token' ? new AccessTokenEnded() : new DocumentRefused([limitExceeded('rows', settings.config.limits.rows)]);
+
   const start = (): Worker => {
     const started = new Worker(new URL('./offloadWorker.ts', import.meta.url), {
       workerData: settings,
@@ -90,8 +99,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
       const operation = pending.get(message.id);
       pending.delete(message.id);
       if ('answer' in message) operation?.resolve(message.answer);
-      else if ('refused' in message)
-        operation?.reject(new DocumentRefused([limitExceeded('rows', settings.config.limits.rows)]));
+      else if ('refused' in message) operation?.reject(refusal(message.refused));
       else operation?.reject(new Error('The second thread failed; its log line says why'));
     });
     started.on('error', (error) => log.error({ error }, 'the second thread failed'));
@@ -106,7 +114,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     return started;
   };
 
-  const send = ({ prepared, signal, ...operation }: Operation): Promise<Answer> => {
+  const send = ({ prepared, signal, token, ...operation }: Operation, proof: Preliminary | null): Promise<Answer> => {
     worker ??= start();
     const thread = worker;
     const id = ++lastId;
@@ -117,6 +125,8 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     const variables = declaredOf(operation.variables, node);
     thread.postMessage({
       ...operation,
+      claims: token?.claims ?? null,
+      proof,
       variables,
       id,
       query,
@@ -129,7 +139,11 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
 
   return {
     execute: (operation: Operation): Promise<Answer> =>
-      stepAside(() => limiter.run(() => send(operation), operation.signal)),
+      stepAside(() => {
+        const { token, signal } = operation;
+        const work = (proof: Preliminary | null) => limiter.run(() => send(operation, proof), signal);
+        return token ? token.relyOn(work) : work(null);
+      }),
     state: () => state,
     async stop(): Promise<void> {
       const thread = worker;

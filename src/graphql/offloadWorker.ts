@@ -4,6 +4,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createPool } from '../database/pools.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
+import { type AccessToken, AccessTokenEnded, liveToken, rememberedToken } from '../token/accessTokens.ts';
+import type { Claims } from '../token/claims.ts';
+import type { Preliminary } from '../token/implicitTransaction.ts';
 import { tracedFrom } from '../tracing/traced.ts';
 import { createDocumentReader, DocumentRefused } from './document.ts';
 import { createExecution } from './execution.ts';
@@ -51,18 +54,31 @@ parentPort?.on('message', async (request: OffloadRequest) => {
   const { id } = request;
   if ('aborted' in request) return running.get(id)?.abort();
 
-  const { query, operationName, trace, ...operation } = request;
+  const { query, operationName, trace, claims, proof, ...operation } = request;
   const controller = new AbortController();
   running.set(id, controller);
   try {
     const prepared = readDocument(query, operationName);
-    const work = () => execute({ ...operation, prepared, signal: controller.signal });
+    const token = claims && tokenOf(claims, proof, operation.requestId);
+    const work = async () => {
+      const answer = await execute({ ...operation, token, prepared, signal: controller.signal });
+      await token?.requireLive();
+      return answer;
+    };
     send({ id, answer: await tracedFrom(trace, 'second thread', work) });
   } catch (error) {
     if (error instanceof DocumentRefused) return send({ id, refused: 'rows' });
+    if (error instanceof AccessTokenEnded) return send({ id, refused: 'token' });
     log.error({ requestId: operation.requestId, error }, 'an operation failed');
     send({ id, failed: true });
   } finally {
     running.delete(id);
   }
 });
+
+function tokenOf(claims: Claims, proof: Preliminary | null, requestId: string): AccessToken {
+  if (!proof) return liveToken(claims);
+  // On its way here a buffer became an array of bytes.
+  const values = proof.values.map((value) => (typeof value === 'string' ? value : Buffer.from(value)));
+  return rememberedToken(pool, claims, { ...proof, values }, requestId);
+}

@@ -32,10 +32,7 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
   const explain = createExplain(pool);
   const isOneMore = createBound();
 
-  return (
-    { prepared, claims, requestId }: Operation,
-    { durationMs, planningMs, code, ran, settings }: Course,
-  ): void => {
+  return ({ prepared, token, requestId }: Operation, { durationMs, planningMs, code, ran, settings }: Course): void => {
     const hasFailed = code !== undefined && failures.has(code);
     if (durationMs < slowMs && !hasFailed) return;
     if (!isOneMore()) return;
@@ -45,7 +42,7 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
       const facts = {
         requestId,
         operation: prepared.operation.name?.value.slice(0, 100),
-        clientId: claims?.clientId,
+        clientId: token?.claims.clientId,
         code,
         durationMs: Math.round(durationMs),
         planningMs: Math.round(planningMs),

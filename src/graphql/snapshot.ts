@@ -1,12 +1,13 @@
 import type { Writable } from 'node:stream';
 import type { Pool, PoolClient, QueryResult } from 'pg';
-import type { Statement } from '../token/implicitTransaction.ts';
+import type { Preliminary, Statement } from '../token/implicitTransaction.ts';
 import { keepPrepared } from '../token/preparedStatements.ts';
 import { type TransactionSettings, toStatement } from '../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 
 export type Snapshot = {
-  run(statement: Statement): Promise<QueryResult>;
+  /** @param proof runs before the statement, which does not run if that fails */
+  run(statement: Statement, proof: Preliminary | null): Promise<QueryResult>;
   end(): void;
 };
 
@@ -23,9 +24,10 @@ export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: 
     return [client.query('begin isolation level repeatable read read only'), client.query(toStatement(settings))];
   };
 
-  const runNow = async (client: PoolClient, statement: Statement): Promise<QueryResult> => {
+  const runNow = async (client: PoolClient, statement: Statement, proof: Preliminary | null): Promise<QueryResult> => {
     const { result, all } = inOneWrite(client, () => {
       const before = [...(isOpen ? [] : open(client)), client.query('savepoint statement')];
+      if (proof) before.push(client.query(keepPrepared(client, proof)));
       const result = client.query(keepPrepared(client, statement));
       return { result, all: [...before, result, client.query('release savepoint statement')] };
     });
@@ -38,10 +40,10 @@ export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: 
 
   let previous: Promise<unknown> = connected;
   return {
-    run(statement) {
+    run(statement, proof) {
       const inTurn = async () => {
         const client = await connected;
-        return cancellable(client, signal, () => runNow(client, statement));
+        return cancellable(client, signal, () => runNow(client, statement, proof));
       };
       const result = previous.then(inTurn, inTurn);
       previous = result;

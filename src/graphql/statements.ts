@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
-import { queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
+import type { AccessToken } from '../token/accessTokens.ts';
+import { type Preliminary, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
 import type { TransactionSettings } from '../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
@@ -14,6 +15,8 @@ export type Statements = {
 };
 
 export type StatementsOptions = {
+  /** Whose claims the settings are; null when there are none and no statement either. */
+  readonly token: AccessToken | null;
   /** Aborts when the client goes away, and with it the statement. */
   readonly signal: AbortSignal;
   /** Asked at the first statement: whether all must see the same state of the database. */
@@ -32,19 +35,20 @@ export type RanStatement = { readonly text: string; readonly durationMs: number 
  * one snapshot.
  */
 export function createStatements(pool: Pool, options: StatementsOptions): Statements {
-  const { signal, inSnapshot, ordinary, onRan } = options;
+  const { token, signal, inSnapshot, ordinary, onRan } = options;
   let snapshot: Snapshot | null = null;
 
-  const run = (settings: TransactionSettings, statement: Statement) => {
-    if (!inSnapshot()) return runAlone(pool, settings, statement, signal);
+  const run = (settings: TransactionSettings, statement: Statement, proof: Preliminary | null) => {
+    if (!inSnapshot()) return runAlone(pool, settings, { statement, proof }, signal);
     snapshot ??= openSnapshot(pool, settings, signal);
-    return snapshot.run(statement);
+    return snapshot.run(statement, proof);
   };
 
   const runAndTell = async (settings: TransactionSettings, statement: Statement) => {
     const startedAt = performance.now();
     try {
-      return await run(settings, statement);
+      if (!token) return await run(settings, statement, null);
+      return await token.relyOn((proof) => run(settings, statement, proof));
     } finally {
       onRan({ text: statement.text, durationMs: performance.now() - startedAt });
     }
@@ -57,16 +61,24 @@ export function createStatements(pool: Pool, options: StatementsOptions): Statem
           const { rows, rowCount } = await runAndTell(settings as TransactionSettings, toNamed(query));
           return { rows, rowCount, notices: [] };
         },
-        withTransaction: (work) => ordinary(settings, (client) => client.withTransaction(work as never)) as never,
+        async withTransaction(work) {
+          await token?.requireLive();
+          return ordinary(settings, (client) => client.withTransaction(work as never)) as never;
+        },
       }),
     end: () => snapshot?.end(),
   };
 }
 
-async function runAlone(pool: Pool, settings: TransactionSettings, statement: Statement, signal: AbortSignal) {
+async function runAlone(
+  pool: Pool,
+  settings: TransactionSettings,
+  { statement, proof }: { readonly statement: Statement; readonly proof: Preliminary | null },
+  signal: AbortSignal,
+) {
   const client = await pool.connect();
   try {
-    return await cancellable(client, signal, () => queryInImplicitTransaction(client, settings, statement));
+    return await cancellable(client, signal, () => queryInImplicitTransaction(client, settings, statement, proof));
   } finally {
     client.release();
   }
@@ -77,7 +89,7 @@ function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {
   return {
     name: name ?? hash('sha1', text),
     text,
-    ...(values && { values: [...values] }),
+    ...(values && { values }),
     ...(arrayMode && { rowMode: 'array' }),
   };
 }

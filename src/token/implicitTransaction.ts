@@ -1,36 +1,51 @@
 import { type PoolClient, Query, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { keepPrepared } from './preparedStatements.ts';
-import { settingsStatement, type TransactionSettings, toStatement } from './settings.ts';
+import { type TransactionSettings, toStatement } from './settings.ts';
 
 /** A statement; one with a name is prepared, and the connection keeps it for the next time. */
-export type Statement = Readonly<Pick<QueryConfig, 'text' | 'values' | 'name'>> & { readonly rowMode?: 'array' };
+export type Statement = {
+  readonly name?: string | undefined;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly rowMode?: 'array';
+};
+
+/** A statement that only has to succeed. */
+export type Preliminary = {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly (string | Buffer)[];
+};
 
 /**
  * Runs one statement under these settings in a transaction of its own and one round trip: PostgreSQL makes one transaction of all
  * messages before a Sync ("Pipelining" in its protocol's documentation) and ends the settings with it, whatever its outcome.
  * When this is over the connection may be used by somebody else.
+ *
+ * @param proof runs under the settings before the statement, which does not run if that fails
  */
 export function queryInImplicitTransaction<Row extends QueryResultRow>(
   client: PoolClient,
   settings: TransactionSettings,
   statement: Statement,
+  proof: Preliminary | null = null,
 ): Promise<QueryResult<Row>> {
-  prepareSettings(client, settings);
+  const set = toStatement(settings);
+  prepare(client, set, []);
+  // Only who has its role may name what it asks.
+  if (proof) prepare(client, proof, [set]);
+  const first = proof ? [set, proof] : [set];
   return new Promise((resolve, reject) => {
     const callback = (error: Error | null, result: QueryResult<Row>) => (error ? reject(error) : resolve(result));
-    client.query(new QueryUnderSettings(settings, { ...keepPrepared(client, statement), callback }));
+    client.query(new QueryAfter(first, { ...keepPrepared(client, statement), callback }));
   });
 }
 
-const knowing = new WeakSet<PoolClient>();
-
-/** Once for each connection, together with what follows. */
-function prepareSettings(client: PoolClient, settings: TransactionSettings): void {
-  if (knowing.has(client)) return;
-  knowing.add(client);
-  // If it fails so does what follows, where it is told; the next one tries again.
-  const callback = (error: Error | null) => error && knowing.delete(client);
-  client.query(new Preparation({ ...toStatement(settings), callback }));
+/** Once for each connection, together with what follows. If it fails so does that, where it is told. */
+function prepare(client: PoolClient, { name, text }: Preliminary, settings: readonly Preliminary[]): void {
+  const { connection } = client as PoolClient & { readonly connection: DriverConnection };
+  const isKnown = name in connection.parsedStatements || name in connection.submittedNamedStatements;
+  if (!isKnown) client.query(new Preparation(settings, { name, text, callback: () => undefined }));
 }
 
 /** What the driver's query and connection have, though its types do not say so. */
@@ -43,7 +58,9 @@ type DriverQuery = {
   handleCommandComplete(message: unknown, connection: DriverConnection): void;
 };
 type DriverConnection = {
-  bind(message: { statement: string; values: readonly string[] }): void;
+  readonly parsedStatements: Record<string, string>;
+  readonly submittedNamedStatements: Record<string, string>;
+  bind(message: { statement: string; values: Preliminary['values'] }): void;
   execute(message: { portal: string }): void;
   parse(message: { name: string; text: string }): void;
   sync(): void;
@@ -51,20 +68,41 @@ type DriverConnection = {
 const BaseQuery = Query as unknown as new (config: QueryConfig & { callback: unknown }) => DriverQuery & Query;
 
 class Preparation extends BaseQuery {
+  readonly #first: readonly Preliminary[];
+
+  constructor(first: readonly Preliminary[], config: QueryConfig & { callback: unknown }) {
+    super(config);
+    this.#first = first;
+  }
+
   override prepare(connection: DriverConnection): void {
+    execute(connection, this.#first);
     connection.parse(this);
+    connection.submittedNamedStatements[this.name] = this.text;
     connection.sync();
+  }
+
+  override handleDataRow(): void {}
+
+  override handleCommandComplete(): void {}
+}
+
+function execute(connection: DriverConnection, statements: readonly Preliminary[]): void {
+  for (const { name, values } of statements) {
+    connection.bind({ statement: name, values });
+    connection.execute({ portal: '' });
   }
 }
 
-/** The driver's query with the settings before it: their portal is not described, so that all they answer is a row and its end. */
-class QueryUnderSettings extends BaseQuery {
-  readonly #settings: TransactionSettings;
-  #areSet = false;
+/** The driver's query with others before it: their portals are not described, so that all they answer is rows and an end. */
+class QueryAfter extends BaseQuery {
+  readonly #first: readonly Preliminary[];
+  #awaited: number;
 
-  constructor(settings: TransactionSettings, config: QueryConfig & { callback: unknown }) {
+  constructor(first: readonly Preliminary[], config: QueryConfig & { callback: unknown }) {
     super(config);
-    this.#settings = settings;
+    this.#first = first;
+    this.#awaited = first.length;
   }
 
   override requiresPreparation(): boolean {
@@ -72,17 +110,16 @@ class QueryUnderSettings extends BaseQuery {
   }
 
   override prepare(connection: DriverConnection): void {
-    connection.bind({ statement: settingsStatement, values: Object.values(this.#settings) });
-    connection.execute({ portal: '' });
+    execute(connection, this.#first);
     super.prepare(connection);
   }
 
   override handleDataRow(message: unknown): void {
-    if (this.#areSet) super.handleDataRow(message);
+    if (this.#awaited === 0) super.handleDataRow(message);
   }
 
   override handleCommandComplete(message: unknown, connection: DriverConnection): void {
-    if (this.#areSet) super.handleCommandComplete(message, connection);
-    else this.#areSet = true;
+    if (this.#awaited === 0) super.handleCommandComplete(message, connection);
+    else this.#awaited--;
   }
 }

@@ -21,7 +21,7 @@ export function keepPrepared(client: PoolClient, { name, ...statement }: Stateme
   if (!name || statement.text.length > keptCharacters / 4) return statement as QueryConfig;
   const kept = keptBy.get(client) ?? createKept(client);
   kept.set(name, statement.text);
-  return { name, ...statement };
+  return { name, ...statement } as QueryConfig;
 }
 
 function createKept(client: PoolClient): LRUCache<string, string> {

@@ -48,12 +48,11 @@ export function oauthSettings(organizationId: string | null, requestId: string):
 
 /** Sets all of them until the end of the transaction. Prepared once per connection: every settings object has the same keys. */
 export function toStatement(settings: TransactionSettings) {
-  const calls = Object.keys(settings).map((name, index) => `set_config('${name}', $${index + 1}, true)`);
-  return { name: settingsStatement, text: `select ${calls.join(', ')}`, values: Object.values(settings) };
+  return { name: 'settings', text: settingsText, values: names.map((name) => settings[name]) };
 }
 
-/** The name under which a connection knows it. */
-export const settingsStatement = 'settings';
+const names = Object.keys(oauthSettings(null, '')) as (keyof TransactionSettings)[];
+const settingsText = `select ${names.map((name, index) => `set_config('${name}', $${index + 1}, true)`).join(', ')}`;
 
 /** One role per token: `me` stands alone, and `app` includes what `basic` may do. */
 function roleOf(scopes: readonly Scope[]): TransactionSettings['role'] {

@@ -11,11 +11,15 @@ import { queryOnce } from './transaction.ts';
  * @throws when the database does not answer
  */
 export async function verifyBearer(pool: Pool, token: string, requestId: string): Promise<Claims | null> {
-  if (!isToken('access', token)) return null;
+  return isToken('access', token) ? verifyTokenHash(pool, hashToken(token), requestId) : null;
+}
+
+/** The same by all that the database knows of a token. */
+export async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: string): Promise<Claims | null> {
   const { rows } = await queryOnce<AccessTokenRow>(pool, oauthSettings(null, requestId), {
     name: 'verify_access_token',
     text: 'select * from oauth.verify_access_token($1)',
-    values: [hashToken(token)],
+    values: [hash],
   });
   return rows[0] ? toClaims(rows[0]) : null;
 }

@@ -179,7 +179,7 @@ describe('audit.matrix', () => {
     );
 
     expect(counted?.rows).toBe(counted?.expected);
-    expect(counted?.oauth).toBe(10);
+    expect(counted?.oauth).toBe(11);
   });
 
   it('agrees with what a role may do', async () => {

@@ -67,9 +67,12 @@ describe('the permissions of the database', () => {
       select p.oid::regprocedure || ' as ' || p.proowner::regrole || ', ' || array_to_string(p.proconfig, ' ')
       from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
     expect(await lines(definers)).toEqual([
-      ...['audit.erase_person()', 'audit.record_rows()', 'audit.record_update()'].map(
-        (name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`,
-      ),
+      ...[
+        'app_hidden.require_access_token(bytea)',
+        'audit.erase_person()',
+        'audit.record_rows()',
+        'audit.record_update()',
+      ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.purge_changes(integer) as graph_helper, search_path=pg_catalog, pg_temp',

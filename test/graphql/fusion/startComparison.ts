@@ -10,6 +10,7 @@ import { createExecution } from '../../../src/graphql/execution.ts';
 import { buildGraph, type Graph } from '../../../src/graphql/schema.ts';
 import { createLog } from '../../../src/log.ts';
 import { createSecrets } from '../../../src/secrets.ts';
+import { liveToken } from '../../../src/token/accessTokens.ts';
 import { queries } from '../arbitrary/documents.ts';
 import type { Document } from '../arbitrary/render.ts';
 import { createValues } from '../arbitrary/values.ts';
@@ -64,9 +65,9 @@ export async function startComparison(urls: {
         const variables = JSON.parse(document.variables);
         const mostRows = checkArguments(graph.schema, prepared, variables);
         const signal = new AbortController().signal;
-        const claims = rows.claims[caller];
+        const token = liveToken(rows.claims[caller]);
         const execute = isFrugal ? sparing : generous;
-        const { status, body } = await execute({ prepared, variables, claims, requestId: 'same', mostRows, signal });
+        const { status, body } = await execute({ prepared, variables, token, requestId: 'same', mostRows, signal });
         // What the client is not told is in the log.
         return [status, body, ...lines.map(described)].join('\n');
       } catch (error) {

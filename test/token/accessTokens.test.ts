@@ -1,0 +1,136 @@
+import type { Pool } from 'pg';
+import { loadConfig } from '../../src/config.ts';
+import { createPool } from '../../src/database/pools.ts';
+import { createLog } from '../../src/log.ts';
+import {
+  type AccessToken,
+  AccessTokenEnded,
+  createPresentToken,
+  type PresentToken,
+} from '../../src/token/accessTokens.ts';
+import { createToken } from '../../src/token/format.ts';
+import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
+import { graphSettings } from '../../src/token/settings.ts';
+import { asClient, createApplication, expectTokens, type OauthTest, startOauthTest, token } from '../oauth/support.ts';
+
+let oauth: OauthTest;
+let pool: Pool;
+let present: PresentToken;
+beforeAll(async () => {
+  oauth = await startOauthTest();
+  const { authUrl: AUTH_DATABASE_URL } = oauth.database;
+  const environment = { AUTH_DATABASE_URL, SECRET_KEY: Buffer.alloc(32).toString('base64'), DATABASE_POOL_SIZE: '1' };
+  pool = createPool(AUTH_DATABASE_URL, loadConfig(environment, 'serve'), createLog('silent'));
+  present = createPresentToken(pool);
+});
+afterAll(async () => {
+  await pool.end();
+  await oauth.stop();
+});
+
+async function issue() {
+  const application = await createApplication(oauth, { scopes: ['basic', 'app'] });
+  const form = { grant_type: 'client_credentials', ...asClient(application) };
+  return { application, text: expectTokens(await token(oauth, { form }), 'app basic').access_token };
+}
+
+async function bring(text: string): Promise<AccessToken> {
+  const presented = await present(text, 'request-1');
+  if (!presented) throw new Error('The token is live');
+  return presented;
+}
+
+/** Reads the application's name as the holder of the token, and tells whether there was a proof. */
+async function readName(presented: AccessToken, claims = presented.claims) {
+  let hadProof: boolean | null = null;
+  const rows = await presented.relyOn(async (proof) => {
+    hadProof = proof !== null;
+    const client = await pool.connect();
+    try {
+      const statement = { text: 'select name from app_public.app' };
+      const settings = graphSettings(claims, 'request-1', 100);
+      return (await queryInImplicitTransaction<{ name: string }>(client, settings, statement, proof)).rows;
+    } finally {
+      client.release();
+    }
+  });
+  return { names: rows.map(({ name }) => name), hadProof };
+}
+
+const end = (text: string) =>
+  oauth.database.owner.query("delete from oauth.access_tokens where token_hash = sha256(convert_to($1, 'utf8'))", [
+    text,
+  ]);
+
+test('a token is looked up the first time, and from then on proves itself with what relies on it, once', async () => {
+  const { text } = await issue();
+
+  expect(await readName(await bring(text))).toEqual({ names: [expect.any(String)], hadProof: false });
+  const second = await bring(text);
+  expect(await readName(second)).toEqual({ names: [expect.any(String)], hadProof: true });
+  expect(await readName(second)).toEqual({ names: [expect.any(String)], hadProof: false });
+});
+
+test.each([
+  ['revoked', ({ text }: Issued) => end(text)],
+  [
+    'expired',
+    ({ text }: Issued) =>
+      oauth.database.owner.query(
+        "update oauth.access_tokens set expires_at = now() - interval '1 second' where token_hash = sha256(convert_to($1, 'utf8'))",
+        [text],
+      ),
+  ],
+  [
+    'its application is disabled',
+    ({ application }: Issued) =>
+      oauth.database.owner.query('update oauth.applications set disabled_at = now() where id = $1', [application.id]),
+  ],
+])('one that has ended opens nothing, though it is remembered: %s', async (_how, finish) => {
+  const issued = await issue();
+  const before = await bring(issued.text);
+  const remembered = await bring(issued.text);
+  const asked = await bring(issued.text);
+
+  await finish(issued);
+
+  await expect(readName(remembered)).rejects.toThrow(AccessTokenEnded);
+  await expect(readName(remembered)).rejects.toThrow(AccessTokenEnded);
+  await expect(asked.requireLive()).rejects.toThrow(AccessTokenEnded);
+  expect(await present(issued.text, 'request-1')).toBeNull();
+  // What was found live stays so for the rest of its request.
+  expect(await readName(before)).toMatchObject({ names: [expect.any(String)] });
+});
+
+type Issued = Awaited<ReturnType<typeof issue>>;
+
+test.each([
+  ['the organization', { organizationId: '00000000-0000-7000-8000-000000000000' }],
+  ['the application', { applicationId: '00000000-0000-7000-8000-000000000000' }],
+  ['the person', { userId: '00000000-0000-7000-8000-000000000000' }],
+  ['the grant', { grantId: '00000000-0000-7000-8000-000000000000' }],
+  ['the scopes', { scopes: ['app'] as const }],
+])('claims that are not those of the token open nothing: %s', async (_what, other) => {
+  const { text } = await issue();
+  await bring(text);
+  const remembered = await bring(text);
+
+  await expect(readName(remembered, { ...remembered.claims, ...other })).rejects.toThrow(AccessTokenEnded);
+  expect(await readName(await bring(text))).toMatchObject({ names: [expect.any(String)] });
+});
+
+test('a failure of what relies on it says nothing about the token', async () => {
+  const { text } = await issue();
+  await bring(text);
+  const remembered = await bring(text);
+
+  await expect(remembered.relyOn(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+
+  expect(await readName(remembered)).toMatchObject({ hadProof: true });
+  await expect(remembered.requireLive()).resolves.toBeUndefined();
+});
+
+test('what was never issued is null', async () => {
+  expect(await present(createToken('access'), 'request-1')).toBeNull();
+  expect(await present('gqs_at_nonsense', 'request-1')).toBeNull();
+});
