@@ -170,7 +170,7 @@ function declaredOf(variables: Operation['variables'], { variableDefinitions = [
 
 /** Planning takes time with fields and with connections below connections; writing an answer with its rows. */
 export function isLong({ prepared: { size }, mostRows }: Operation): boolean {
-  return size.fields > 200 || size.depth * size.connections > 500 || mostRows > 1000;
+  return size.fields > 200 || size.depth * size.connections > 500 || mostRows > 3000;
 }
 
 /** A line of the other thread's log, with its level and fields. */
