@@ -127,7 +127,13 @@ export async function startService(
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([connections.end(), delay(2000, undefined, { ref: false })]));
 
-    const databaseReason = watchDatabase(connections, log);
+    const { readiness: databaseReason, stop: stopWatching } = watchDatabase({
+      pool: connections,
+      authUrl,
+      poolWaitMs: config.poolWaitMs,
+      log,
+    });
+    resources.defer(stopWatching);
     const demoAccess = embedded?.demo ?? demo;
     const context = { config, url, pool: connections, authUrl, keys, operations, demo: demoAccess, metrics, log };
     const serving = Promise.withResolvers<void>();

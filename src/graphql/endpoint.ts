@@ -3,7 +3,8 @@ import type { Pool } from 'pg';
 import type { GraphQLError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
-import { isUnavailable } from '../database/unavailable.ts';
+import { logUnavailable } from '../database/logUnavailable.ts';
+import { isTemporary } from '../database/unavailable.ts';
 import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
@@ -58,7 +59,7 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
     const signal = untilClosed(response);
     const [outcome] = await Promise.allSettled([perform(request, response, token, signal)]);
     // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
-    const isAway = outcome.status === 'rejected' ? isUnavailable(outcome.reason) : outcome.value.status === 503;
+    const isAway = outcome.status === 'rejected' ? isTemporary(outcome.reason) : outcome.value.status === 503;
     if (!isAway && !signal.aborted) await token?.requireLive();
     if (outcome.status === 'rejected') throw outcome.reason;
     Object.assign(factsOf(response), outcome.value.facts);
@@ -102,7 +103,9 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
   const refuse: ErrorRequestHandler = (error, _request, response, next) => {
     const refusal = toAnswer(error, response, config);
     if (!refusal) return next(error);
-    const errors = refusal.errors.map((error) => presentError(error, { requestId: requestIdOf(response), rules, log }));
+    const requestId = requestIdOf(response);
+    if (refusal.status === 503) logUnavailable(log, error, { requestId });
+    const errors = refusal.errors.map((error) => presentError(error, { requestId, rules, log }));
     factsOf(response).code = String(errors[0]?.extensions?.code);
     send(response.set(refusal.headers ?? {}), { status: refusal.status, body: JSON.stringify({ errors }) });
   };
@@ -162,7 +165,7 @@ function toAnswer(error: unknown, response: Response, config: Config): Refusal |
     return { status: isLegacy ? 200 : 400, errors: error.errors };
   }
   if (error instanceof AccessTokenEnded) return toAnswer(unauthenticated('token'), response, config);
-  if (isUnavailable(error)) {
+  if (isTemporary(error)) {
     return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
   }
   // What body-parser throws has the status of the client's mistake.
