@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Tenant } from '../../graphql/support.ts';
+import type { TenantWithSecret } from './tenant.ts';
 
 /** What clients ask for: a page of users, as many as the second thread serves, a new user, an access token. */
 export const kinds = ['query', 'long query', 'mutation', 'token'] as const;
@@ -21,8 +21,6 @@ export type Clients = {
   /** Resolves when no request is under way any more. */
   stop(): Promise<void>;
 };
-
-export type TenantWithSecret = Tenant & { readonly secret: string };
 
 /** Two clients of each kind, each of which sends its next request shortly after the last answer. */
 export function startClients(urlOf: () => string, tenant: TenantWithSecret): Clients {
