@@ -4,6 +4,7 @@ import type { GraphQLError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
+import type { Replica } from '../database/replica.ts';
 import { isTemporary } from '../database/unavailable.ts';
 import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
@@ -11,6 +12,7 @@ import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
+import { createPresentWriter } from '../token/writes.ts';
 import { traced, tracedSync } from '../tracing/traced.ts';
 import { checkArguments } from './arguments.ts';
 import { createDocumentReader, DocumentRefused, isIntrospection } from './document.ts';
@@ -18,6 +20,7 @@ import { graphqlError, presentError } from './errors.ts';
 import { type Answer, createExecution } from './execution.ts';
 import { isLong, type Offload } from './offload.ts';
 import { allowOnly, rememberDocuments } from './persisted.ts';
+import { createReplicaQueries } from './replicaQueries.ts';
 import { RequestRefused, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
 import { checkStoredOperations, type StoredOperations } from './storedOperations.ts';
@@ -25,6 +28,8 @@ import { checkStoredOperations, type StoredOperations } from './storedOperations
 export type EndpointParts = {
   config: Config;
   pool: Pool;
+  /** Null when all is asked of the primary. */
+  replica: Replica | null;
   secrets: Secrets;
   graph: Graph;
   /** Null when any document is answered. */
@@ -39,13 +44,24 @@ export type EndpointParts = {
  *
  * @throws {ConfigError} when a stored operation does not fit the schema
  */
-export function createEndpoint({ config, pool, secrets, graph, operations, offload, log }: EndpointParts): Router {
+export function createEndpoint({
+  config,
+  pool,
+  replica,
+  secrets,
+  graph,
+  operations,
+  offload,
+  log,
+}: EndpointParts): Router {
   const { schema } = graph;
   const readDocument = createDocumentReader(schema, config.limits);
   if (operations) checkStoredOperations(operations, readDocument);
   const persisted = operations ? allowOnly(operations) : rememberDocuments();
-  const present = createPresentToken(pool);
-  const executeOperation = createExecution({ config, pool, secrets, graph, log });
+  const queries = replica && createReplicaQueries(replica, pool, log);
+  const present = replica ? createPresentWriter(pool) : createPresentToken(pool);
+  const replicaPool = replica?.pool ?? null;
+  const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: Request, response: Response) => {
@@ -68,6 +84,7 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
 
   const perform = async (request: Request, response: Response, token: AccessToken | null, signal: AbortSignal) => {
     const facts = factsOf(response);
+    const requestId = requestIdOf(response);
     const parameters = readRequest(request);
     const claims = token?.claims ?? null;
     const prepared = tracedSync('read document', () =>
@@ -80,10 +97,14 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
     facts.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
     const mostRows = checkArguments(schema, prepared, variables);
-    const operation = { prepared, variables, token, requestId: requestIdOf(response), mostRows, signal };
-    const answered = await (isLong(operation)
+    const isQuery = prepared.operation.operation === 'query';
+    const replicaLsns = (isQuery && token && queries?.requiredBy(token, requestId)) || null;
+    const operation = { prepared, variables, token, requestId, mostRows, replicaLsns, signal };
+    const answering = isLong(operation)
       ? traced('execute elsewhere', {}, () => offload.execute(operation))
-      : executeOperation(operation));
+      : executeOperation(operation);
+    // Whatever came of a change: whoever is told of it, or asks again, shall see it.
+    const answered = await answering.finally(() => isQuery || !token || queries?.changedBy(token, requestId));
     persisted.keep(parameters, claims);
     return answered;
   };

@@ -18,7 +18,7 @@ import { limitExceeded } from './limits.ts';
 
 /** What the other thread is started with. */
 export type OffloadSettings = {
-  readonly config: PoolSettings & Pick<Config, 'limits' | 'fusion' | 'logLevel' | 'slowMs' | 'tracing'>;
+  readonly config: PoolSettings & Pick<Config, 'limits' | 'fusion' | 'logLevel' | 'slowMs' | 'tracing' | 'replicaUrl'>;
   readonly authUrl: string;
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
 };

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createPool } from '../database/pools.ts';
 import { watchDatabase } from '../database/readiness.ts';
+import { createReplicaPool } from '../database/replica.ts';
 import { isTemporary } from '../database/unavailable.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
@@ -30,6 +31,7 @@ const endTracing =
 const pool = createPool(authUrl, { ...config, poolSize: 2 }, log, config.statementTimeoutMs);
 // For what it does in an outage; the main thread tells of it.
 watchDatabase({ pool, authUrl, poolWaitMs: config.poolWaitMs, log: createLog('silent') });
+const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
 // When this fails the thread ends, and the next long operation starts another. Of outages tells the watch on the database.
 const graph = await buildGraph(pool, mayFuse(config, log)).catch((error: unknown) => {
@@ -38,7 +40,7 @@ const graph = await buildGraph(pool, mayFuse(config, log)).catch((error: unknown
   process.exit();
 });
 const readDocument = createDocumentReader(graph.schema, config.limits);
-const execute = createExecution({ config, pool, secrets, graph, log });
+const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
 
 const running = new Map<number, AbortController>();
 

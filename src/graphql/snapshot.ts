@@ -1,9 +1,10 @@
 import type { Writable } from 'node:stream';
-import { DatabaseError, type Pool, type PoolClient, type QueryResult } from 'pg';
-import type { Preliminary, Statement } from '../token/implicitTransaction.ts';
+import { DatabaseError, type PoolClient, type QueryResult } from 'pg';
+import { type Preliminary, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
 import { keepPrepared } from '../token/preparedStatements.ts';
 import { type TransactionSettings, toStatement } from '../token/settings.ts';
 import { cancellable } from './cancellation.ts';
+import type { Server } from './statements.ts';
 
 export type Snapshot = {
   /** @param proof runs before the statement, which does not run if that fails */
@@ -15,14 +16,21 @@ export type Snapshot = {
  * One transaction on one connection, in which every statement sees the same state of the database and none can change it. They run
  * one after the other; one that fails does not take the others with it, unless it took too long.
  */
-export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: AbortSignal): Snapshot {
+export function openSnapshot(
+  { pool, requirement }: Server,
+  settings: TransactionSettings,
+  signal: AbortSignal,
+): Snapshot {
   const connected = pool.connect();
   let isOpen = false;
   let tookTooLong: unknown = null;
 
   const open = (client: PoolClient) => {
     isOpen = true;
-    return [client.query('begin isolation level repeatable read read only'), client.query(toStatement(settings))];
+    // In a transaction of its own: what becomes true while it is asked, a snapshot from before would not show.
+    const required = requirement ? [queryInImplicitTransaction(client, settings, requirement)] : [];
+    const begun = client.query('begin isolation level repeatable read read only');
+    return [...required, begun, client.query(toStatement(settings))];
   };
 
   const runNow = async (client: PoolClient, statement: Statement, proof: Preliminary | null): Promise<QueryResult> => {
