@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { migrate } from '../../../src/database/migrate.ts';
-import { placePostgres } from '../../../src/database/postgresPlace.ts';
+import { type PostgresPlace, placePostgres } from '../../../src/database/postgresPlace.ts';
 import { createCluster, endLeftovers, runningPort } from '../../../src/database/postgresProcess.ts';
 import { createLog } from '../../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../support/dataDirectory.ts';
@@ -21,19 +22,35 @@ export type PostgresServer = {
   start(): Promise<void>;
   /** SIGINT ends its sessions, SIGQUIT does it without a checkpoint, SIGKILL leaves it no time for anything. */
   end(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>;
+  /** A streaming replica of it, for which it is restarted. */
+  replicate(settings?: Settings): Promise<PostgresServer>;
   /** Stops it if it runs, and deletes all that it had. */
   remove(): Promise<void>;
 };
 
-/** A migrated PostgreSQL of the test's own, which looks after itself no more than the test does; `settings` are of postgresql.conf. */
-export async function startPostgresServer(settings: Record<string, string | number> = {}): Promise<PostgresServer> {
+/** Of postgresql.conf. */
+type Settings = Record<string, string | number>;
+
+const password = 'of-the-test';
+
+/** A migrated PostgreSQL of the test's own, which looks after itself no more than the test does. */
+export async function startPostgresServer(settings: Settings = {}): Promise<PostgresServer> {
+  const server = await run(settings, (place) => createCluster(place, 'postgres', password));
+  const administrator = new Client({ connectionString: server.ownerUrl.replace(/graph$/, 'postgres') });
+  await administrator.connect();
+  await administrator.query('create database graph');
+  await administrator.end();
+  await migrate(server, createLog('error'));
+  return server;
+}
+
+async function run(settings: Settings, create: (place: PostgresPlace) => Promise<void>): Promise<PostgresServer> {
   const dataDir = await createTestDataDirectory();
   const place = await placePostgres(dataDir, createLog('error'));
   const port = await freePort();
-  const password = 'of-the-test';
-  await createCluster(place, 'postgres', password);
+  await create(place);
   const closed = opened(`PostgreSQL on ${port}`);
-  const urlOf = (user: string, name: string) => `postgres://${user}:${password}@127.0.0.1:${port}/${name}`;
+  const urlOf = (user: string) => `postgres://${user}:${password}@127.0.0.1:${port}/graph`;
   const given = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', ...settings };
   const args = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
@@ -62,19 +79,23 @@ export async function startPostgresServer(settings: Record<string, string | numb
   };
 
   await start();
-  const administrator = new Client({ connectionString: urlOf('postgres', 'postgres') });
-  await administrator.connect();
-  await administrator.query('create database graph');
-  await administrator.end();
-  const urls = { ownerUrl: urlOf('postgres', 'graph'), authUrl: urlOf('authenticator', 'graph') };
-  await migrate(urls, createLog('error'));
-
   return {
     port,
-    ...urls,
+    ownerUrl: urlOf('postgres'),
+    authUrl: urlOf('authenticator'),
     user: place.user,
     start,
     end,
+    async replicate(settings = {}) {
+      const primary_conninfo = `host=127.0.0.1 port=${port} user=postgres password=${password}`;
+      await end('SIGINT');
+      const replica = await run({ wal_retrieve_retry_interval: 100, ...settings, primary_conninfo }, async (copy) => {
+        await promisify(execFile)('cp', ['--archive', place.cluster, copy.cluster]);
+        await writeFile(join(copy.cluster, 'standby.signal'), '');
+      });
+      await start();
+      return replica;
+    },
     async remove() {
       await end('SIGQUIT');
       await removeTestDataDirectory(dataDir);
