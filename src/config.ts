@@ -105,6 +105,7 @@ const environment = z.object({
   REPLICA_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000).default(2000),
+  DATABASE_PREPARED_STATEMENTS: z.stringbool({ error: 'must be true or false' }).default(true),
   STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000).default(10_000),
   SECRET_KEY: secretKey.optional(),
   SECRET_KEY_PREVIOUS: secretKey.optional(),
@@ -227,6 +228,8 @@ function toConfig(env: z.output<typeof environment>) {
     replicaUrl: env.REPLICA_DATABASE_URL,
     poolSize: env.DATABASE_POOL_SIZE,
     poolWaitMs: env.DATABASE_POOL_WAIT_MS,
+    /** Off for a pooler that gives each transaction another session and does not keep statements prepared. */
+    preparedStatements: env.DATABASE_PREPARED_STATEMENTS,
     statementTimeoutMs: env.STATEMENT_TIMEOUT_MS,
     /** 32 bytes; unset only with the embedded database, which keeps one in its data directory. */
     secretKey: env.SECRET_KEY,

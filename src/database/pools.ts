@@ -1,11 +1,13 @@
 import type { Socket } from 'node:net';
-import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { serverClient } from './serverClient.ts';
 import { traceStatements } from './traceStatements.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
-export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTimeoutMs'>;
+export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTimeoutMs'> &
+  Partial<Pick<Config, 'preparedStatements'>>;
 
 /**
  * The running server's connections, all as the authenticator. A statement ends after `statementTimeoutMs` with SQLSTATE
@@ -16,7 +18,7 @@ export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTi
  */
 export function createPool(
   authUrl: string,
-  { poolSize, poolWaitMs, statementTimeoutMs }: PoolSettings,
+  { poolSize, poolWaitMs, statementTimeoutMs, preparedStatements = true }: PoolSettings,
   log: Log,
   waitMs = poolWaitMs,
 ): RenewablePool {
@@ -24,7 +26,7 @@ export function createPool(
     max: poolSize,
     connectionTimeoutMillis: waitMs,
     statement_timeout: statementTimeoutMs,
-    Client: clientThatConnectsWithin(poolWaitMs),
+    Client: serverClient({ connectMs: poolWaitMs, preparesStatements: preparedStatements }),
     patience: { doubtMs: poolWaitMs, giveUpMs: statementTimeoutMs + graceMs },
   });
 }
@@ -78,15 +80,6 @@ function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): B
 }
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
-
-/** The pool has one limit for both, a free connection and a new one. */
-function clientThatConnectsWithin(ms: number) {
-  return class extends Client {
-    constructor(config?: ClientConfig) {
-      super({ ...config, connectionTimeoutMillis: ms });
-    }
-  };
-}
 
 /** What the driver's connection has, though its types do not say so. */
 type WithSocket = { readonly connection: { readonly stream: Socket } };
