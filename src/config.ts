@@ -102,8 +102,10 @@ const environment = z.object({
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: postgresUrl.optional(),
   AUTH_DATABASE_URL: postgresUrl.optional(),
+  REPLICA_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000).default(2000),
+  DATABASE_PREPARED_STATEMENTS: z.stringbool({ error: 'must be true or false' }).default(true),
   STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000).default(10_000),
   SECRET_KEY: secretKey.optional(),
   SECRET_KEY_PREVIOUS: secretKey.optional(),
@@ -146,8 +148,9 @@ export const variableNames: readonly string[] = Object.keys(environment.shape);
 
 /** What one variable alone cannot show; by the raw values, so that a wrong one elsewhere does not hide it. */
 function problemsWithOwnDatabase(env: Record<string, string | undefined>, command: Command): string[] {
-  const { DATABASE_URL: owner, AUTH_DATABASE_URL: authenticator } = env;
-  if (!owner && !authenticator) return [];
+  const { DATABASE_URL: owner, AUTH_DATABASE_URL: authenticator, REPLICA_DATABASE_URL: replica } = env;
+  if (!owner && !authenticator)
+    return replica ? ['REPLICA_DATABASE_URL: needs AUTH_DATABASE_URL: the embedded database has no replica'] : [];
   const problems = neededWithOwnDatabase[command]
     .filter((name) => !env[name])
     .map((name) => `${name}: ${whyNeeded[name]}`);
@@ -221,8 +224,12 @@ function toConfig(env: z.output<typeof environment>) {
     mostWaiting: env.MAX_WAITING,
     /** Of clients, in one process. */
     mostConnections: env.MAX_CONNECTIONS,
+    /** The authenticator's, at a streaming replica that answers queries; unset: the primary answers all. */
+    replicaUrl: env.REPLICA_DATABASE_URL,
     poolSize: env.DATABASE_POOL_SIZE,
     poolWaitMs: env.DATABASE_POOL_WAIT_MS,
+    /** Off for a pooler that gives each transaction another session and does not keep statements prepared. */
+    preparedStatements: env.DATABASE_PREPARED_STATEMENTS,
     statementTimeoutMs: env.STATEMENT_TIMEOUT_MS,
     /** 32 bytes; unset only with the embedded database, which keeps one in its data directory. */
     secretKey: env.SECRET_KEY,

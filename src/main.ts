@@ -51,7 +51,14 @@ async function serve(): Promise<void> {
 async function superviseWorkers(config: Config, count: number, log: Log): Promise<void> {
   cluster.setupPrimary({ serialization: 'advanced' });
   // What they need of these comes by message.
-  const fork = () => cluster.fork({ DATABASE_URL: '', AUTH_DATABASE_URL: '', SECRET_KEY: '', SECRET_KEY_PREVIOUS: '' });
+  const fork = () =>
+    cluster.fork({
+      DATABASE_URL: '',
+      AUTH_DATABASE_URL: '',
+      REPLICA_DATABASE_URL: '',
+      SECRET_KEY: '',
+      SECRET_KEY_PREVIOUS: '',
+    });
   const { supervise } = await import('./workers/supervise.ts');
   const supervisor = supervise(config, count, fork, log);
   stopOnSignals(Promise.resolve(supervisor), log);

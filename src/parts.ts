@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'postgraphile/graphql';
 import { encodeNodeId } from '../plugins/NodeIdPlugin.ts';
 import type { Config } from './config.ts';
 import type { RenewablePool } from './database/pools.ts';
+import type { Replica } from './database/replica.ts';
 import { readMigrations, watchMigrations } from './database/watchMigrations.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
 import { mayFuse } from './graphql/mayFuse.ts';
@@ -25,6 +26,8 @@ export type PartsContext = {
   url: string;
   /** Connections as the authenticator. */
   pool: RenewablePool;
+  /** Null when all is asked of the primary. */
+  replica: Replica | null;
   /** How to connect as the authenticator. */
   authUrl: string;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one; 32 bytes each. */
@@ -98,7 +101,7 @@ async function createEdition(
   context: PartsContext,
   secrets: Secrets,
 ): Promise<Edition & { readonly schema: GraphQLSchema }> {
-  const { config, pool, authUrl, keys, operations, log } = context;
+  const { config, pool, replica, authUrl, keys, operations, log } = context;
   const graph = await buildGraph(pool, mayFuse(config, log));
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
@@ -108,7 +111,9 @@ async function createEdition(
     await graph.release();
   };
   try {
-    const endpoint = createEndpoint({ config, pool, secrets, graph, operations, offload, log });
+    const endpoint = createEndpoint({ config, pool, replica, secrets, graph, operations, offload, log });
+    // What is asked now is asked of tables and columns that it may not have yet.
+    replica?.doubt();
     const tools = await createToolsRouter({ ...context, schema });
     return { schema, handler: Router().use(tools).use('/graphql', endpoint), release };
   } catch (error) {

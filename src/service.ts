@@ -1,16 +1,18 @@
 import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createPool, type RenewablePool } from './database/pools.ts';
 import { watchDatabase } from './database/readiness.ts';
+import { type Replica, watchReplica } from './database/replica.ts';
 import { readStoredOperations } from './graphql/storedOperations.ts';
 import { createAdmission } from './http/admission.ts';
 import { isHealthCheck } from './http/health.ts';
 import { type HttpServer, listen } from './http/server.ts';
 import type { Log } from './log.ts';
-import { createMetrics } from './metrics/createMetrics.ts';
+import { createMetrics, type Metrics } from './metrics/createMetrics.ts';
 import { measureRequests } from './metrics/measureRequests.ts';
 import { showMetrics } from './metrics/showMetrics.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
@@ -79,10 +81,11 @@ export async function startService(
   await lockEmbedded(config, resources);
   let answer = app(null);
   let pool: RenewablePool | undefined;
+  let replica: Replica | null = null;
   const admit = createAdmission({
     mostWaiting: config.mostWaiting,
     waitMs: config.poolWaitMs,
-    isDatabaseBusy: () => !!pool && pool.waitingCount > pool.idleCount,
+    isDatabaseBusy: () => [pool, replica?.pool].some((pool) => !!pool && pool.waitingCount > pool.idleCount),
     onOverload: ({ refused }) => {
       if (refused === null) log.warn('overloaded: refusing what cannot be served soon');
       else log.info({ refused }, 'no longer overloaded');
@@ -120,16 +123,32 @@ export async function startService(
     await prepare?.(ownerUrl);
     const connections = createPool(authUrl, config, log);
     pool = connections;
-    metrics.watchThread('main', () => {
-      const { totalCount: size, idleCount: idle, waitingCount: waiting } = connections;
-      return { pool: { size, idle, waiting } };
-    });
+    metrics.watchThread('main', () => ({ pool: stateOf(connections) }));
     // A statement that outlives the drain ends with its own timeout, not with ours.
     resources.defer(() => Promise.race([connections.end(), delay(2000, undefined, { ref: false })]));
 
-    const databaseReason = watchDatabase(connections, log);
+    const { readiness: databaseReason, stop: stopWatching } = watchDatabase({
+      pool: connections,
+      authUrl,
+      poolWaitMs: config.poolWaitMs,
+      log,
+    });
+    resources.defer(stopWatching);
+    replica = openReplica(config, connections, metrics, log);
+    if (replica) resources.defer(replica.stop);
     const demoAccess = embedded?.demo ?? demo;
-    const context = { config, url, pool: connections, authUrl, keys, operations, demo: demoAccess, metrics, log };
+    const context = {
+      config,
+      url,
+      pool: connections,
+      replica,
+      authUrl,
+      keys,
+      operations,
+      demo: demoAccess,
+      metrics,
+      log,
+    };
     const serving = Promise.withResolvers<void>();
     let parts: Parts | null = null;
     const build = async (): Promise<string | null> => {
@@ -168,6 +187,17 @@ export async function startService(
 
 /** How long what is in flight may take once the service stops. */
 export const drainMs = 10_000;
+
+function openReplica(config: Config, primary: Pool, metrics: Metrics, log: Log): Replica | null {
+  const { replicaUrl: url } = config;
+  if (!url) return null;
+  const replica = watchReplica({ url, primary, config, log });
+  metrics.watchThread('main, replica', () => ({ pool: stateOf(replica.pool) }));
+  metrics.watchReplica(() => replica.required() !== null);
+  return replica;
+}
+
+const stateOf = ({ totalCount: size, idleCount: idle, waitingCount: waiting }: Pool) => ({ size, idle, waiting });
 
 async function keepTrying(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
   let reason: string | null;

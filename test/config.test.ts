@@ -55,6 +55,12 @@ describe('the configuration', () => {
     expect(problemsOf(environment).join()).not.toContain(secret);
   });
 
+  it('refuses a replica of the embedded database, which has none', () => {
+    expect(problemsOf({ REPLICA_DATABASE_URL: 'postgres://server@replica/graph' })).toEqual([
+      'REPLICA_DATABASE_URL: needs AUTH_DATABASE_URL: the embedded database has no replica',
+    ]);
+  });
+
   it('refuses an authenticator that is the owner', () => {
     const url = 'postgres://owner:secret@db/graph';
 

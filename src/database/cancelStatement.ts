@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
 import type { PoolClient } from 'pg';
+import { retire } from './pools.ts';
 
 /**
  * Asks PostgreSQL to end what this connection is running, by a CancelRequest on a connection of its own (PostgreSQL's protocol,
- * message formats), which also reaches through PgBouncer. Resolves when it was heard, or could not be delivered: the
- * statement timeout is left then.
+ * message formats), which also reaches through PgBouncer. Resolves when it was heard. Should that not be known within a second, it
+ * might come late and end somebody else's statement: the connection is not used again, and the statement timeout is left.
  */
 export function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port, processID, secretKey } = client as PoolClient & Target;
@@ -16,8 +17,12 @@ export function cancelStatement(client: PoolClient): Promise<void> {
 
   return new Promise((resolve) => {
     const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-    socket.setTimeout(1000, () => socket.destroy());
-    socket.on('error', () => undefined).on('close', () => resolve());
+    const giveUp = () => {
+      retire(client);
+      socket.destroy();
+    };
+    socket.setTimeout(1000, giveUp);
+    socket.on('error', giveUp).on('close', () => resolve());
     socket.end(message);
     // PostgreSQL answers by closing; without reading one would not notice.
     socket.resume();

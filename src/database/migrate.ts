@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Logger, migrate as runMigrations } from 'graphile-migrate';
 import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
-import { Client, type Pool } from 'pg';
+import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import { createAuthenticator } from './authenticator.ts';
@@ -37,12 +37,12 @@ export async function migrate({ ownerUrl, authUrl }: DatabaseUrls, log: Log): Pr
  * Whether every committed migration was applied, as the authenticator sees it. A newer database counts as current, so
  * that a deployment can migrate before it replaces its servers.
  */
-export async function migrationsAreCurrent(pool: Pool): Promise<boolean> {
+export async function migrationsAreCurrent(database: Pool | ClientBase): Promise<boolean> {
   newestHash ??= readNewestHash();
   const newest = await newestHash;
   if (newest === null) return true;
   try {
-    const applied = await pool.query('select from graphile_migrate.migrations where hash = $1', [newest]);
+    const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [newest]);
     return applied.rowCount === 1;
   } catch (error) {
     if (isMissingOrForbidden(error)) return false;

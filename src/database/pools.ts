@@ -1,21 +1,33 @@
+import type { Socket } from 'node:net';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { serverClient } from './serverClient.ts';
 import { traceStatements } from './traceStatements.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
-export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTimeoutMs'>;
+export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTimeoutMs'> &
+  Partial<Pick<Config, 'preparedStatements'>>;
 
 /**
  * The running server's connections, all as the authenticator. A statement ends after `statementTimeoutMs` with SQLSTATE
- * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`.
+ * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`, and a
+ * statement when PostgreSQL has not ended it a second later than it should: then the connection is dead without a sign.
+ *
+ * @param waitMs how long to wait for a connection that others use; as long as for a new one unless said
  */
-export function createPool(authUrl: string, config: PoolSettings, log: Log): RenewablePool {
-  const { poolSize, poolWaitMs, statementTimeoutMs } = config;
+export function createPool(
+  authUrl: string,
+  { poolSize, poolWaitMs, statementTimeoutMs, preparedStatements = true }: PoolSettings,
+  log: Log,
+  waitMs = poolWaitMs,
+): RenewablePool {
   return createBoundedPool(authUrl, log, {
     max: poolSize,
-    connectionTimeoutMillis: poolWaitMs,
+    connectionTimeoutMillis: waitMs,
     statement_timeout: statementTimeoutMs,
+    Client: serverClient({ connectMs: poolWaitMs, preparesStatements: preparedStatements }),
+    patience: { doubtMs: poolWaitMs, giveUpMs: statementTimeoutMs + graceMs },
   });
 }
 
@@ -25,14 +37,36 @@ export type RenewablePool = Pool & {
    * types of their columns, and refuses them (SQLSTATE 0A000) when a migration has changed these.
    */
   renew(): void;
+  /** Calls back when a connection was lost, could not be had, or has been silent for suspiciously long. */
+  onTrouble(listener: () => void): void;
+  /**
+   * Remembers what each connection has received.
+   *
+   * @returns what breaks those off that have received nothing since, with {@link DatabaseUnavailable} for whoever waits for them
+   */
+  rememberSilence(): () => void;
 };
+
+/** The connection is not handed out again. Whoever has it may go on. */
+export function retire(client: PoolClient): void {
+  retired.add(client);
+}
 
 /** A few connections as the owner, for migrations, provisioning and admin commands; without a statement timeout. */
 export function createOwnerPool(ownerUrl: string, log: Log): Pool {
   return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
 }
 
-function createBoundedPool(url: string, log: Log, options: PoolConfig): BoundedPool {
+const graceMs = 1000;
+
+const retired = new WeakSet<PoolClient>();
+
+type BoundedPoolConfig = PoolConfig & {
+  /** How long a connection that is in use may receive nothing until it is trouble, and until it is the end; for ever unless said. */
+  readonly patience?: { readonly doubtMs: number; readonly giveUpMs: number };
+};
+
+function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): BoundedPool {
   const pool = new BoundedPool({
     connectionString: url,
     application_name: 'graph-query-service',
@@ -40,29 +74,64 @@ function createBoundedPool(url: string, log: Log, options: PoolConfig): BoundedP
     pipeline: true,
     ...options,
   });
-  // An idle connection was lost; the next request opens another. The second argument holds the password: never log it.
-  pool.on('error', (error) => log.warn({ error }, 'lost an idle database connection'));
+  // The next request opens another; if it cannot, the watch tells. The second argument holds the password: never log it.
+  pool.on('error', (error) => log.debug({ error }, 'lost an idle database connection'));
   return pool;
 }
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
 
+/** What the driver's connection has, though its types do not say so. */
+type WithSocket = { readonly connection: { readonly stream: Socket } };
+const socketOf = (client: PoolClient) => (client as PoolClient & WithSocket).connection.stream;
+
 class BoundedPool extends Pool implements RenewablePool {
   #current = new WeakSet<PoolClient>();
+  readonly #all = new Set<PoolClient>();
+  #tellTrouble: () => void = () => undefined;
 
-  constructor(options: PoolConfig) {
+  constructor({ patience, ...options }: BoundedPoolConfig) {
     super(options);
     this.on('connect', (client) => {
       this.#current.add(client);
+      this.#all.add(client);
       traceStatements(client);
       // The pool hears of idle connections only. One that is lost while it is handed out fails the next statement, too; unheard,
       // the event would end the process.
-      client.on('error', () => undefined);
+      client.on('error', () => this.#tellTrouble());
     });
+    this.on('remove', (client) => this.#all.delete(client));
+    if (patience) this.#beImpatient(patience);
+  }
+
+  #beImpatient({ doubtMs, giveUpMs }: NonNullable<BoundedPoolConfig['patience']>): void {
+    this.on('connect', (client) => {
+      const socket = socketOf(client);
+      socket.on('timeout', () => {
+        this.#tellTrouble();
+        if (socket.timeout === doubtMs && giveUpMs > doubtMs) return void socket.setTimeout(giveUpMs - doubtMs);
+        // The others are as old, and may be as dead.
+        this.renew();
+        breakOff(client);
+      });
+    });
+    this.on('acquire', (client) => void socketOf(client).setTimeout(Math.min(doubtMs, giveUpMs)));
+    this.on('release', (_error, client) => void socketOf(client).setTimeout(0));
   }
 
   renew(): void {
     this.#current = new WeakSet();
+  }
+
+  onTrouble(listener: () => void): void {
+    this.#tellTrouble = listener;
+  }
+
+  rememberSilence(): () => void {
+    const received = new Map([...this.#all].map((client) => [client, socketOf(client).bytesRead]));
+    return () => {
+      for (const [client, bytes] of received) if (socketOf(client).bytesRead === bytes) breakOff(client);
+    };
   }
 
   override connect(): Promise<PoolClient>;
@@ -70,8 +139,8 @@ class BoundedPool extends Pool implements RenewablePool {
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
     if (!callback) return this.#connectOnce();
     super.connect((error, client, done) => {
-      if (error) return callback(new DatabaseUnavailable({ cause: error }), client, done);
-      if (!client || this.#current.has(client)) return callback(undefined, client, done);
+      if (error) return callback(this.#unavailable(error), client, done);
+      if (!client || this.#isUsable(client)) return callback(undefined, client, done);
       done(true);
       this.connect(callback);
     });
@@ -80,10 +149,24 @@ class BoundedPool extends Pool implements RenewablePool {
 
   async #connectOnce(): Promise<PoolClient> {
     const client = await super.connect().catch((error: unknown) => {
-      throw new DatabaseUnavailable({ cause: error });
+      throw this.#unavailable(error);
     });
-    if (this.#current.has(client)) return client;
+    if (this.#isUsable(client)) return client;
     client.release(true);
     return this.#connectOnce();
   }
+
+  #isUsable(client: PoolClient): boolean {
+    return this.#current.has(client) && !retired.has(client);
+  }
+
+  #unavailable(cause: unknown): DatabaseUnavailable {
+    this.#tellTrouble();
+    return new DatabaseUnavailable({ cause });
+  }
+}
+
+/** Whoever waits for it hears of it at once; it is not used again. */
+function breakOff(client: PoolClient): void {
+  socketOf(client).destroy(new DatabaseUnavailable());
 }

@@ -15,6 +15,7 @@ import type { PostgresPlace } from './postgresPlace.ts';
  */
 export async function runPostgres(place: PostgresPlace, port: number, log: Log): Promise<{ stop(): Promise<void> }> {
   let stopping = false;
+  let restarted: Promise<void> | null = null;
   let child = await start();
   // However this process ends, short of SIGKILL, the database must not be left alone.
   const stopWithProcess = () => child.kill('SIGINT');
@@ -25,20 +26,32 @@ export async function runPostgres(place: PostgresPlace, port: number, log: Log):
     started.once('exit', (code, signal) => {
       if (stopping) return;
       log.error({ code, signal }, 'the embedded database ended; starting it again');
-      void restart();
+      restarted = restart();
     });
     return started;
   }
 
+  /** However often that takes: what hinders it, such as a full disk, may pass. */
   async function restart(): Promise<void> {
-    await endLeftovers(place.cluster);
-    if (!stopping) child = await start();
+    let isTold = false;
+    while (!stopping) {
+      try {
+        await endLeftovers(place.cluster);
+        child = await start();
+        return;
+      } catch (error) {
+        if (!isTold) log.error({ error }, 'the embedded database does not start; trying again');
+        isTold = true;
+        await delay(1000);
+      }
+    }
   }
 
   return {
     async stop() {
       stopping = true;
       process.off('exit', stopWithProcess);
+      await restarted;
       await stopPostgres(child);
     },
   };

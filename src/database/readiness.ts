@@ -1,48 +1,161 @@
-import type { Pool } from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
 import type { Log } from '../log.ts';
 import { migrationsAreCurrent } from './migrate.ts';
+import type { RenewablePool } from './pools.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
+
+export type DatabaseWatch = {
+  /** What keeps the database from serving requests, in words for an operator and within 3 s; null when nothing does. */
+  readiness(): Promise<string | null>;
+  /** Resolves when nothing of it is connected any more. */
+  stop(): Promise<void>;
+};
+
+export type WatchOptions = {
+  readonly pool: RenewablePool;
+  /** How to connect as the authenticator. */
+  readonly authUrl: string;
+  /** How long requests wait for a connection. */
+  readonly poolWaitMs: number;
+  readonly log: Log;
+};
 
 /**
- * Answers what keeps the database from serving requests, in words for an operator and within 3 s; null when nothing does.
- * A change of the answer is logged.
+ * Looks at the database when somebody asks, and by itself from the moment when a connection is lost or cannot be had: twice a
+ * second, each time by a new connection, until requests are served again. The log tells it once when they are not, and once when
+ * they are.
+ *
+ * If the network swallowed what was sent, connections of that time may be dead without a sign: they are broken off in the end.
  */
-export function watchDatabase(pool: Pool, log: Log): () => Promise<string | null> {
-  let previous: string | null = null;
-  let looking: ReturnType<typeof look> | null = null;
-  return async () => {
-    // However many ask at once, one connection is enough to know.
-    looking ??= look(pool).finally(() => {
-      looking = null;
-    });
-    const { reason, error } = await looking;
-    if (reason !== previous) {
+export function watchDatabase({ pool, authUrl, poolWaitMs, log }: WatchOptions): DatabaseWatch {
+  const looks = new Set<Promise<void>>();
+  let told: string | null = null;
+  let asked: Promise<string | null> | null = null;
+  /** The one under way; `seen` settles with its first look. */
+  let outage: { readonly seen: Promise<void>; end(): void } | null = null;
+  let stopping = false;
+
+  const tell = ({ reason, error }: Found): string | null => {
+    if (reason !== told) {
       if (reason === null) log.info('the database is ready');
       else log.warn({ reason, error }, 'the database is not ready');
     }
-    previous = reason;
+    told = reason;
     return reason;
+  };
+
+  const follow = () => {
+    if (outage || stopping) return;
+    const breakOffSilent = pool.rememberSilence();
+    const { promise: seen, resolve } = Promise.withResolvers<void>();
+    let wasSilent = false;
+    const lookOnce = async () => {
+      const found = await lookAnew(authUrl, poolWaitMs);
+      wasSilent ||= found.wasSilent;
+      // Perhaps by another look, which began later.
+      const isOver = outage !== followed;
+      if (wasSilent && (isOver || !found.isAway)) breakOffSilent();
+      if (isOver) return;
+      tell(found);
+      if (found.isAway) resolve();
+      else followed.end();
+    };
+    const look = () => {
+      const looking = lookOnce().finally(() => looks.delete(looking));
+      looks.add(looking);
+    };
+    const timer = setInterval(look, lookEveryMs);
+    const end = () => {
+      clearInterval(timer);
+      outage = null;
+      resolve();
+    };
+    const followed = { seen, end };
+    outage = followed;
+    look();
+  };
+  pool.onTrouble(follow);
+
+  const ask = async (): Promise<string | null> => {
+    if (!outage) {
+      const found = await look(pool);
+      if (!found.isAway) return tell(found);
+      // Perhaps every connection was just busy; another one knows.
+      follow();
+    }
+    await outage?.seen;
+    return told;
+  };
+
+  return {
+    readiness() {
+      // However many ask at once, one look is enough to know.
+      asked ??= Promise.race([ask(), delay(3000, doesNotAnswer, { ref: false })]).finally(() => {
+        asked = null;
+      });
+      return asked;
+    },
+    async stop() {
+      stopping = true;
+      outage?.end();
+      await Promise.all(looks);
+    },
   };
 }
 
-async function look(pool: Pool): Promise<{ reason: string | null; error?: unknown }> {
-  const timeout = AbortSignal.timeout(3000);
+const lookEveryMs = 500;
+
+type Found = {
+  readonly reason: string | null;
+  readonly error?: unknown;
+  /** No statement could be run. */
+  readonly isAway: boolean;
+  /** For as long as a request waits, there was no answer, nor a refusal. */
+  readonly wasSilent: boolean;
+};
+
+async function lookAnew(authUrl: string, patienceMs: number): Promise<Found> {
+  const since = performance.now();
+  const client = new Client({
+    connectionString: authUrl,
+    application_name: 'graph-query-service readiness',
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+  });
+  // Whoever waits for it hears of it, too.
+  client.on('error', () => undefined);
   try {
-    const current = await Promise.race([migrationsAreCurrent(pool), rejectOn(timeout)]);
-    return { reason: current ? null : 'Migrations are behind; run `npm run db:migrate`.' };
+    await client.connect();
+    return foundBy(await migrationsAreCurrent(client));
   } catch (error) {
-    return { reason: isRefusedLogin(error) ? refusedLogin : 'The database does not answer.', error };
+    return { ...isAwayBy(error), wasSilent: performance.now() - since >= patienceMs };
+  } finally {
+    // Should the server no longer answer, nobody waits for its goodbye.
+    await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
   }
 }
 
+const look = (pool: RenewablePool): Promise<Found> => migrationsAreCurrent(pool).then(foundBy, isAwayBy);
+
+const foundBy = (isCurrent: boolean): Found => ({
+  reason: isCurrent ? null : 'Migrations are behind; run `npm run db:migrate`.',
+  isAway: false,
+  wasSilent: false,
+});
+
+const isAwayBy = (cause: unknown): Found => ({
+  reason: isRefusedLogin(cause) ? refusedLogin : doesNotAnswer,
+  error: new DatabaseUnavailable({ cause }),
+  isAway: true,
+  wasSilent: false,
+});
+
+const doesNotAnswer = 'The database does not answer.';
 const refusedLogin =
   "The database refuses AUTH_DATABASE_URL's role; `npm run db:migrate` creates it, sets its password and migrates.";
 
 /** SQLSTATE class 28: the role is unknown, may not log in, or has another password. */
 function isRefusedLogin(error: unknown): boolean {
-  const cause = Error.isError(error) ? error.cause : undefined;
-  return Error.isError(cause) && 'code' in cause && String(cause.code).startsWith('28');
-}
-
-function rejectOn(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  return Error.isError(error) && 'code' in error && String(error.code).startsWith('28');
 }

@@ -1,3 +1,5 @@
+import { DatabaseError } from 'pg';
+
 /** No connection to the database could be had: it is down, refuses, or every connection stayed busy for too long. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
@@ -12,9 +14,24 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
   if (!Error.isError(error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // The driver gives a connection that breaks during a statement neither a class nor a code.
-  return unavailableCodes.test(code) || error.message.startsWith('Connection terminated');
+  return unavailableCodes.test(code) || driverMessages.test(error.message);
 }
 
+/**
+ * Also when the service's own statement, which nobody could have asked to be smaller, took too long or collided with others: that
+ * is an overload.
+ */
+export function isTemporary(error: unknown): boolean {
+  if (isUnavailable(error)) return true;
+  return error instanceof DatabaseError && overloadCodes.includes(error.code ?? '');
+}
+
+/** SQLSTATE: query_canceled, serialization_failure, deadlock_detected, lock_not_available. */
+const overloadCodes = ['57014', '40001', '40P01', '55P03'];
+
 /** SQLSTATE: connection exceptions, insufficient resources, operator intervention except a cancelled statement. */
-const unavailableCodes = /^(08...|53...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/;
+const unavailableCodes = /^(08...|53...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
+
+/** The driver gives these neither a class nor a code. */
+const driverMessages =
+  /^(Connection terminated|timeout expired$|Query read timeout$|Client (has encountered a connection error|was closed))/;

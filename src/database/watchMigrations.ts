@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
+import { isUnavailable } from './unavailable.ts';
 
 /** What `npm run db:migrate` says on this channel, with nothing else in it: look again. */
 const channel = 'graph_query_service_migrations';
@@ -20,7 +21,7 @@ export async function readMigrations(database: Pool | ClientBase): Promise<strin
 
 /**
  * Calls `onChange` whenever the database has other migrations than `seen`. It is told of them on a connection of its own, and
- * looks for itself when that was lost meanwhile, and every 30 s: a connection can be dead without a sign, and a pooler in front
+ * looks for itself when that was lost meanwhile, and every 5 s: a connection can be dead without a sign, and a pooler in front
  * may keep what it hears to itself. When `onChange` fails it is called again at the next look.
  */
 export function watchMigrations(
@@ -56,7 +57,7 @@ export function watchMigrations(
     try {
       await client.connect();
       await client.query(`listen ${channel}`);
-      if (isLost) log.info('hears of migrations again');
+      if (isLost) log.debug('hears of migrations again');
       isLost = false;
       while (!stopping) {
         await look(client);
@@ -71,7 +72,9 @@ export function watchMigrations(
   const listening = (async () => {
     while (!stopping) {
       await listenOnce().catch((error: unknown) => {
-        if (!isLost) log.warn({ error }, 'cannot hear of migrations; trying again');
+        // Of outages tells the watch on the database.
+        const level = isUnavailable(error) ? 'debug' : 'warn';
+        if (!isLost) log[level]({ error }, 'cannot hear of migrations; trying again');
         isLost = true;
       });
       if (!stopping) await nap.take(retryMs);
@@ -88,7 +91,7 @@ export function watchMigrations(
 }
 
 const patienceMs = 5000;
-const lookEveryMs = 30_000;
+const lookEveryMs = 5000;
 const retryMs = 1000;
 
 /** Sleeps until its time is over or somebody ends it, be it before it has begun. */

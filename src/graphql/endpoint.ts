@@ -3,13 +3,16 @@ import type { Pool } from 'pg';
 import type { GraphQLError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
-import { isUnavailable } from '../database/unavailable.ts';
+import { logUnavailable } from '../database/logUnavailable.ts';
+import type { Replica } from '../database/replica.ts';
+import { isTemporary } from '../database/unavailable.ts';
 import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
+import { createPresentWriter } from '../token/writes.ts';
 import { traced, tracedSync } from '../tracing/traced.ts';
 import { checkArguments } from './arguments.ts';
 import { createDocumentReader, DocumentRefused, isIntrospection } from './document.ts';
@@ -17,6 +20,7 @@ import { graphqlError, presentError } from './errors.ts';
 import { type Answer, createExecution } from './execution.ts';
 import { isLong, type Offload } from './offload.ts';
 import { allowOnly, rememberDocuments } from './persisted.ts';
+import { createReplicaQueries } from './replicaQueries.ts';
 import { RequestRefused, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
 import { checkStoredOperations, type StoredOperations } from './storedOperations.ts';
@@ -24,6 +28,8 @@ import { checkStoredOperations, type StoredOperations } from './storedOperations
 export type EndpointParts = {
   config: Config;
   pool: Pool;
+  /** Null when all is asked of the primary. */
+  replica: Replica | null;
   secrets: Secrets;
   graph: Graph;
   /** Null when any document is answered. */
@@ -38,13 +44,24 @@ export type EndpointParts = {
  *
  * @throws {ConfigError} when a stored operation does not fit the schema
  */
-export function createEndpoint({ config, pool, secrets, graph, operations, offload, log }: EndpointParts): Router {
+export function createEndpoint({
+  config,
+  pool,
+  replica,
+  secrets,
+  graph,
+  operations,
+  offload,
+  log,
+}: EndpointParts): Router {
   const { schema } = graph;
   const readDocument = createDocumentReader(schema, config.limits);
   if (operations) checkStoredOperations(operations, readDocument);
   const persisted = operations ? allowOnly(operations) : rememberDocuments();
-  const present = createPresentToken(pool);
-  const executeOperation = createExecution({ config, pool, secrets, graph, log });
+  const queries = replica && createReplicaQueries(replica, pool, log);
+  const present = replica ? createPresentWriter(pool) : createPresentToken(pool);
+  const replicaPool = replica?.pool ?? null;
+  const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: Request, response: Response) => {
@@ -58,7 +75,7 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
     const signal = untilClosed(response);
     const [outcome] = await Promise.allSettled([perform(request, response, token, signal)]);
     // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
-    const isAway = outcome.status === 'rejected' ? isUnavailable(outcome.reason) : outcome.value.status === 503;
+    const isAway = outcome.status === 'rejected' ? isTemporary(outcome.reason) : outcome.value.status === 503;
     if (!isAway && !signal.aborted) await token?.requireLive();
     if (outcome.status === 'rejected') throw outcome.reason;
     Object.assign(factsOf(response), outcome.value.facts);
@@ -67,6 +84,7 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
 
   const perform = async (request: Request, response: Response, token: AccessToken | null, signal: AbortSignal) => {
     const facts = factsOf(response);
+    const requestId = requestIdOf(response);
     const parameters = readRequest(request);
     const claims = token?.claims ?? null;
     const prepared = tracedSync('read document', () =>
@@ -79,10 +97,14 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
     facts.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
     const mostRows = checkArguments(schema, prepared, variables);
-    const operation = { prepared, variables, token, requestId: requestIdOf(response), mostRows, signal };
-    const answered = await (isLong(operation)
+    const isQuery = prepared.operation.operation === 'query';
+    const replicaLsns = (isQuery && token && queries?.requiredBy(token, requestId)) || null;
+    const operation = { prepared, variables, token, requestId, mostRows, replicaLsns, signal };
+    const answering = isLong(operation)
       ? traced('execute elsewhere', {}, () => offload.execute(operation))
-      : executeOperation(operation));
+      : executeOperation(operation);
+    // Whatever came of a change: whoever is told of it, or asks again, shall see it.
+    const answered = await answering.finally(() => isQuery || !token || queries?.changedBy(token, requestId));
     persisted.keep(parameters, claims);
     return answered;
   };
@@ -102,7 +124,9 @@ export function createEndpoint({ config, pool, secrets, graph, operations, offlo
   const refuse: ErrorRequestHandler = (error, _request, response, next) => {
     const refusal = toAnswer(error, response, config);
     if (!refusal) return next(error);
-    const errors = refusal.errors.map((error) => presentError(error, { requestId: requestIdOf(response), rules, log }));
+    const requestId = requestIdOf(response);
+    if (refusal.status === 503) logUnavailable(log, error, { requestId });
+    const errors = refusal.errors.map((error) => presentError(error, { requestId, rules, log }));
     factsOf(response).code = String(errors[0]?.extensions?.code);
     send(response.set(refusal.headers ?? {}), { status: refusal.status, body: JSON.stringify({ errors }) });
   };
@@ -162,7 +186,7 @@ function toAnswer(error: unknown, response: Response, config: Config): Refusal |
     return { status: isLegacy ? 200 : 400, errors: error.errors };
   }
   if (error instanceof AccessTokenEnded) return toAnswer(unauthenticated('token'), response, config);
-  if (isUnavailable(error)) {
+  if (isTemporary(error)) {
     return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
   }
   // What body-parser throws has the status of the client's mistake.

@@ -2,6 +2,7 @@ import { DatabaseError } from 'pg';
 import { SafeError } from 'postgraphile/grafast';
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
+import { logUnavailable } from '../database/logUnavailable.ts';
 import { isUnavailable } from '../database/unavailable.ts';
 import type { Log } from '../log.ts';
 
@@ -62,7 +63,7 @@ function describe(error: GraphQLError, { requestId, rules, log }: ErrorContext):
 
   const original = rootOf(error);
   if (isUnavailable(original)) {
-    log.debug({ requestId, error: original }, 'the database is away');
+    logUnavailable(log, original, { requestId });
     return { code: 'UNAVAILABLE', message: 'The database is not available; try again later.' };
   }
   const known = original instanceof DatabaseError ? ofDatabase(original, rules) : null;

@@ -14,9 +14,10 @@ import { createContext } from './context.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { errorCodes, presentError } from './errors.ts';
 import { limitExceeded } from './limits.ts';
+import { mayDiffer, ReplicaUnfit, type RequiredLsns, requireReplayed } from './replicaQueries.ts';
 import type { Graph } from './schema.ts';
 import { createSlowOperations } from './slowOperations.ts';
-import { createStatements, type RanStatement } from './statements.ts';
+import { createStatements, type RanStatement, type Server } from './statements.ts';
 
 /** An operation whose document, variables and arguments are in order. */
 export type Operation = {
@@ -27,6 +28,8 @@ export type Operation = {
   readonly requestId: string;
   /** How many rows it has if every page is full. */
   readonly mostRows: number;
+  /** What a replica must have replayed to be asked; null when the primary is to be. */
+  readonly replicaLsns: RequiredLsns | null;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 };
@@ -35,12 +38,14 @@ export type Operation = {
 export type Answer = {
   readonly status: number;
   readonly body: string;
-  readonly facts?: Pick<RequestFacts, 'code' | 'statements' | 'planningMs'>;
+  readonly facts?: Pick<RequestFacts, 'code' | 'statements' | 'planningMs' | 'server'>;
 };
 
 export type ExecutionParts = {
   config: Pick<Config, 'limits' | 'slowMs'>;
   pool: Pool;
+  /** Connections to the replica, if there is one. */
+  replicaPool: Pool | null;
   secrets: Secrets;
   graph: Graph;
   log: Log;
@@ -50,19 +55,21 @@ export type ExecutionParts = {
  * Executes operations. A failed field is part of the answer; too many rows refuse the query as a whole.
  * The function that it returns throws {@link DocumentRefused} then, and {@link AccessTokenEnded}.
  */
-export function createExecution({ config, pool, secrets, graph, log }: ExecutionParts) {
+export function createExecution({ config, pool, replicaPool, secrets, graph, log }: ExecutionParts) {
   const { resolvedPreset } = graph;
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
-  const run = async (asked: Operation): Promise<Answer> => {
+  const run = async (asked: Operation, server: Server): Promise<Answer> => {
     const { prepared, variables, token, requestId, mostRows, signal } = asked;
     const { document, operation, schema } = prepared;
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
     const settings = claims && graphSettings(claims, requestId, maxRows);
     const ran: RanStatement[] = [];
+    const isReplica = server.pool === replicaPool;
+    let isUnfit = false;
     const args = await hookArgs({
       schema,
       resolvedPreset,
@@ -75,13 +82,16 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
     });
     const graphContext = args.contextValue as Grafast.Context;
     const isQuery = operation.operation === 'query';
-    const statements = createStatements(pool, {
+    const statements = createStatements(server, {
       token,
       // A change is carried through, since its client can no longer tell whether it was.
       signal: isQuery ? signal : neverAborted,
       inSnapshot: () => isQuery && graphContext.statementCount !== 1,
       ordinary: graphContext.withPgClient as WithPgClient,
       onRan: (statement) => ran.push(statement),
+      onFailed: (error) => {
+        isUnfit ||= isReplica && mayDiffer(error);
+      },
     });
     // Its clients have all but the driver's own, which no plan uses.
     graphContext.withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
@@ -91,6 +101,7 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
 
     // Nobody listens, and what its end broke is no failure.
     if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
+    if (isUnfit) throw new ReplicaUnfit();
     const ended = errors?.find(({ originalError }) => originalError instanceof AccessTokenEnded);
     if (ended) throw ended.originalError;
 
@@ -107,11 +118,23 @@ export function createExecution({ config, pool, secrets, graph, log }: Execution
       throw new DocumentRefused([limitExceeded('rows', maxRows)]);
     }
     const isAway = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
-    const facts = { statements: ran.length, planningMs, ...(code && { code }) };
+    const ofServer = replicaPool && isQuery ? { server: isReplica ? 'replica' : 'primary' } : {};
+    const facts = { statements: ran.length, planningMs, ...ofServer, ...(code && { code }) };
     return { status: isAway ? errorCodes.UNAVAILABLE.status : 200, body: toBody(data, presented), facts };
   };
 
-  return (asked: Operation): Promise<Answer> => traced('execute', {}, () => run(asked));
+  const runAnywhere = async (asked: Operation): Promise<Answer> => {
+    if (replicaPool && asked.replicaLsns) {
+      try {
+        return await run(asked, { pool: replicaPool, requirement: requireReplayed(asked.replicaLsns) });
+      } catch (error) {
+        if (!(error instanceof ReplicaUnfit)) throw error;
+      }
+    }
+    return run(asked, { pool, requirement: null });
+  };
+
+  return (asked: Operation): Promise<Answer> => traced('execute', {}, () => runAnywhere(asked));
 }
 
 const neverAborted = new AbortController().signal;

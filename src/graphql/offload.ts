@@ -18,7 +18,7 @@ import { limitExceeded } from './limits.ts';
 
 /** What the other thread is started with. */
 export type OffloadSettings = {
-  readonly config: PoolSettings & Pick<Config, 'limits' | 'fusion' | 'logLevel' | 'slowMs' | 'tracing'>;
+  readonly config: PoolSettings & Pick<Config, 'limits' | 'fusion' | 'logLevel' | 'slowMs' | 'tracing' | 'replicaUrl'>;
   readonly authUrl: string;
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
 };
@@ -41,6 +41,8 @@ export type OffloadRequest =
   | { readonly id: number; readonly aborted: true }
   | { readonly end: true };
 
+type Refused = 'rows' | 'token' | 'away';
+
 /** How the thread is. */
 export type OffloadState = {
   readonly pool: { readonly size: number; readonly idle: number; readonly waiting: number };
@@ -48,10 +50,10 @@ export type OffloadState = {
   readonly eventLoopLagSeconds: number;
 };
 
-/** What comes back: an answer, a refusal for its rows or its token, a failure, a line for the log, or every few seconds how the thread is. */
+/** What comes back: an answer, a refusal for its rows, its token or a database that is away, a failure, a line for the log, or every few seconds how the thread is. */
 export type OffloadMessage =
   | { readonly id: number; readonly answer: Answer }
-  | { readonly id: number; readonly refused: 'rows' | 'token' }
+  | { readonly id: number; readonly refused: Refused }
   | { readonly id: number; readonly failed: true }
   | { readonly line: string }
   | { readonly state: OffloadState };
@@ -82,8 +84,11 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   let state: OffloadState | null = null;
   let lastId = 0;
 
-  const refusal = (by: 'rows' | 'token') =>
-    by === 'token' ? new AccessTokenEnded() : new DocumentRefused([limitExceeded('rows', settings.config.limits.rows)]);
+  const refusals: Record<Refused, () => Error> = {
+    rows: () => new DocumentRefused([limitExceeded('rows', settings.config.limits.rows)]),
+    token: () => new AccessTokenEnded(),
+    away: () => new DatabaseUnavailable(),
+  };
 
   const start = (): Worker => {
     const started = new Worker(new URL('./offloadWorker.ts', import.meta.url), {
@@ -99,7 +104,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
       const operation = pending.get(message.id);
       pending.delete(message.id);
       if ('answer' in message) operation?.resolve(message.answer);
-      else if ('refused' in message) operation?.reject(refusal(message.refused));
+      else if ('refused' in message) operation?.reject(refusals[message.refused]());
       else operation?.reject(new Error('The second thread failed; its log line says why'));
     });
     started.on('error', (error) => log.error({ error }, 'the second thread failed'));

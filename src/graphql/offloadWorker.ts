@@ -2,6 +2,9 @@ import { constants, setPriority } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createPool } from '../database/pools.ts';
+import { watchDatabase } from '../database/readiness.ts';
+import { createReplicaPool } from '../database/replica.ts';
+import { isTemporary } from '../database/unavailable.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded, liveToken, rememberedToken } from '../token/accessTokens.ts';
@@ -25,12 +28,19 @@ const log = createLog(config.logLevel, { write: (line) => send({ line }) });
 const endTracing =
   config.tracing && (await (await import('../tracing/startTracing.ts')).startTracing(config.tracing, log));
 // The statements of one operation wait for each other here, and for another one's planning, not for somebody else's.
-const pool = createPool(authUrl, { ...config, poolSize: 2, poolWaitMs: config.statementTimeoutMs }, log);
+const pool = createPool(authUrl, { ...config, poolSize: 2 }, log, config.statementTimeoutMs);
+// For what it does in an outage; the main thread tells of it.
+watchDatabase({ pool, authUrl, poolWaitMs: config.poolWaitMs, log: createLog('silent') });
+const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
-// When this fails the thread ends, and the next long operation starts another.
-const graph = await buildGraph(pool, mayFuse(config, log));
+// When this fails the thread ends, and the next long operation starts another. Of outages tells the watch on the database.
+const graph = await buildGraph(pool, mayFuse(config, log)).catch((error: unknown) => {
+  if (!isTemporary(error)) throw error;
+  log.debug({ error }, 'the second thread cannot start: the database is away');
+  process.exit();
+});
 const readDocument = createDocumentReader(graph.schema, config.limits);
-const execute = createExecution({ config, pool, secrets, graph, log });
+const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
 
 const running = new Map<number, AbortController>();
 
@@ -69,6 +79,7 @@ parentPort?.on('message', async (request: OffloadRequest) => {
   } catch (error) {
     if (error instanceof DocumentRefused) return send({ id, refused: 'rows' });
     if (error instanceof AccessTokenEnded) return send({ id, refused: 'token' });
+    if (isTemporary(error)) return send({ id, refused: 'away' });
     log.error({ requestId: operation.requestId, error }, 'an operation failed');
     send({ id, failed: true });
   } finally {

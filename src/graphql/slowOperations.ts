@@ -34,6 +34,8 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
 
   return ({ prepared, token, requestId }: Operation, { durationMs, planningMs, code, ran, settings }: Course): void => {
     const hasFailed = code !== undefined && failures.has(code);
+    // It waited for a database that is away.
+    if (code === 'UNAVAILABLE') return;
     if (durationMs < slowMs && !hasFailed) return;
     if (!isOneMore()) return;
     const report = async () => {

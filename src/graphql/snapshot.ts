@@ -1,9 +1,10 @@
 import type { Writable } from 'node:stream';
-import type { Pool, PoolClient, QueryResult } from 'pg';
-import type { Preliminary, Statement } from '../token/implicitTransaction.ts';
+import { DatabaseError, type PoolClient, type QueryResult } from 'pg';
+import { type Preliminary, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
 import { keepPrepared } from '../token/preparedStatements.ts';
 import { type TransactionSettings, toStatement } from '../token/settings.ts';
 import { cancellable } from './cancellation.ts';
+import type { Server } from './statements.ts';
 
 export type Snapshot = {
   /** @param proof runs before the statement, which does not run if that fails */
@@ -13,15 +14,23 @@ export type Snapshot = {
 
 /**
  * One transaction on one connection, in which every statement sees the same state of the database and none can change it. They run
- * one after the other; one that fails does not take the others with it.
+ * one after the other; one that fails does not take the others with it, unless it took too long.
  */
-export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: AbortSignal): Snapshot {
+export function openSnapshot(
+  { pool, requirement }: Server,
+  settings: TransactionSettings,
+  signal: AbortSignal,
+): Snapshot {
   const connected = pool.connect();
   let isOpen = false;
+  let tookTooLong: unknown = null;
 
   const open = (client: PoolClient) => {
     isOpen = true;
-    return [client.query('begin isolation level repeatable read read only'), client.query(toStatement(settings))];
+    // In a transaction of its own: what becomes true while it is asked, a snapshot from before would not show.
+    const required = requirement ? [queryInImplicitTransaction(client, settings, requirement)] : [];
+    const begun = client.query('begin isolation level repeatable read read only');
+    return [...required, begun, client.query(toStatement(settings))];
   };
 
   const runNow = async (client: PoolClient, statement: Statement, proof: Preliminary | null): Promise<QueryResult> => {
@@ -34,6 +43,7 @@ export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: 
     const outcomes = await Promise.allSettled(all);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (!failure) return result;
+    if (isTimeout(failure.reason)) tookTooLong = failure.reason;
     await client.query('rollback to savepoint statement').catch(() => undefined);
     throw failure.reason;
   };
@@ -42,6 +52,8 @@ export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: 
   return {
     run(statement, proof) {
       const inTurn = async () => {
+        // Else twenty statements would take twenty times as long.
+        if (tookTooLong) throw tookTooLong;
         const client = await connected;
         return cancellable(client, signal, () => runNow(client, statement, proof));
       };
@@ -59,6 +71,9 @@ export function openSnapshot(pool: Pool, settings: TransactionSettings, signal: 
     },
   };
 }
+
+/** SQLSTATE query_canceled. */
+const isTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '57014';
 
 /** What is queued meanwhile leaves together, and so makes one round trip. */
 function inOneWrite<T>(client: PoolClient, queue: () => T): T {

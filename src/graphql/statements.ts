@@ -25,6 +25,14 @@ export type StatementsOptions = {
   readonly ordinary: WithPgClient;
   /** Hears of each statement when it is over, whatever came of it. */
   readonly onRan: (statement: RanStatement) => void;
+  readonly onFailed: (error: unknown) => void;
+};
+
+/** Who is asked. */
+export type Server = {
+  readonly pool: Pool;
+  /** What goes before each transaction, which does not take place if it fails. */
+  readonly requirement: Preliminary | null;
 };
 
 /** A statement that was run, and how long that took, the wait for a connection included. */
@@ -34,13 +42,14 @@ export type RanStatement = { readonly text: string; readonly durationMs: number 
  * Each statement is a transaction of its own and one round trip, unless the operation has several and only reads: then they share
  * one snapshot.
  */
-export function createStatements(pool: Pool, options: StatementsOptions): Statements {
-  const { token, signal, inSnapshot, ordinary, onRan } = options;
+export function createStatements({ pool, requirement }: Server, options: StatementsOptions): Statements {
+  const { token, signal, inSnapshot, ordinary, onRan, onFailed } = options;
   let snapshot: Snapshot | null = null;
 
   const run = (settings: TransactionSettings, statement: Statement, proof: Preliminary | null) => {
-    if (!inSnapshot()) return runAlone(pool, settings, { statement, proof }, signal);
-    snapshot ??= openSnapshot(pool, settings, signal);
+    // Where there is a requirement, the token was proven before.
+    if (!inSnapshot()) return runAlone(pool, settings, { statement, proof: requirement ?? proof }, signal);
+    snapshot ??= openSnapshot({ pool, requirement }, settings, signal);
     return snapshot.run(statement, proof);
   };
 
@@ -49,6 +58,9 @@ export function createStatements(pool: Pool, options: StatementsOptions): Statem
     try {
       if (!token) return await run(settings, statement, null);
       return await token.relyOn((proof) => run(settings, statement, proof));
+    } catch (error) {
+      onFailed(error);
+      throw error;
     } finally {
       onRan({ text: statement.text, durationMs: performance.now() - startedAt });
     }

@@ -17,6 +17,8 @@ export type RequestFacts = {
   code?: string;
   /** SQL statements that the operation has run. */
   statements?: number;
+  /** Where a query was answered, if there is a replica. */
+  server?: string;
   /** How long the operation was planned. */
   planningMs?: number;
   /** The trace that this request is part of, if it is recorded. */

@@ -26,12 +26,13 @@ export function logRequests(log: Log) {
   };
 }
 
-function shown({ operation, clientId, code, statements, planningMs, traceId }: RequestFacts) {
+function shown({ operation, clientId, code, statements, server, planningMs, traceId }: RequestFacts) {
   return {
     operation: operation?.slice(0, 100),
     clientId,
     code,
     statements,
+    server,
     planningMs: planningMs === undefined ? undefined : Math.round(planningMs),
     traceId,
   };

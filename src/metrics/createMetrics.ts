@@ -51,6 +51,17 @@ export function createMetrics(worker = '1') {
     },
   });
 
+  let isReplicaAsked: (() => boolean) | null = null;
+  new Gauge({
+    name: 'graph_replica_asked',
+    help: '1 while queries go to the replica, 0 while it is left out; absent without one',
+    registers,
+    collect() {
+      this.reset();
+      if (isReplicaAsked) this.set(isReplicaAsked() ? 1 : 0);
+    },
+  });
+
   return {
     registry,
     labelOf: createOperationLabels(),
@@ -86,6 +97,12 @@ export function createMetrics(worker = '1') {
       buckets: [0, 1, 2, 3, 5, 10, 20],
       registers,
     }),
+    queries: new Counter({
+      name: 'graph_queries_total',
+      help: 'Queries by the server that answered, primary or replica; none without a replica',
+      labelNames: ['server'],
+      registers,
+    }),
     planning: new Histogram({
       name: 'graph_planning_duration_seconds',
       help: 'Time to plan an operation; next to nothing when its plan is known',
@@ -112,6 +129,9 @@ export function createMetrics(worker = '1') {
     }),
     /** Shows this thread's state from now on; a second call with its name takes the place of the first. */
     watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
+    watchReplica(isAsked: () => boolean): void {
+      isReplicaAsked = isAsked;
+    },
     /** The process itself: memory, processor time, event-loop lag, garbage collection. Once, in the process that is its own. */
     watchProcess: () => collectDefaultMetrics({ register: registry }),
   };

@@ -34,6 +34,7 @@ function measureOperation(metrics: Metrics, facts: RequestFacts, status: number 
   if (facts.statements === undefined) return;
   metrics.operationDuration.observe({ operation }, seconds);
   metrics.statements.observe({ operation }, facts.statements);
+  if (facts.server !== undefined) metrics.queries.inc({ server: facts.server });
   if (facts.planningMs !== undefined) metrics.planning.observe(facts.planningMs / 1000);
 }
 

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import { isUnavailable } from '../database/unavailable.ts';
+import { logUnavailable } from '../database/logUnavailable.ts';
+import { isTemporary } from '../database/unavailable.ts';
 import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
@@ -15,7 +16,8 @@ export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorReque
     const refusal = toOAuthError(error);
     factsOf(response).code = refusal.code;
     const facts = { requestId: requestIdOf(response), oauthError: refusal.code, reason: refusal.message };
-    if (refusal.status >= 500) log.error({ ...facts, error: refusal.cause }, 'an OAuth request failed');
+    if (refusal.status === 503) logUnavailable(log, refusal.cause, facts);
+    else if (refusal.status >= 500) log.error({ ...facts, error: refusal.cause }, 'an OAuth request failed');
     else log.info(facts, 'refused an OAuth request');
 
     if (response.headersSent) response.destroy();
@@ -35,15 +37,12 @@ export const sendJson: SendRefusal = (_request, response, { code, message }) => 
 
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (isUnavailable(error) || overload.includes(sqlState(error))) return temporarilyUnavailable(error);
+  if (isTemporary(error)) return temporarilyUnavailable(error);
   if (sqlState(error) === foreignKeyViolation) return endedMeanwhile(error);
   return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });
 }
 
 const sqlState = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
-
-/** A statement that took too long, and transactions that stood in each other's way. */
-const overload = ['57014', '40001', '40P01', '55P03'];
 
 /** Tokens refer to their grant, grants to their application and user: one of them went away between two statements. */
 const foreignKeyViolation = '23503';

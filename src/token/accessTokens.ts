@@ -10,6 +10,8 @@ import { verifyTokenHash } from './verify.ts';
 /** What a request's token says, and whether it says so rightly. */
 export type AccessToken = {
   readonly claims: Claims;
+  /** The LSN that a replica must have replayed to show the holder what they wrote; null when it is not known, unset when none asks. */
+  readonly writtenLsn?: string | null;
   /**
    * Runs what relies on the claims. While they are only remembered it gets a proof: a statement to run under them, in the
    * transaction of what it does and before it, which fails unless the token is live and the claims in force are its own.

@@ -1,4 +1,5 @@
 import { type PoolClient, Query, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
+import { preparesStatements } from '../database/serverClient.ts';
 import { keepPrepared } from './preparedStatements.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
@@ -31,13 +32,15 @@ export function queryInImplicitTransaction<Row extends QueryResultRow>(
   proof: Preliminary | null = null,
 ): Promise<QueryResult<Row>> {
   const set = toStatement(settings);
-  prepare(client, set, []);
-  // Only who has its role may name what it asks.
-  if (proof) prepare(client, proof, [set]);
   const first = proof ? [set, proof] : [set];
+  if (preparesStatements(client)) {
+    prepare(client, set, []);
+    // Only who has its role may name what it asks.
+    if (proof) prepare(client, proof, [set]);
+  }
   return new Promise((resolve, reject) => {
     const callback = (error: Error | null, result: QueryResult<Row>) => (error ? reject(error) : resolve(result));
-    client.query(new QueryAfter(first, { ...keepPrepared(client, statement), callback }));
+    client.query(new QueryAfter(first, { ...keepPrepared(client, statement), callback }, preparesStatements(client)));
   });
 }
 
@@ -87,9 +90,10 @@ class Preparation extends BaseQuery {
   override handleCommandComplete(): void {}
 }
 
-function execute(connection: DriverConnection, statements: readonly Preliminary[]): void {
-  for (const { name, values } of statements) {
-    connection.bind({ statement: name, values });
+function execute(connection: DriverConnection, statements: readonly Preliminary[], arePrepared = true): void {
+  for (const { name, text, values } of statements) {
+    if (!arePrepared) connection.parse({ name: '', text });
+    connection.bind({ statement: arePrepared ? name : '', values });
     connection.execute({ portal: '' });
   }
 }
@@ -97,11 +101,13 @@ function execute(connection: DriverConnection, statements: readonly Preliminary[
 /** The driver's query with others before it: their portals are not described, so that all they answer is rows and an end. */
 class QueryAfter extends BaseQuery {
   readonly #first: readonly Preliminary[];
+  readonly #arePrepared: boolean;
   #awaited: number;
 
-  constructor(first: readonly Preliminary[], config: QueryConfig & { callback: unknown }) {
+  constructor(first: readonly Preliminary[], config: QueryConfig & { callback: unknown }, arePrepared: boolean) {
     super(config);
     this.#first = first;
+    this.#arePrepared = arePrepared;
     this.#awaited = first.length;
   }
 
@@ -110,7 +116,7 @@ class QueryAfter extends BaseQuery {
   }
 
   override prepare(connection: DriverConnection): void {
-    execute(connection, this.#first);
+    execute(connection, this.#first, this.#arePrepared);
     super.prepare(connection);
   }
 

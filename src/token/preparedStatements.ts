@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { PoolClient, QueryConfig } from 'pg';
+import { preparesStatements } from '../database/serverClient.ts';
 import type { Statement } from './implicitTransaction.ts';
 
 /** The characters of SQL that a connection keeps prepared; PostgreSQL takes some twenty times that for their plans. */
@@ -15,10 +16,11 @@ const keptBy = new WeakMap<PoolClient, LRUCache<string, string>>();
 
 /**
  * The statement as the connection should run it next: under its name, after closing those that were not used for longest if there
- * are too many; without one if it is too long to be kept.
+ * are too many; without one if it is too long to be kept, or the connection keeps none.
  */
 export function keepPrepared(client: PoolClient, { name, ...statement }: Statement): QueryConfig {
-  if (!name || statement.text.length > keptCharacters / 4) return statement as QueryConfig;
+  if (!name || !preparesStatements(client) || statement.text.length > keptCharacters / 4)
+    return statement as QueryConfig;
   const kept = keptBy.get(client) ?? createKept(client);
   kept.set(name, statement.text);
   return { name, ...statement } as QueryConfig;

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
+import { type Preliminary, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
 /**
@@ -26,15 +26,16 @@ export async function inTransaction<T>(
   }
 }
 
-/** Runs one statement in a transaction of its own under these settings, in one round trip. */
+/** Runs one statement in a transaction of its own under these settings, in one round trip; another one may go before it. */
 export async function queryOnce<Row extends QueryResultRow>(
   pool: Pool,
   settings: TransactionSettings,
   statement: Statement,
+  before: Preliminary | null = null,
 ): Promise<QueryResult<Row>> {
   const client = await pool.connect();
   try {
-    return await queryInImplicitTransaction<Row>(client, settings, statement);
+    return await queryInImplicitTransaction<Row>(client, settings, statement, before);
   } finally {
     client.release();
   }

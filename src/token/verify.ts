@@ -24,7 +24,8 @@ export async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: strin
   return rows[0] ? toClaims(rows[0]) : null;
 }
 
-type AccessTokenRow = {
+/** What `oauth.verify_access_token` returns. */
+export type AccessTokenRow = {
   organization_id: string;
   application_id: string;
   client_id: string;
@@ -35,7 +36,7 @@ type AccessTokenRow = {
   expires_at: Date;
 };
 
-function toClaims(row: AccessTokenRow): Claims {
+export function toClaims(row: AccessTokenRow): Claims {
   return {
     organizationId: row.organization_id,
     applicationId: row.application_id,

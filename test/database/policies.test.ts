@@ -77,6 +77,7 @@ describe('the permissions of the database', () => {
       'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.purge_changes(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
+      'oauth.written_lsn(uuid,uuid) as graph_helper, search_path=pg_catalog, pg_temp',
     ]);
     const forEverybody = `
       select p.oid::regprocedure from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) acl

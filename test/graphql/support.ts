@@ -33,7 +33,11 @@ export type Tenant = {
   basic: string;
 };
 
-export async function createTenant({ database: { owner } }: Pick<GraphTest, 'database'>): Promise<Tenant> {
+export async function createTenant({
+  database: { owner },
+}: {
+  database: Pick<TestDatabase, 'owner'>;
+}): Promise<Tenant> {
   const organizationId = randomUUID();
   const applicationId = randomUUID();
   await owner.query('insert into app_hidden.organizations (id, name) values ($1, $2)', [

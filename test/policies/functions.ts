@@ -1,6 +1,6 @@
 import { insufficientPrivilege, type Outcome } from './attempts.ts';
 import type { Circumstances, Command } from './commands.ts';
-import { clientId, externalIdentifier, hash } from './insertWorld.ts';
+import { clientId, externalIdentifier, hash, writtenLsn } from './insertWorld.ts';
 import type { Claims, Role } from './principals.ts';
 import { type Row, tables } from './tables.ts';
 import { keyOf } from './world.ts';
@@ -92,6 +92,17 @@ export const functions: Record<string, Function> = {
         .filter((row) => row.organization === organization && row.grant === keyOf(world, 'grant', organization, number))
         .map(({ grant, user }) => `${organization} ${grant} ${user ?? ''}`),
   },
+  'oauth.written_lsn(uuid,uuid)': {
+    roles: ['graph_oauth'],
+    text: 'select oauth.written_lsn($1, $2)',
+    values: ({ world, organization, number }) => [organization, keyOf(world, 'grant', organization, number)],
+    expected: ({ world, organization, number }) => {
+      const grant = keyOf(world, 'grant', organization, number);
+      return world.grants.some((row) => row.organization === organization && row.grant === grant)
+        ? [writtenLsn]
+        : ['null'];
+    },
+  },
   'oauth.purge(integer)': {
     roles: ['graph_oauth'],
     text: 'select purged::text from oauth.purge($1) as purged',
@@ -110,6 +121,7 @@ export const functions: Record<string, Function> = {
 export const helpers = [
   'app_hidden.count_row()',
   'app_hidden.is_text(text)',
+  'app_hidden.require_replayed(pg_lsn)',
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',
 ];

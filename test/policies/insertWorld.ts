@@ -46,10 +46,11 @@ export function insertWorld(world: World): string {
       world.assignments.map(({ organization, user, card }) => [organization, assignmentKey(user, card), user, card]),
     ),
     insert(
-      'oauth.grants (organization_id, id, application_id, user_id, grant_type, scopes, client_authentication)',
+      'oauth.grants (organization_id, id, application_id, user_id, grant_type, scopes, client_authentication, written_lsn)',
       world.grants.map(({ organization, grant, application, user }) => [
         ...[organization, grant, application, user],
         ...(user === null ? ['client_credentials', '{app}', 'secret'] : ['password', '{me}', 'none']),
+        writtenLsn,
       ]),
     ),
     insert(
@@ -106,6 +107,8 @@ export const email = (user: string) => `user${numberOf(user)}@example.test`;
 export const externalIdentifier = (user: string) => `external-${numberOf(user)}`;
 /** How often something was tried is nobody's: the counts of all organizations stand together. */
 export const throttles = [`address:${'0'.repeat(43)}`, `account:${'0'.repeat(43)}`] as const;
+/** Of every grant; behind the log of any PostgreSQL. */
+export const writtenLsn = '0/1';
 
 const numberOf = (key: string) => key.slice(-12);
 

@@ -27,11 +27,14 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     owner,
     async drop() {
       await owner.end();
-      await asAdministrator(`drop database ${name}`);
+      await asAdministrator(`drop database ${name} ${heldByPooler}`);
       closed();
     },
   };
 }
+
+/** PgBouncer keeps connections for whoever comes next. */
+const heldByPooler = process.env.TEST_PGBOUNCER ? 'with (force)' : '';
 
 /** Runs one statement as the owner of the cluster, outside of every test database. */
 export async function asAdministrator(statement: string): Promise<void> {

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { startMigrated } from '../../src/database/openDatabase.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory } from './dataDirectory.ts';
+import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 /** One PostgreSQL for the whole run; its migrated database is the template of every test file's own. */
 export default async function globalSetup(): Promise<void> {
@@ -19,9 +20,19 @@ export default async function globalSetup(): Promise<void> {
   process.env.TEST_OWNER_URL = server.ownerUrl;
   process.env.TEST_AUTH_URL = server.authUrl;
   globalThis.testServer = { dataDir, stop: server.stop };
+  if (process.env.TEST_PGBOUNCER) await goByPgBouncer(process.env.TEST_PGBOUNCER, server.authUrl);
+}
+
+/** Services reach their databases by way of it; tests look at them directly. */
+async function goByPgBouncer(program: string, authUrl: string): Promise<void> {
+  const pgbouncer = await startPgBouncer(program, authUrl);
+  process.env.TEST_AUTH_URL = pgbouncer.authUrl;
+  process.env.TEST_PREPARED_STATEMENTS = String(pgbouncer.preparesStatements);
+  globalThis.testPgBouncer = pgbouncer;
 }
 
 declare global {
   // Jest hands it from the set-up to the tear-down.
   var testServer: { dataDir: string; stop(): Promise<void> } | undefined;
+  var testPgBouncer: PgBouncer | undefined;
 }

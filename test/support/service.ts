@@ -28,6 +28,8 @@ export async function startTestService(
     SECRET_KEY: testSecretKey,
     // On a busy machine anything may be slow, which would ask PostgreSQL for a plan, too.
     SLOW_MS: '600000',
+    // Set when the way to the database is PgBouncer.
+    DATABASE_PREPARED_STATEMENTS: process.env.TEST_PREPARED_STATEMENTS ?? '',
     ...overrides,
   };
   const log = createLog('trace', { write: (line) => logs.push(line) });

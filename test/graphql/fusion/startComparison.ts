@@ -54,7 +54,7 @@ export async function startComparison(urls: {
     const log = createLog('error', { write: (line) => lines.push(line) });
     const read = createDocumentReader(graph.schema, config.limits);
     const [generous, sparing] = [config, frugal].map((config) =>
-      createExecution({ config, pool, secrets, graph, log }),
+      createExecution({ config, pool, replicaPool: null, secrets, graph, log }),
     );
     if (!generous || !sparing) throw new Error('Both are there');
 
@@ -67,7 +67,8 @@ export async function startComparison(urls: {
         const signal = new AbortController().signal;
         const token = liveToken(rows.claims[caller]);
         const execute = isFrugal ? sparing : generous;
-        const { status, body } = await execute({ prepared, variables, token, requestId: 'same', mostRows, signal });
+        const asked = { prepared, variables, token, requestId: 'same', mostRows, replicaLsns: null, signal };
+        const { status, body } = await execute(asked);
         // What the client is not told is in the log.
         return [status, body, ...lines.map(described)].join('\n');
       } catch (error) {

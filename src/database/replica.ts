@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'pg';
+import type { Log } from '../log.ts';
+import { createPool, type PoolSettings, type RenewablePool } from './pools.ts';
+
+export type Replica = {
+  /** Connections to it as the authenticator. */
+  readonly pool: RenewablePool;
+  /** The LSN that it must have replayed, whoever asks; null while it is not to be asked at all. */
+  required(): string | null;
+  /**
+   * The primary's catalogue is another, or the primary may be: whatever it had until now, the replica must have, too. Until that is
+   * known it is not asked.
+   */
+  doubt(): void;
+  stop(): Promise<void>;
+};
+
+/** Where queries are answered when that does as well as the primary. */
+export type ReplicaSettings = {
+  readonly url: string;
+  readonly primary: Pool;
+  readonly config: PoolSettings;
+  readonly log: Log;
+};
+
+/**
+ * Watches a streaming replica, or whichever of several a balancer gives: once a second it looks whether it answers within 2 s, is
+ * still one, and is behind by no more than 5 s. Else it is left out, until it is well again; the log tells both.
+ */
+export function watchReplica({ url, primary, config, log }: ReplicaSettings): Replica {
+  const pool = createReplicaPool(url, config, log);
+  const look = createLook(url, primary);
+  let problem: string | null = 'nobody has looked yet';
+  let floor: string | null = null;
+  let doubts = 0;
+  const doubt = () => {
+    doubts++;
+    floor = null;
+  };
+  // Whether a primary that went away comes back with all that it had told, nobody knows.
+  primary.on('connect', (client) => client.on('error', doubt));
+
+  const lookOnce = async () => {
+    const doubtsBefore = doubts;
+    const found = await look();
+    if (found.isOtherPrimary) floor = null;
+    if (found.lsn && doubts === doubtsBefore) floor ??= found.lsn;
+    if (found.problem === undefined || found.problem === problem) return;
+    problem = found.problem;
+    if (problem === null) return log.info('queries go to the replica');
+    log.warn({ reason: problem, error: found.error }, 'queries go to the primary: the replica is not fit');
+    // Whoever waits for an answer from it shall not wait any longer.
+    if (found.error) pool.rememberSilence()();
+  };
+
+  const stopping = new AbortController();
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      await lookOnce();
+      await delay(lookEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  })();
+
+  return {
+    pool,
+    required: () => (problem === null ? floor : null),
+    doubt,
+    async stop() {
+      stopping.abort();
+      await watching;
+      // Should it no longer answer, nobody waits for its goodbye.
+      await Promise.race([Promise.all([look.end(), pool.end()]), delay(1000, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Whoever gets no connection soon asks the primary, which does as well. */
+export function createReplicaPool(url: string, config: PoolSettings, log: Log): RenewablePool {
+  return createPool(url, { ...config, poolWaitMs: Math.min(config.poolWaitMs, mostWaitMs) }, log);
+}
+
+const lookEveryMs = 1000;
+const patienceMs = 2000;
+const mostWaitMs = 500;
+const mostLagMs = 5000;
+
+type Found = {
+  /** What keeps the replica from being asked; null when nothing does, and undefined when this look could not tell. */
+  readonly problem?: string | null;
+  readonly error?: unknown;
+  /** Where the primary's log is. */
+  readonly lsn?: string;
+  /** It was started anew, or another took its place. */
+  readonly isOtherPrimary?: boolean;
+};
+
+/**
+ * How far a replica is behind, no clock and no query tells, since an idle primary writes nothing that could be. So each look compares
+ * it with where the primary was at an earlier one.
+ */
+function createLook(url: string, primary: Pool) {
+  const timeouts = { connectionTimeoutMillis: patienceMs, query_timeout: patienceMs };
+  const name = { application_name: 'graph-query-service replica' };
+  const replica = new Pool({ connectionString: url, max: 1, ...timeouts, ...name });
+  replica.on('error', () => undefined);
+  /** Where the primary was, and when. */
+  let milestone: { readonly lsn: string; readonly at: number } | null = null;
+  let startedAt: string | null = null;
+
+  const compare = async (replayed: string): Promise<Found> => {
+    const at = performance.now();
+    const { rows } = await primary.query<Compared>(compareText, [replayed, milestone?.lsn ?? null]);
+    const [{ lsn, started_at, is_foreign, has_reached }] = rows as [Compared];
+    const isOtherPrimary = startedAt !== null && started_at !== startedAt;
+    startedAt = started_at;
+    const found = { lsn, isOtherPrimary };
+    if (is_foreign) return { ...found, problem: 'it is ahead of the primary' };
+    const lagMs = milestone ? at - milestone.at : null;
+    if (milestone === null || has_reached) milestone = { lsn, at };
+    if (lagMs === null) return found;
+    if (lagMs > mostLagMs) return { ...found, problem: 'it is too far behind' };
+    return has_reached ? { ...found, problem: null } : found;
+  };
+
+  const look = async (): Promise<Found> => {
+    let replayed: string | null;
+    try {
+      // Before the primary, which is ahead of it then.
+      const { rows } = await replica.query<{ lsn: string | null }>(replayedText);
+      replayed = rows[0]?.lsn ?? null;
+    } catch (error) {
+      milestone = null;
+      return { problem: 'it does not answer', error };
+    }
+    if (replayed === null) return { problem: 'it is not in recovery' };
+    return compare(replayed).catch(() => {
+      milestone = null;
+      return {};
+    });
+  };
+  return Object.assign(look, { end: () => replica.end() });
+}
+
+const replayedText = 'select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end::text as lsn';
+
+type Compared = { lsn: string; started_at: string; is_foreign: boolean; has_reached: boolean | null };
+const compareText = `
+  select pg_current_wal_insert_lsn()::text as lsn, pg_postmaster_start_time()::text as started_at,
+    $1::pg_lsn > pg_current_wal_insert_lsn() as is_foreign, $1::pg_lsn >= $2::pg_lsn as has_reached`;

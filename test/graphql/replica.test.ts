@@ -1,0 +1,232 @@
+import { Pool } from 'pg';
+import { scrape } from '../observed/support.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { type PostgresServer, startPostgresServer } from '../system/support/postgresServer.ts';
+import { type Answer, ask, createTenant, createUnit, createViewer, issueToken, type Tenant } from './support.ts';
+
+// A primary and its streaming replica, which can be told to replay nothing for a while.
+
+let primary: PostgresServer;
+let replica: PostgresServer;
+let owner: Pool;
+let atReplica: Pool;
+let service: TestService;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  const careless = { fsync: 'off' };
+  primary = await startPostgresServer(careless);
+  replica = await primary.replicate(careless);
+  owner = poolOf(primary);
+  atReplica = poolOf(replica);
+  tenant = await createTenant({ database: { owner } });
+  service = await startTestService(primary, { REPLICA_DATABASE_URL: replica.authUrl, METRICS_PORT: '0' });
+  await isAsked(true);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await Promise.all([owner.end(), atReplica.end()]);
+  await replica.remove();
+  await primary.remove();
+});
+
+function poolOf({ ownerUrl }: PostgresServer): Pool {
+  const pool = new Pool({ connectionString: ownerUrl, max: 2 });
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+const sample = async (name: string) => (await scrape(service.metricsPort ?? 0)).samples.get(name);
+const isAsked = (asked: boolean) => until(async () => (await sample('graph_replica_asked')) === Number(asked));
+const said = (text: string) => service.logs.filter((line) => line.includes(text)).length;
+
+/** Its data and the server that they came from, as the log has it. */
+async function askWhere(token: string, query: string) {
+  const answer = await ask(service, token, query);
+  const id = answer.headers.get('X-Request-Id');
+  let line: { server?: string } | undefined;
+  await until(() => {
+    const found = service.logs.find((text) => text.includes(`"${id}"`) && text.includes('"msg":"request"'));
+    line = found && JSON.parse(found);
+    return !!line;
+  });
+  expect([answer.status, answer.body.errors]).toEqual([200, undefined]);
+  return { data: answer.body.data as Data, server: line?.server };
+}
+
+type Data = {
+  app: { users: { totalCount: number }; rootUnits?: { totalCount: number } };
+  viewer: { fullName: string } | null;
+};
+
+const count = '{ app { users { totalCount } } }';
+/** Two statements, which have to see the same. */
+const twice = '{ app { users { totalCount } rootUnits { nodes { id } } } other: app { name } }';
+/** By the second thread. */
+const long = `{ app { users { totalCount } } more: app { ${[1, 2].map((n) => `u${n}: users(first: 1000) { nodes { id } }`).join(' ')} } }`;
+
+let made = 0;
+const create = (token: string): Promise<Answer> =>
+  ask(service, token, `mutation { userCreate(fullName: "Ada", email: "${made++}@replica.test") { user { id } } }`);
+
+/** An application's token that the replica serves. */
+async function newReader(): Promise<string> {
+  const [applicationId] = (
+    await owner.query(
+      `insert into oauth.applications (organization_id, name, client_id, scopes)
+       values ($1, 'Reader', gen_random_uuid(), '{app}') returning id`,
+      [tenant.organizationId],
+    )
+  ).rows.map(({ id }) => id as string);
+  const token = await issueToken({ ...tenant, applicationId: applicationId ?? '' }, ['app']);
+  await until(async () => (await askWhere(token, count)).server === 'replica');
+  return token;
+}
+
+async function whilePaused(work: () => Promise<void>): Promise<void> {
+  await atReplica.query('select pg_wal_replay_pause()');
+  await until(
+    async () =>
+      (await atReplica.query('select pg_get_wal_replay_pause_state()')).rows[0].pg_get_wal_replay_pause_state ===
+      'paused',
+  );
+  try {
+    await work();
+  } finally {
+    await atReplica.query('select pg_wal_replay_resume()');
+  }
+}
+
+test.each([
+  ['one statement', count],
+  ['several statements', twice],
+  ['a long operation', long],
+])('a query of %s is answered by the replica, and a change by the primary', async (_name, query) => {
+  const reader = await newReader();
+  const answeredBefore = (await sample('graph_queries_total{server="replica"}')) ?? 0;
+
+  expect(await askWhere(reader, query)).toMatchObject({ server: 'replica', data: { app: { users: {} } } });
+  expect((await create(reader)).body).toMatchObject({ data: { userCreate: { user: {} } } });
+
+  await until(async () => ((await sample('graph_queries_total{server="replica"}')) ?? 0) > answeredBefore);
+});
+
+test.each([
+  ['one statement', count],
+  ['several statements', twice],
+  ['a long operation', long],
+])('who has written reads it, by %s, while others are told what the replica has', async (_name, query) => {
+  const [writer, reader] = [await newReader(), await newReader()];
+  const before = (await askWhere(reader, query)).data.app.users.totalCount;
+
+  await whilePaused(async () => {
+    await create(writer);
+
+    expect(await askWhere(writer, query)).toMatchObject({
+      server: 'primary',
+      data: { app: { users: { totalCount: before + 1 } } },
+    });
+    expect(await askWhere(reader, query)).toMatchObject({
+      server: 'replica',
+      data: { app: { users: { totalCount: before } } },
+    });
+  });
+
+  await until(async () => (await askWhere(writer, query)).server === 'replica');
+  expect((await askWhere(writer, query)).data.app.users.totalCount).toBe(before + 1);
+});
+
+test('many changes at once by one token are read by it, each when it was told', async () => {
+  const writer = await newReader();
+  const before = (await askWhere(writer, count)).data.app.users.totalCount;
+
+  await whilePaused(async () => {
+    const counts = Array.from({ length: 32 }, async () => {
+      await create(writer);
+      return (await askWhere(writer, count)).data.app.users.totalCount;
+    });
+
+    expect(Math.min(...(await Promise.all(counts)))).toBeGreaterThan(before);
+    expect((await askWhere(writer, count)).data.app.users.totalCount).toBe(before + 32);
+  });
+});
+
+test('who has just been given a token sees what was there by then', async () => {
+  await whilePaused(async () => {
+    const viewer = await createViewer(tenant, { fullName: 'Grace Hopper' });
+
+    expect(await askWhere(viewer.token, '{ viewer { fullName } }')).toEqual({
+      server: 'primary',
+      data: { viewer: { fullName: 'Grace Hopper' } },
+    });
+  });
+});
+
+test('a token that was revoked is refused, though the replica does not know yet', async () => {
+  const reader = await newReader();
+
+  await whilePaused(async () => {
+    await owner.query(
+      'delete from oauth.grants where id in (select grant_id from oauth.access_tokens where token_hash = sha256($1))',
+      [Buffer.from(reader)],
+    );
+
+    expect((await ask(service, reader, count)).status).toBe(401);
+  });
+});
+
+test('what a migration takes away the replica does not show any more', async () => {
+  const reader = await newReader();
+  await createUnit(tenant);
+  const units = '{ app { users { totalCount } rootUnits { totalCount } } }';
+  await until(async () => (await askWhere(reader, units)).data.app.rootUnits?.totalCount === 1);
+
+  await whilePaused(async () => {
+    await owner.query('alter policy select_graph_app on app_public.units using (false)');
+    await service.reload();
+    await isAsked(true);
+
+    expect(await askWhere(reader, units)).toMatchObject({
+      server: 'primary',
+      data: { app: { rootUnits: { totalCount: 0 } } },
+    });
+  });
+
+  await until(async () => (await askWhere(reader, units)).server === 'replica');
+});
+
+test('no query fails when the replica is stopped, and when it is back it is asked', async () => {
+  const reader = await newReader();
+  let stopped = false;
+  const answers: string[] = [];
+  const client = async (query: string) => {
+    while (!stopped) {
+      const { status, body } = await ask(service, reader, query);
+      answers.push(`${status} ${body.errors?.[0]?.extensions.code ?? ''}`);
+    }
+  };
+  const clients = [count, count, twice, long].map(client);
+
+  await replica.end('SIGQUIT');
+  await isAsked(false);
+  await replica.start();
+  await isAsked(true);
+  stopped = true;
+  await Promise.all(clients);
+
+  expect(new Set(answers)).toEqual(new Set(['200 ']));
+  await until(async () => (await askWhere(reader, count)).server === 'replica');
+});
+
+test('a replica that was promoted is none any more', async () => {
+  const reader = await newReader();
+
+  await atReplica.query('select pg_promote()');
+  const { server } = await askWhere(reader, count);
+  await isAsked(false);
+
+  expect(server).toBe('primary');
+  expect(said('it is not in recovery')).toBe(1);
+});

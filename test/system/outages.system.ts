@@ -1,0 +1,320 @@
+import { execFile } from 'node:child_process';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Pool, type PoolClient } from 'pg';
+import { startProcess, type TestProcess } from '../support/process.ts';
+import { testSecretKey } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { addressOf } from '../support/workers.ts';
+import { type Answered, type Clients, type Kind, kinds, startClients } from './support/clients.ts';
+import { type PostgresServer, startPostgresServer } from './support/postgresServer.ts';
+import { startTcpProxy, type TcpProxy } from './support/tcpProxy.ts';
+import { createTenantWithSecret } from './support/tenant.ts';
+
+// The service reaches PostgreSQL through a proxy. In each outage clients go on asking; the log is read beside.
+
+const statementTimeoutMs = 3000;
+const poolWaitMs = 1000;
+/** The driver waits so much longer than PostgreSQL for a statement's end. */
+const graceMs = 1000;
+/** For a machine that has more to do. */
+const toleranceMs = 500;
+const recoveryMs = 2000;
+
+let postgres: PostgresServer;
+let owner: Pool;
+let proxy: TcpProxy;
+let service: TestProcess;
+let clients: Clients;
+const table: Record<string, string | number>[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgresServer({ max_connections: 20 });
+  owner = new Pool({ connectionString: postgres.ownerUrl, max: 2 });
+  owner.on('error', () => undefined);
+  proxy = await startTcpProxy(() => postgres.port);
+  const tenant = await createTenantWithSecret(owner);
+  const authUrl = new URL(postgres.authUrl);
+  authUrl.port = String(proxy.port);
+  service = startProcess([], {
+    PATH: process.env.PATH ?? '',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    AUTH_DATABASE_URL: authUrl.href,
+    SECRET_KEY: testSecretKey,
+    STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
+    DATABASE_POOL_WAIT_MS: String(poolWaitMs),
+    DATABASE_POOL_SIZE: '4',
+    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
+  });
+  await service.says('Graph Query Service: http');
+  clients = startClients(() => addressOf(service), tenant);
+  await until(() => kinds.every((kind) => successes(kind, 0).length > 5));
+}, 120_000);
+
+afterAll(async () => {
+  await clients.stop();
+  service.signal('SIGTERM');
+  await service.exited;
+  await owner.end();
+  await proxy.stop();
+  await postgres.remove();
+  console.table(table);
+});
+
+const away = ['503 UNAVAILABLE', '503 temporarily_unavailable'];
+const told = ['the database is not ready', 'the database is ready'];
+const atOnce = poolWaitMs;
+const inSilence = poolWaitMs + statementTimeoutMs + graceMs;
+
+test('PostgreSQL is restarted', () =>
+  expectOutage('restarted', {
+    begin: async () => {
+      await postgres.end('SIGINT');
+    },
+    end: () => postgres.start(),
+    answers: away,
+    withinMs: atOnce,
+    log: told,
+  }));
+
+test('PostgreSQL is killed', () =>
+  expectOutage('killed', {
+    begin: () => postgres.end('SIGKILL'),
+    end: () => postgres.start(),
+    answers: away,
+    withinMs: atOnce,
+    log: told,
+  }));
+
+test('connections are refused', () =>
+  expectOutage('refused', {
+    begin: () => proxy.become({ kind: 'refused' }),
+    end: () => proxy.become({ kind: 'clear' }),
+    answers: away,
+    withinMs: atOnce,
+    log: told,
+  }));
+
+test('connections are reset', () =>
+  expectOutage('reset', {
+    begin: () => proxy.become({ kind: 'reset' }),
+    end: () => proxy.become({ kind: 'clear' }),
+    answers: away,
+    withinMs: atOnce,
+    log: told,
+  }));
+
+test('what is sent disappears, for longer than anybody waits', () =>
+  expectOutage('silent', {
+    begin: () => proxy.become({ kind: 'silent' }),
+    end: () => proxy.become({ kind: 'clear' }),
+    answers: away,
+    withinMs: inSilence,
+    log: told,
+    forMs: 8000,
+  }));
+
+test('what is sent disappears for a moment, and those connections stay dead', () =>
+  expectOutage('silent for a moment', {
+    begin: () => proxy.become({ kind: 'silent' }),
+    end: () => proxy.become({ kind: 'clear' }),
+    answers: away,
+    withinMs: inSilence,
+    log: told,
+    forMs: 2000,
+  }));
+
+test('PostgreSQL has no connection left', async () => {
+  const hogs: PoolClient[] = [];
+  const hogging = new Pool({ connectionString: postgres.ownerUrl, max: 30 });
+  hogging.on('error', () => undefined);
+  await expectOutage('no connection left', {
+    begin: async () => {
+      // As when something else needs them all: the service's own go first.
+      for (let n = 0; n < 20; n++) {
+        const hog = await hogging.connect().catch(() => null);
+        if (!hog) break;
+        hog.on('error', () => undefined);
+        hogs.push(hog);
+      }
+      await hogs[0]?.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'`);
+      for (let n = 0; n < 4; n++) {
+        const hog = await hogging.connect().catch(() => null);
+        if (hog) hogs.push(hog);
+      }
+    },
+    end: async () => {
+      for (const hog of hogs) hog.release(true);
+    },
+    answers: away,
+    withinMs: atOnce,
+    log: told,
+  });
+  await hogging.end();
+});
+
+test('the disk is full', async () => {
+  const disk = await mountSmallDisk();
+  await owner.query(`create tablespace small location '${disk.path}'`);
+  await owner.query('alter table app_public.users set tablespace small');
+  await owner.query('alter table oauth.access_tokens set tablespace small');
+  await expectOutage('disk full', {
+    begin: () => disk.fill(),
+    end: () => disk.free(),
+    answers: ['200', ...away],
+    withinMs: statementTimeoutMs,
+    log: [],
+    mostDescribed: 1,
+  });
+  await owner.query('alter table app_public.users set tablespace pg_default');
+  await owner.query('alter table oauth.access_tokens set tablespace pg_default');
+  await owner.query('drop tablespace small');
+  await disk.remove();
+});
+
+test('PostgreSQL is slow: it answers, but later than the limit', async () => {
+  let holder: PoolClient | undefined;
+  await expectOutage('locked', {
+    begin: async () => {
+      holder = await owner.connect();
+      await holder.query('begin');
+      await holder.query('lock table app_public.users, oauth.refresh_tokens');
+    },
+    end: async () => {
+      await holder?.query('rollback');
+      holder?.release();
+    },
+    answers: ['200 TIMEOUT', ...away],
+    withinMs: poolWaitMs + statementTimeoutMs,
+    log: [],
+    mostDescribed: 20,
+    forMs: 5000,
+  });
+});
+
+test('the network is slow', () =>
+  expectOutage('slow network', {
+    begin: () => proxy.become({ kind: 'slow', delayMs: 100 }),
+    end: () => proxy.become({ kind: 'clear' }),
+    answers: ['200', ...away],
+    withinMs: poolWaitMs + statementTimeoutMs,
+    log: [],
+  }));
+
+type Outage = {
+  begin(): Promise<void>;
+  end(): Promise<void>;
+  /** All that clients may be told meanwhile. */
+  answers: string[];
+  /** And how late at most. */
+  withinMs: number;
+  /** The lines of the log that are not about one request. */
+  log: string[];
+  /** So many requests at most may be described in warnings of their own. */
+  mostDescribed?: number;
+  forMs?: number;
+};
+
+async function expectOutage(
+  name: string,
+  { begin, end, answers, withinMs, log, mostDescribed = 0, forMs = 2000 }: Outage,
+): Promise<void> {
+  const saidBefore = service.output.stderr.length;
+  await begin();
+  const begunAt = performance.now();
+  let endsAt = Number.POSITIVE_INFINITY;
+  const during = () => clients.answers.filter((answer) => answer.begunAt > begunAt && answer.begunAt < endsAt);
+  await delay(forMs);
+  await until(() => kinds.every((kind) => during().some((answer) => answer.kind === kind)));
+  endsAt = performance.now();
+  await end();
+  const endedAt = performance.now();
+  await until(() => kinds.every((kind) => successes(kind, endedAt + recoveryMs).length > 3));
+  await until(() => [...clients.unanswered].every((begunAt) => begunAt > endedAt));
+
+  const failures = clients.answers.filter((answer) => answer.begunAt >= endedAt && answer.told !== '200');
+  const lastFailure = Math.max(endedAt, ...failures.map((answer) => answer.begunAt));
+  const recovered = Math.max(...kinds.map((kind) => successes(kind, lastFailure)[0]?.endedAt ?? 0));
+  const lines = linesSince(saidBefore);
+  const longest = (...of: Kind[]) =>
+    Math.round(
+      Math.max(
+        ...during()
+          .filter(({ kind }) => of.includes(kind))
+          .map(tookMs),
+      ),
+    );
+  table.push({
+    outage: name,
+    ...Object.fromEntries(kinds.map((kind) => [kind, summaryOf(during().filter((answer) => answer.kind === kind))])),
+    'longest ms': longest('query', 'mutation', 'token'),
+    'of long queries': longest('long query'),
+    'recovered ms': Math.round(recovered - endedAt),
+    log: lines.general.length,
+  });
+
+  // What was answered later was answered by a database that was back.
+  const meanwhile = during().filter((answer) => answer.endedAt < endsAt);
+  expect(meanwhile.filter(({ told }) => !answers.includes(told))).toEqual([]);
+  expect(longest('query', 'mutation', 'token')).toBeLessThan(withinMs + toleranceMs);
+  // They may wait for their turn before.
+  expect(longest('long query')).toBeLessThan(statementTimeoutMs + withinMs + toleranceMs);
+  expect(recovered - endedAt).toBeLessThan(recoveryMs);
+  expect(lines.general).toEqual(log);
+  expect(lines.ofRequests.length).toBeLessThanOrEqual(mostDescribed);
+}
+
+const tookMs = ({ begunAt, endedAt }: Answered) => endedAt - begunAt;
+
+const answersOf = (kind: Kind) => clients.answers.filter((answer) => answer.kind === kind);
+
+const successes = (kind: Kind, since: number) =>
+  answersOf(kind).filter((answer) => answer.begunAt >= since && answer.told === '200');
+
+function summaryOf(answers: Answered[]): string {
+  const counts = Object.entries(Object.groupBy(answers, (answer) => answer.told));
+  return counts.map(([text, { length } = []]) => `${length}× ${text}`).join(', ');
+}
+
+/** What was logged: of general interest, and warnings about single requests, of which there should be none. */
+function linesSince(position: number) {
+  const lines = service.output.stderr
+    .slice(position)
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { level: number; msg: string; requestId?: string });
+  return {
+    general: lines.filter(({ requestId, msg }) => requestId === undefined && msg !== unrelated).map(({ msg }) => msg),
+    ofRequests: lines.filter(({ level, requestId }) => requestId !== undefined && level >= 40).map(({ msg }) => msg),
+  };
+}
+
+const unrelated = 'purged what has expired';
+
+/** A file system of 16 MB for PostgreSQL. */
+async function mountSmallDisk() {
+  const path = await mkdtemp(join(tmpdir(), 'graph-query-service-disk-'));
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', path]).catch((error: unknown) => {
+    const message =
+      'This test fills a file system and has to mount one: run it as root, with CAP_SYS_ADMIN in a container.';
+    throw new Error(message, { cause: error });
+  });
+  if (postgres.user) await chown(path, postgres.user.uid, postgres.user.gid);
+  const filling = join(path, 'filling');
+  return {
+    path,
+    // Until nothing fits any more.
+    fill: async () => void (await run('dd', ['if=/dev/zero', `of=${filling}`, 'bs=4k']).catch(() => undefined)),
+    free: () => rm(filling),
+    async remove() {
+      await run('umount', [path]);
+      await rm(path, { recursive: true });
+    },
+  };
+}
+
+const run = promisify(execFile);
