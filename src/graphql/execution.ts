@@ -155,9 +155,17 @@ function toBody(data: string | null | undefined, errors: readonly GraphQLFormatt
 /** Whether an answer has more rows, which are the objects in its lists. */
 function hasMoreRows(data: string | null | undefined, most: number): boolean {
   if (!data || data.length < most * '{"a":1},'.length) return false;
-  // As many at most, for a text may look like a row.
-  const looksLikeRow = data.match(/[[,]\{/g)?.length ?? 0;
-  return looksLikeRow > most && rowsOf(JSON.parse(data)) > most;
+  return looksLikeMoreRows(data, most) && rowsOf(JSON.parse(data)) > most;
+}
+
+/** Counts what may be the beginning of a row, in a text of a value too. */
+function looksLikeMoreRows(data: string, most: number): boolean {
+  let rows = 0;
+  for (let at = data.indexOf('{', 1); at !== -1 && rows <= most; at = data.indexOf('{', at + 1)) {
+    const before = data[at - 1];
+    if (before === '[' || before === ',') rows++;
+  }
+  return rows > most;
 }
 
 function rowsOf(value: unknown): number {
