@@ -1,5 +1,5 @@
---! Previous: sha1:7a43a1b2448779843a83672410a88233248d8a3e
---! Hash: sha1:2f0d017494758811446829c6ddab67a2d7b157e9
+--! Previous: sha1:d3be113ba187a2f199df9979f250d655ec19e6b8
+--! Hash: sha1:cb53bd07d07fa2b900587a24507f28d486e26014
 --! Message: read replicas
 
 -- Queries may be answered by a streaming replica, which is behind by as much as it is. What somebody has written they see all the same:
