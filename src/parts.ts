@@ -1,4 +1,5 @@
-import { type RequestHandler, Router } from 'express';
+import type { RequestListener } from 'node:http';
+import type { RequestHandler } from 'express';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import { encodeNodeId } from '../plugins/NodeIdPlugin.ts';
 import type { Config } from './config.ts';
@@ -73,7 +74,8 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   const watching = watchMigrations({ authUrl, seen, log }, reload);
 
   return {
-    mounts: [oauth, exchange.handler],
+    graphql: exchange.graphql,
+    mounts: [oauth, exchange.pages],
     reload,
     async stop() {
       await watching.stop();
@@ -85,6 +87,9 @@ export async function createParts(context: PartsContext): Promise<Parts> {
 }
 
 export type Parts = {
+  /** Answers `/graphql`. */
+  graphql: RequestListener;
+  /** What answers everything else, in request order. */
   mounts: RequestHandler[];
   /**
    * Builds the graph anew from what the database has now. New requests go to it as soon as it is whole; those in flight finish
@@ -111,11 +116,11 @@ async function createEdition(
     await graph.release();
   };
   try {
-    const endpoint = createEndpoint({ config, pool, replica, secrets, graph, operations, offload, log });
+    const graphql = createEndpoint({ config, pool, replica, secrets, graph, operations, offload, log });
     // What is asked now is asked of tables and columns that it may not have yet.
     replica?.doubt();
-    const tools = await createToolsRouter({ ...context, schema });
-    return { schema, handler: Router().use(tools).use('/graphql', endpoint), release };
+    const pages = await createToolsRouter({ ...context, schema });
+    return { schema, graphql, pages, release };
   } catch (error) {
     await release();
     throw error;

@@ -66,14 +66,14 @@ export async function startService(
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
   let readiness = async (): Promise<string | null> => 'The service is starting.';
-  const app = (mounts: Parameters<typeof createApp>[0]['mounts']) =>
+  const app = (parts: Parts | null) =>
     createApp({
       log,
       trustedProxies: config.trustedProxies,
       isHttps: config.publicUrl?.startsWith('https:') ?? false,
       corsOrigins: config.corsOrigins,
       readiness: () => readiness(),
-      mounts,
+      parts,
     });
 
   // First what can be refused at once: the stored operations, the data directory, then the port.
@@ -156,7 +156,7 @@ export async function startService(
       if (reason !== null || stopping.signal.aborted) return reason;
       parts = await createParts(context);
       resources.defer(parts.stop);
-      answer = app(parts.mounts);
+      answer = app(parts);
       readiness = databaseReason;
       server ??= await open();
       serving.resolve();

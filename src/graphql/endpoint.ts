@@ -1,25 +1,27 @@
-import express, { type ErrorRequestHandler, type Request, type Response, Router } from 'express';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import express, { type Request, type Response } from 'express';
 import type { Pool } from 'pg';
-import type { GraphQLError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import type { Replica } from '../database/replica.ts';
 import { isTemporary } from '../database/unavailable.ts';
-import { factsOf } from '../http/facts.ts';
+import { factsOf, type RequestFacts } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
-import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
-import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
+import { type AccessToken, createPresentToken } from '../token/accessTokens.ts';
+import { readBearer } from '../token/bearer.ts';
 import { createPresentWriter } from '../token/writes.ts';
 import { traced, tracedSync } from '../tracing/traced.ts';
 import { checkArguments } from './arguments.ts';
 import { createDocumentReader, DocumentRefused, isIntrospection } from './document.ts';
-import { graphqlError, presentError } from './errors.ts';
+import { presentError } from './errors.ts';
 import { type Answer, createExecution } from './execution.ts';
+import { negotiate } from './negotiate.ts';
 import { isLong, type Offload } from './offload.ts';
 import { allowOnly, rememberDocuments } from './persisted.ts';
+import { toRefusal, unauthenticated } from './refusal.ts';
 import { createReplicaQueries } from './replicaQueries.ts';
 import { RequestRefused, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
@@ -53,8 +55,9 @@ export function createEndpoint({
   operations,
   offload,
   log,
-}: EndpointParts): Router {
+}: EndpointParts): RequestListener {
   const { schema } = graph;
+  const readBody = createBodyReader(config.limits.body);
   const readDocument = createDocumentReader(schema, config.limits);
   if (operations) checkStoredOperations(operations, readDocument);
   const persisted = operations ? allowOnly(operations) : rememberDocuments();
@@ -64,16 +67,19 @@ export function createEndpoint({
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
-  const answer = async (request: Request, response: Response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    negotiate(request, response);
+    const body = await readBody(request, response);
     const requestId = requestIdOf(response);
     const bearer = readBearer(request);
     const token =
-      bearer.kind === 'token' ? await traced('look at token', {}, () => present(bearer.token, requestId)) : null;
+      bearer.kind === 'token' ? await traced('verify token', {}, () => present(bearer.token, requestId)) : null;
     if (token) factsOf(response).clientId = token.claims.clientId;
-    else if (bearer.kind !== 'missing' || !isPublic(request)) throw unauthenticated(bearer.kind);
+    else if (bearer.kind !== 'missing' || !isPublic(request, body)) throw unauthenticated(bearer.kind);
 
     const signal = untilClosed(response);
-    const [outcome] = await Promise.allSettled([perform(request, response, token, signal)]);
+    const asked = { request, body, requestId, token, signal };
+    const [outcome] = await Promise.allSettled([perform(asked, factsOf(response))]);
     // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
     const isAway = outcome.status === 'rejected' ? isTemporary(outcome.reason) : outcome.value.status === 503;
     if (!isAway && !signal.aborted) await token?.requireLive();
@@ -82,10 +88,8 @@ export function createEndpoint({
     send(response, outcome.value);
   };
 
-  const perform = async (request: Request, response: Response, token: AccessToken | null, signal: AbortSignal) => {
-    const facts = factsOf(response);
-    const requestId = requestIdOf(response);
-    const parameters = readRequest(request);
+  const perform = async ({ request, body, requestId, token, signal }: Asked, facts: RequestFacts): Promise<Answer> => {
+    const parameters = readRequest(request, body);
     const claims = token?.claims ?? null;
     const prepared = tracedSync('read document', () =>
       readDocument(persisted.find(parameters, claims), parameters.operationName),
@@ -110,10 +114,10 @@ export function createEndpoint({
   };
 
   /** Introspection alone is answered without a token; what cannot be read is none. */
-  const isPublic = (request: Request): boolean => {
+  const isPublic = (request: IncomingMessage, body: Buffer): boolean => {
     if (!config.publicIntrospection) return false;
     try {
-      const parameters = readRequest(request);
+      const parameters = readRequest(request, body);
       return isIntrospection(readDocument(persisted.find(parameters, null), parameters.operationName));
     } catch (error) {
       if (error instanceof RequestRefused || error instanceof DocumentRefused) return false;
@@ -121,44 +125,35 @@ export function createEndpoint({
     }
   };
 
-  const refuse: ErrorRequestHandler = (error, _request, response, next) => {
-    const refusal = toAnswer(error, response, config);
-    if (!refusal) return next(error);
+  const refuse = (error: unknown, response: ServerResponse): void => {
+    // Then nobody reads on.
+    if (response.headersSent) return void response.destroy();
     const requestId = requestIdOf(response);
-    if (refusal.status === 503) logUnavailable(log, error, { requestId });
-    const errors = refusal.errors.map((error) => presentError(error, { requestId, rules, log }));
-    factsOf(response).code = String(errors[0]?.extensions?.code);
-    send(response.set(refusal.headers ?? {}), { status: refusal.status, body: JSON.stringify({ errors }) });
+    const { status, headers = {}, errors } = toRefusal(error, response, config);
+    if (status === 503) logUnavailable(log, error, { requestId });
+    const presented = errors.map((error) => presentError(error, { requestId, rules, log }));
+    factsOf(response).code = String(presented[0]?.extensions?.code);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    send(response, { status, body: JSON.stringify({ errors: presented }) });
   };
 
-  return Router()
-    .all('/', negotiate, express.raw({ type: () => true, limit: config.limits.body }), answer)
-    .use(refuse);
+  return (request, response) => {
+    answer(request, response).catch((error: unknown) => refuse(error, response));
+  };
 }
 
-const jsonMediaType = 'application/json';
-const graphqlMediaType = 'application/graphql-response+json';
-
-/** Method and media type; `application/json` is what a client gets that does not say. */
-function negotiate(request: Request, response: Response, next: () => void): void {
-  // Beside what it depends on already, such as the origin.
-  response.set('Cache-Control', 'no-store').vary('Accept, Authorization');
-  const types = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${type}; charset=utf-8`]);
-  const accepted = request.accepts(types);
-  const mediaType = (accepted || '').startsWith(graphqlMediaType) ? graphqlMediaType : jsonMediaType;
-  response.set('Content-Type', `${mediaType}; charset=utf-8`);
-  if (request.method !== 'GET' && request.method !== 'POST') {
-    throw new RequestRefused(405, 'Send the operation by POST, or a query by GET.', {
-      headers: { Allow: 'GET, POST' },
-    });
-  }
-  if (!accepted)
-    throw new RequestRefused(406, `The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`);
-  next();
-}
+/** A request whose token, if it has one, is known. */
+type Asked = {
+  readonly request: IncomingMessage;
+  readonly body: Buffer;
+  readonly requestId: string;
+  readonly token: AccessToken | null;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+};
 
 /** Aborts when the client closes the connection before it has its answer. */
-function untilClosed(response: Response): AbortSignal {
+function untilClosed(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   response.on('close', () => {
     if (!response.writableEnded) controller.abort();
@@ -166,47 +161,21 @@ function untilClosed(response: Response): AbortSignal {
   return controller.signal;
 }
 
-function send(response: Response, { status, body }: Answer): void {
-  if (status === 503) response.set('Retry-After', '2');
-  response.status(status).send(Buffer.from(body));
+function send(response: ServerResponse, { status, body }: Answer): void {
+  if (status === 503) response.setHeader('Retry-After', '2');
+  response.statusCode = status;
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
 }
 
-type Refusal = {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly errors: readonly GraphQLError[];
-};
-
-/** What was thrown on the way, as an answer; null for a defect of our own. */
-function toAnswer(error: unknown, response: Response, config: Config): Refusal | null {
-  if (error instanceof RequestRefused) return { status: error.status, headers: error.headers, errors: [error.error] };
-  if (error instanceof DocumentRefused) {
-    // Clients of `application/json` tell a GraphQL answer from that of a proxy by its status.
-    const isLegacy = response.get('Content-Type')?.startsWith(jsonMediaType);
-    return { status: isLegacy ? 200 : 400, errors: error.errors };
-  }
-  if (error instanceof AccessTokenEnded) return toAnswer(unauthenticated('token'), response, config);
-  if (isTemporary(error)) {
-    return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
-  }
-  // What body-parser throws has the status of the client's mistake.
-  const status = error instanceof Error && 'status' in error ? error.status : null;
-  if (status === 413) {
-    return {
-      status,
-      errors: [
-        graphqlError('LIMIT_EXCEEDED', `The body has more than ${config.limits.body} bytes.`, { limit: 'body' }),
-      ],
-    };
-  }
-  if (status === 400 || status === 415)
-    return { status, errors: [graphqlError('BAD_USER_INPUT', 'The body cannot be read.')] };
-  return null;
-}
-
-function unauthenticated(kind: Bearer['kind']): RequestRefused {
-  return new RequestRefused(401, bearerProblem(kind), {
-    code: 'UNAUTHENTICATED',
-    headers: { 'WWW-Authenticate': bearerChallenge(kind) },
-  });
+/** Fails with what express' parser throws, which has the status of the client's mistake. */
+function createBodyReader(limit: number) {
+  const read = express.raw({ type: () => true, limit });
+  return (request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      read(request as Request, response as Response, (error?: unknown) => {
+        if (error) reject(error);
+        else resolve(request.body instanceof Buffer ? request.body : Buffer.alloc(0));
+      });
+    });
 }

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GraphQLError } from 'postgraphile/graphql';
 import { withoutPrefix } from './storedOperations.ts';
 
@@ -31,13 +31,13 @@ export class RequestRefused extends Error {
 
 type RefusalDetails = { code?: string; headers?: Readonly<Record<string, string>>; limit?: string };
 
-/** Takes the parameters from the body of a POST, which express has read as bytes, or from the query of a GET. */
-export function readRequest(request: Request): GraphqlRequest {
-  return checkShape(request.method === 'GET' ? readQuery(request) : readBody(request));
+/** Takes the parameters from the body of a POST or the query of a GET. */
+export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequest {
+  return checkShape(request.method === 'GET' ? readQuery(request) : readBody(request, body));
 }
 
-function readQuery(request: Request): Record<string, unknown> {
-  const search = new URL(request.originalUrl, 'http://localhost').searchParams;
+function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
+  const search = new URL(url, 'http://localhost').searchParams;
   const parameters: Record<string, unknown> = {};
   for (const name of ['query', 'documentId', 'doc_id', 'operationName', 'variables', 'extensions']) {
     const [value, ...others] = search.getAll(name);
@@ -49,15 +49,15 @@ function readQuery(request: Request): Record<string, unknown> {
   return parameters;
 }
 
-function readBody(request: Request): Record<string, unknown> {
-  if (!request.is('application/json') || !isUtf8(request)) {
+function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, unknown> {
+  if (!isJson(headers)) {
     throw new RequestRefused(415, 'Send the header Content-Type: application/json, and the body in UTF-8.', {
       headers: { 'Accept-Post': 'application/json' },
     });
   }
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(request.body);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new RequestRefused(400, 'The body is not UTF-8.');
   }
@@ -105,7 +105,7 @@ function parseJson(text: string, what: string): unknown {
   }
 }
 
-function isUtf8(request: Request): boolean {
-  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-  return charset === undefined || /^utf-?8$/i.test(charset);
+function isJson({ 'content-type': type = '' }: IncomingHttpHeaders): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1];
+  return /^\s*application\/json\s*(;|$)/i.test(type) && (charset === undefined || /^utf-?8$/i.test(charset));
 }

@@ -1,11 +1,11 @@
 import cors from 'cors';
-import type { RequestHandler } from 'express';
+import type { Handler } from './inOrder.ts';
 
 /**
  * Lets pages of these origins call the API from a browser (CORS), without cookies: the token is all that counts. Without
  * origins nothing is said, and browsers keep other pages out.
  */
-export function allowOrigins(origins: readonly string[]): RequestHandler {
+export function allowOrigins(origins: readonly string[]): Handler {
   if (origins.length === 0) return (_request, _response, next) => next();
   return cors({
     origin: [...origins],

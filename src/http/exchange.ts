@@ -1,14 +1,17 @@
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 
 /** What answers requests until the next edition does. */
 export type Edition = {
-  readonly handler: RequestHandler;
+  /** Answers `/graphql`. */
+  readonly graphql: RequestListener;
+  /** Answers the pages about it, or passes on. */
+  readonly pages: RequestHandler;
   /** Gives back what only this edition needed; called when its last request has ended. */
   release(): Promise<void>;
 };
 
-export type Exchange = {
-  readonly handler: RequestHandler;
+export type Exchange = Pick<Edition, 'graphql' | 'pages'> & {
   /** From now on new requests go to `next`; those in flight finish on the edition that they began with. */
   replace(next: Edition): void;
   /** Resolves when every edition has been released, the last one included. */
@@ -16,7 +19,7 @@ export type Exchange = {
 };
 
 /**
- * A handler that can be exchanged while it serves, without dropping a request.
+ * What can be exchanged while it serves, without dropping a request.
  *
  * @param onFailure hears of a release that failed; nobody waits for that of an earlier edition
  */
@@ -33,7 +36,8 @@ export function createExchange(first: Edition, onFailure: (error: unknown) => vo
   };
 
   return {
-    handler: (request, response, next) => current.handler(request, response, next),
+    graphql: (request, response) => current.graphql(request, response),
+    pages: (request, response, next) => current.pages(request, response, next),
     replace(next) {
       retire();
       current = serve(next);
@@ -46,7 +50,7 @@ export function createExchange(first: Edition, onFailure: (error: unknown) => vo
 }
 
 /** An edition that counts what it has in flight, so that it knows when it is at rest. */
-function serve({ handler, release }: Edition) {
+function serve({ graphql, pages, release }: Edition) {
   let inFlight = 0;
   const atRest = Promise.withResolvers<void>();
   let isRetired = false;
@@ -54,14 +58,13 @@ function serve({ handler, release }: Edition) {
     if (isRetired && inFlight === 0) atRest.resolve();
   };
 
-  const counted: RequestHandler = (request, response, next) => {
+  const count = (response: ServerResponse) => {
     inFlight += 1;
     // Comes once, whether the answer was sent or the client went away.
     response.once('close', () => {
       inFlight -= 1;
       check();
     });
-    return handler(request, response, next);
   };
   const retire = async () => {
     isRetired = true;
@@ -69,5 +72,15 @@ function serve({ handler, release }: Edition) {
     await atRest.promise;
     await release();
   };
-  return { handler: counted, retire };
+  const counted: Pick<Edition, 'graphql' | 'pages'> = {
+    graphql(request, response) {
+      count(response);
+      graphql(request, response);
+    },
+    pages(request, response, next) {
+      count(response);
+      return pages(request, response, next);
+    },
+  };
+  return { ...counted, retire };
 }

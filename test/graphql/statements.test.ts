@@ -1,5 +1,6 @@
 import { createTestDatabase } from '../support/database.ts';
 import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { recordStatements, type StatementRecorder } from './statementRecorder.ts';
 import {
   createCard,
@@ -130,12 +131,19 @@ test('several statements share one transaction', async () => {
   const unit = await createUnit(tenant, {});
   const user = await createUser(tenant);
   const query = `{ a: node(id: "${unit.id}") { id } b: node(id: "${user.id}") { id } app { name } }`;
-  await run(tenant.app, query);
+  // Two connections, and at rest: the end of a transaction is not waited for by the client.
+  recorder.take();
+  await Promise.all([read(graph, tenant.app, query), read(graph, tenant.app, query)]);
+  let ended = 0;
+  await until(() => {
+    ended += recorder.take().filter((statement) => statement === 'commit').length;
+    return ended === 2;
+  });
   const { roundTrips, transactions, statements } = await run(tenant.app, query);
 
   expect(statements).toHaveLength(3);
   expect(transactions).toBe(1);
-  // The first begins it; its end may be waited for, too, but not by the client.
+  // The first begins it; its end may have been seen, too.
   expect([3, 4]).toContain(roundTrips);
 });
 
