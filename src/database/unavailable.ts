@@ -26,11 +26,15 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof DatabaseError && overloadCodes.includes(error.code ?? '');
 }
 
+/** SQLSTATE read_only_sql_transaction: this server is not, or no longer, the primary. */
+export const isReadOnly = (error: unknown): boolean => error instanceof DatabaseError && error.code === '25006';
+
 /** SQLSTATE: query_canceled, serialization_failure, deadlock_detected, lock_not_available. */
 const overloadCodes = ['57014', '40001', '40P01', '55P03'];
 
-/** SQLSTATE: connection exceptions, insufficient resources, operator intervention except a cancelled statement. */
-const unavailableCodes = /^(08...|53...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
+/** SQLSTATE: connection exceptions, a server that may not write, insufficient resources, operator intervention except a cancelled statement. */
+const unavailableCodes =
+  /^(08...|25006|53...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
 
 /** The driver gives these neither a class nor a code. */
 const driverMessages =

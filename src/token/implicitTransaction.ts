@@ -1,5 +1,7 @@
 import { type PoolClient, Query, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
+import { retire } from '../database/pools.ts';
 import { preparesStatements } from '../database/serverClient.ts';
+import { isReadOnly } from '../database/unavailable.ts';
 import { keepPrepared } from './preparedStatements.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
@@ -21,7 +23,8 @@ export type Preliminary = {
 /**
  * Runs one statement under these settings in a transaction of its own and one round trip: PostgreSQL makes one transaction of all
  * messages before a Sync ("Pipelining" in its protocol's documentation) and ends the settings with it, whatever its outcome.
- * When this is over the connection may be used by somebody else.
+ * When this is over the connection may be used by somebody else, unless it was of a server that may not write: the primary may be
+ * another by now.
  *
  * @param proof runs under the settings before the statement, which does not run if that fails
  */
@@ -39,7 +42,11 @@ export function queryInImplicitTransaction<Row extends QueryResultRow>(
     if (proof) prepare(client, proof, [set]);
   }
   return new Promise((resolve, reject) => {
-    const callback = (error: Error | null, result: QueryResult<Row>) => (error ? reject(error) : resolve(result));
+    const callback = (error: Error | null, result: QueryResult<Row>) => {
+      if (isReadOnly(error)) retire(client);
+      if (error) reject(error);
+      else resolve(result);
+    };
     client.query(new QueryAfter(first, { ...keepPrepared(client, statement), callback }, preparesStatements(client)));
   });
 }

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { isReadOnly } from '../database/unavailable.ts';
 import { type Preliminary, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
@@ -19,7 +20,8 @@ export async function inTransaction<T>(
     await client.query('commit');
     return result;
   } catch (error) {
-    unusable = await failed(client.query('rollback'));
+    const isRolledBack = await succeeded(client.query('rollback'));
+    unusable = !isRolledBack || isReadOnly(error);
     throw error;
   } finally {
     client.release(unusable);
@@ -48,8 +50,8 @@ async function allOf(queries: Promise<unknown>[]): Promise<void> {
   }
 }
 
-const failed = (query: Promise<unknown>) =>
+const succeeded = (query: Promise<unknown>) =>
   query.then(
-    () => false,
     () => true,
+    () => false,
   );

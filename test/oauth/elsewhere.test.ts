@@ -1,3 +1,4 @@
+import { preparedStatements } from '../support/database.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
 import {
@@ -30,6 +31,7 @@ beforeAll(async () => {
     HOST: '127.0.0.1',
     PORT: '0',
     AUTH_DATABASE_URL: oauth.database.authUrl,
+    DATABASE_PREPARED_STATEMENTS: String(preparedStatements),
     SECRET_KEY: testSecretKey,
     LOG_LEVEL: 'warn',
   });
@@ -124,6 +126,7 @@ test('a person who is locked out', async () => {
     HOST: '127.0.0.1',
     PORT: '0',
     AUTH_DATABASE_URL: strict.database.authUrl,
+    DATABASE_PREPARED_STATEMENTS: String(preparedStatements),
     SECRET_KEY: testSecretKey,
     THROTTLE_FAILURES_PER_ACCOUNT: '2',
     LOG_LEVEL: 'warn',

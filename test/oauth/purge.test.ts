@@ -3,7 +3,7 @@ import { createPool } from '../../src/database/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { purgeExpired, type RunQuery } from '../../src/oauth/purgeExpired.ts';
 import { startPurging } from '../../src/oauth/startPurging.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, preparedStatements, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 let database: TestDatabase;
@@ -74,7 +74,7 @@ const count = async (table: string): Promise<number> => {
 
 /** As the running server does. */
 const connect = (url: string): Pool =>
-  createPool(url, { poolSize: 1, poolWaitMs: 2000, statementTimeoutMs: 5000 }, createLog('silent'));
+  createPool(url, { poolSize: 1, poolWaitMs: 2000, statementTimeoutMs: 5000, preparedStatements }, createLog('silent'));
 
 const nothing = {
   accessTokens: 0,

@@ -33,6 +33,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
+/** Whether the way to the databases keeps prepared statements; PgBouncer does since 1.21. */
+export const preparedStatements = process.env.TEST_PREPARED_STATEMENTS !== 'false';
+
 /** PgBouncer keeps connections for whoever comes next. */
 const heldByPooler = process.env.TEST_PGBOUNCER ? 'with (force)' : '';
 

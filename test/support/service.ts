@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
-import type { TestDatabase } from './database.ts';
+import { preparedStatements, type TestDatabase } from './database.ts';
 import { opened } from './openThings.ts';
 
 export type TestService = {
@@ -28,8 +28,7 @@ export async function startTestService(
     SECRET_KEY: testSecretKey,
     // On a busy machine anything may be slow, which would ask PostgreSQL for a plan, too.
     SLOW_MS: '600000',
-    // Set when the way to the database is PgBouncer.
-    DATABASE_PREPARED_STATEMENTS: process.env.TEST_PREPARED_STATEMENTS ?? '',
+    DATABASE_PREPARED_STATEMENTS: String(preparedStatements),
     ...overrides,
   };
   const log = createLog('trace', { write: (line) => logs.push(line) });

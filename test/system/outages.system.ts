@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Pool, type PoolClient } from 'pg';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { addressOf } from '../support/workers.ts';
-import { type Answered, type Clients, type Kind, kinds, startClients } from './support/clients.ts';
+import { type Clients, kinds, startClients } from './support/clients.ts';
+import { away, awayAndBack, measureOutage, type Outage, successesOf } from './support/measureOutage.ts';
 import { type PostgresServer, startPostgresServer } from './support/postgresServer.ts';
 import { startTcpProxy, type TcpProxy } from './support/tcpProxy.ts';
 import { createTenantWithSecret } from './support/tenant.ts';
@@ -20,9 +20,6 @@ const statementTimeoutMs = 3000;
 const poolWaitMs = 1000;
 /** The driver waits so much longer than PostgreSQL for a statement's end. */
 const graceMs = 1000;
-/** For a machine that has more to do. */
-const toleranceMs = 500;
-const recoveryMs = 2000;
 
 let postgres: PostgresServer;
 let owner: Pool;
@@ -52,7 +49,7 @@ beforeAll(async () => {
   });
   await service.says('Graph Query Service: http');
   clients = startClients(() => addressOf(service), tenant);
-  await until(() => kinds.every((kind) => successes(kind, 0).length > 5));
+  await until(() => kinds.every((kind) => successesOf(clients, kind, 0).length > 5));
 }, 120_000);
 
 afterAll(async () => {
@@ -65,8 +62,6 @@ afterAll(async () => {
   console.table(table);
 });
 
-const away = ['503 UNAVAILABLE', '503 temporarily_unavailable'];
-const told = ['the database is not ready', 'the database is ready'];
 const atOnce = poolWaitMs;
 const inSilence = poolWaitMs + statementTimeoutMs + graceMs;
 
@@ -78,7 +73,7 @@ test('PostgreSQL is restarted', () =>
     end: () => postgres.start(),
     answers: away,
     withinMs: atOnce,
-    log: told,
+    log: awayAndBack,
   }));
 
 test('PostgreSQL is killed', () =>
@@ -87,7 +82,7 @@ test('PostgreSQL is killed', () =>
     end: () => postgres.start(),
     answers: away,
     withinMs: atOnce,
-    log: told,
+    log: awayAndBack,
   }));
 
 test('connections are refused', () =>
@@ -96,7 +91,7 @@ test('connections are refused', () =>
     end: () => proxy.become({ kind: 'clear' }),
     answers: away,
     withinMs: atOnce,
-    log: told,
+    log: awayAndBack,
   }));
 
 test('connections are reset', () =>
@@ -105,7 +100,7 @@ test('connections are reset', () =>
     end: () => proxy.become({ kind: 'clear' }),
     answers: away,
     withinMs: atOnce,
-    log: told,
+    log: awayAndBack,
   }));
 
 test('what is sent disappears, for longer than anybody waits', () =>
@@ -114,7 +109,7 @@ test('what is sent disappears, for longer than anybody waits', () =>
     end: () => proxy.become({ kind: 'clear' }),
     answers: away,
     withinMs: inSilence,
-    log: told,
+    log: awayAndBack,
     forMs: 8000,
   }));
 
@@ -124,7 +119,7 @@ test('what is sent disappears for a moment, and those connections stay dead', ()
     end: () => proxy.become({ kind: 'clear' }),
     answers: away,
     withinMs: inSilence,
-    log: told,
+    log: awayAndBack,
     forMs: 2000,
   }));
 
@@ -152,7 +147,7 @@ test('PostgreSQL has no connection left', async () => {
     },
     answers: away,
     withinMs: atOnce,
-    log: told,
+    log: awayAndBack,
   });
   await hogging.end();
 });
@@ -205,95 +200,12 @@ test('the network is slow', () =>
     log: [],
   }));
 
-type Outage = {
-  begin(): Promise<void>;
-  end(): Promise<void>;
-  /** All that clients may be told meanwhile. */
-  answers: string[];
-  /** And how late at most. */
-  withinMs: number;
-  /** The lines of the log that are not about one request. */
-  log: string[];
-  /** So many requests at most may be described in warnings of their own. */
-  mostDescribed?: number;
-  forMs?: number;
-};
-
-async function expectOutage(
-  name: string,
-  { begin, end, answers, withinMs, log, mostDescribed = 0, forMs = 2000 }: Outage,
-): Promise<void> {
-  const saidBefore = service.output.stderr.length;
-  await begin();
-  const begunAt = performance.now();
-  let endsAt = Number.POSITIVE_INFINITY;
-  const during = () => clients.answers.filter((answer) => answer.begunAt > begunAt && answer.begunAt < endsAt);
-  await delay(forMs);
-  await until(() => kinds.every((kind) => during().some((answer) => answer.kind === kind)));
-  endsAt = performance.now();
-  await end();
-  const endedAt = performance.now();
-  await until(() => kinds.every((kind) => successes(kind, endedAt + recoveryMs).length > 3));
-  await until(() => [...clients.unanswered].every((begunAt) => begunAt > endedAt));
-
-  const failures = clients.answers.filter((answer) => answer.begunAt >= endedAt && answer.told !== '200');
-  const lastFailure = Math.max(endedAt, ...failures.map((answer) => answer.begunAt));
-  const recovered = Math.max(...kinds.map((kind) => successes(kind, lastFailure)[0]?.endedAt ?? 0));
-  const lines = linesSince(saidBefore);
-  const longest = (...of: Kind[]) =>
-    Math.round(
-      Math.max(
-        ...during()
-          .filter(({ kind }) => of.includes(kind))
-          .map(tookMs),
-      ),
-    );
+async function expectOutage(name: string, outage: Omit<Outage, 'turnMs'>): Promise<void> {
   table.push({
     outage: name,
-    ...Object.fromEntries(kinds.map((kind) => [kind, summaryOf(during().filter((answer) => answer.kind === kind))])),
-    'longest ms': longest('query', 'mutation', 'token'),
-    'of long queries': longest('long query'),
-    'recovered ms': Math.round(recovered - endedAt),
-    log: lines.general.length,
+    ...(await measureOutage({ service, clients }, { ...outage, turnMs: statementTimeoutMs })),
   });
-
-  // What was answered later was answered by a database that was back.
-  const meanwhile = during().filter((answer) => answer.endedAt < endsAt);
-  expect(meanwhile.filter(({ told }) => !answers.includes(told))).toEqual([]);
-  expect(longest('query', 'mutation', 'token')).toBeLessThan(withinMs + toleranceMs);
-  // They may wait for their turn before.
-  expect(longest('long query')).toBeLessThan(statementTimeoutMs + withinMs + toleranceMs);
-  expect(recovered - endedAt).toBeLessThan(recoveryMs);
-  expect(lines.general).toEqual(log);
-  expect(lines.ofRequests.length).toBeLessThanOrEqual(mostDescribed);
 }
-
-const tookMs = ({ begunAt, endedAt }: Answered) => endedAt - begunAt;
-
-const answersOf = (kind: Kind) => clients.answers.filter((answer) => answer.kind === kind);
-
-const successes = (kind: Kind, since: number) =>
-  answersOf(kind).filter((answer) => answer.begunAt >= since && answer.told === '200');
-
-function summaryOf(answers: Answered[]): string {
-  const counts = Object.entries(Object.groupBy(answers, (answer) => answer.told));
-  return counts.map(([text, { length } = []]) => `${length}× ${text}`).join(', ');
-}
-
-/** What was logged: of general interest, and warnings about single requests, of which there should be none. */
-function linesSince(position: number) {
-  const lines = service.output.stderr
-    .slice(position)
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line) as { level: number; msg: string; requestId?: string });
-  return {
-    general: lines.filter(({ requestId, msg }) => requestId === undefined && msg !== unrelated).map(({ msg }) => msg),
-    ofRequests: lines.filter(({ level, requestId }) => requestId !== undefined && level >= 40).map(({ msg }) => msg),
-  };
-}
-
-const unrelated = 'purged what has expired';
 
 /** A file system of 16 MB for PostgreSQL. */
 async function mountSmallDisk() {

@@ -11,6 +11,7 @@ import { buildGraph, type Graph } from '../../../src/graphql/schema.ts';
 import { createLog } from '../../../src/log.ts';
 import { createSecrets } from '../../../src/secrets.ts';
 import { liveToken } from '../../../src/token/accessTokens.ts';
+import { preparedStatements } from '../../support/database.ts';
 import { queries } from '../arbitrary/documents.ts';
 import type { Document } from '../arbitrary/render.ts';
 import { createValues } from '../arbitrary/values.ts';
@@ -44,6 +45,7 @@ export async function startComparison(urls: {
     AUTH_DATABASE_URL: urls.authUrl,
     SECRET_KEY: key.toString('base64'),
     DATABASE_POOL_WAIT_MS: '60000',
+    DATABASE_PREPARED_STATEMENTS: String(preparedStatements),
   };
   const config = loadConfig(environment, 'serve');
   const frugal = { ...config, limits: { ...config.limits, rows: 40 } };
