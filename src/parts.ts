@@ -11,6 +11,7 @@ import { mayFuse } from './graphql/mayFuse.ts';
 import { createOffload } from './graphql/offload.ts';
 import { buildGraph } from './graphql/schema.ts';
 import type { StoredOperations } from './graphql/storedOperations.ts';
+import { warmUp } from './graphql/warmUp.ts';
 import { createExchange, type Edition } from './http/exchange.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/createMetrics.ts';
@@ -38,6 +39,8 @@ export type PartsContext = {
   /** Null without the demo organization. */
   demo: DemoAccess | null;
   metrics: Metrics;
+  /** Whether the graph is tried before it answers, which takes part of a second. */
+  isWarmedUp: boolean;
   log: Log;
 };
 
@@ -120,6 +123,7 @@ async function createEdition(
     // What is asked now is asked of tables and columns that it may not have yet.
     replica?.doubt();
     const pages = await createToolsRouter({ ...context, schema });
+    if (context.isWarmedUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
     return { schema, graphql, pages, release };
   } catch (error) {
     await release();

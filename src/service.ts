@@ -49,6 +49,8 @@ export type StartOptions = {
   readonly demo?: DemoAccess | null;
   /** Listens only when requests can be served: until then others do on the same port. */
   readonly listenWhenServing?: boolean;
+  /** Tries the graph before it answers, so that the first clients are answered as fast as later ones. */
+  readonly isWarmedUp?: boolean;
 };
 
 /**
@@ -61,7 +63,7 @@ export type StartOptions = {
 export async function startService(
   config: Config,
   log: Log,
-  { prepare, demo = null, listenWhenServing = false }: StartOptions = {},
+  { prepare, demo = null, listenWhenServing = false, isWarmedUp = false }: StartOptions = {},
 ): Promise<Service> {
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
@@ -147,6 +149,7 @@ export async function startService(
       operations,
       demo: demoAccess,
       metrics,
+      isWarmedUp,
       log,
     };
     const serving = Promise.withResolvers<void>();

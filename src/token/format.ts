@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** What a token is for; each kind has a prefix of its own, so that a person or a secret scanner recognises a leaked one. */
@@ -20,7 +20,7 @@ export function isToken(kind: TokenKind, text: string): boolean {
 
 /** SHA-256: all that the database keeps of a token, a code or a client secret. Unsalted, since all are 256 random bits. */
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token, 'utf8').digest();
+  return hash('sha256', token, 'buffer');
 }
 
 /** 4 bytes and 32 bytes in base64url. */
