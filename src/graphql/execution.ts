@@ -15,6 +15,7 @@ import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { errorCodes, presentError } from './errors.ts';
 import { limitExceeded } from './limits.ts';
 import { mayDiffer, ReplicaUnfit, type RequiredLsns, requireReplayed } from './replicaQueries.ts';
+import { createRowCounter, hasMoreRows } from './rows.ts';
 import type { Graph } from './schema.ts';
 import { createSlowOperations } from './slowOperations.ts';
 import { createStatements, type RanStatement, type Server } from './statements.ts';
@@ -139,37 +140,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
 
 const neverAborted = new AbortController().signal;
 
-function createRowCounter(most: number) {
-  let rows = 0;
-  return (more: number) => {
-    rows += more;
-    if (more > 0 && rows > most) throw limitExceeded('rows', most);
-  };
-}
-
 function toBody(data: string | null | undefined, errors: readonly GraphQLFormattedError[] | undefined): string {
   const members = [data !== undefined && `"data":${data}`, errors && `"errors":${JSON.stringify(errors)}`];
   return `{${members.filter(Boolean).join(',')}}`;
-}
-
-/** Whether an answer has more rows, which are the objects in its lists. */
-function hasMoreRows(data: string | null | undefined, most: number): boolean {
-  if (!data || data.length < most * '{"a":1},'.length) return false;
-  return looksLikeMoreRows(data, most) && rowsOf(JSON.parse(data)) > most;
-}
-
-/** Counts what may be the beginning of a row, in a text of a value too. */
-function looksLikeMoreRows(data: string, most: number): boolean {
-  let rows = 0;
-  for (let at = data.indexOf('{', 1); at !== -1 && rows <= most; at = data.indexOf('{', at + 1)) {
-    const before = data[at - 1];
-    if (before === '[' || before === ',') rows++;
-  }
-  return rows > most;
-}
-
-function rowsOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Object.values(value).reduce<number>((rows, item) => rows + rowsOf(item), 0);
-  return inner + (Array.isArray(value) ? value.length : 0);
 }

@@ -1,0 +1,32 @@
+import { limitExceeded } from './limits.ts';
+
+/** Counts rows as they come, and throws when there are more; takes back those that it is told a negative number of. */
+export function createRowCounter(most: number) {
+  let rows = 0;
+  return (more: number) => {
+    rows += more;
+    if (more > 0 && rows > most) throw limitExceeded('rows', most);
+  };
+}
+
+/** Whether an answer has more rows, which are the objects in its lists. */
+export function hasMoreRows(data: string | null | undefined, most: number): boolean {
+  if (!data || data.length < most * '{"a":1},'.length) return false;
+  return looksLikeMoreRows(data, most) && rowsOf(JSON.parse(data)) > most;
+}
+
+/** Counts what may be the beginning of a row, in a text of a value too. */
+function looksLikeMoreRows(data: string, most: number): boolean {
+  let rows = 0;
+  for (let at = data.indexOf('{', 1); at !== -1 && rows <= most; at = data.indexOf('{', at + 1)) {
+    const before = data[at - 1];
+    if (before === '[' || before === ',') rows++;
+  }
+  return rows > most;
+}
+
+function rowsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value).reduce<number>((rows, item) => rows + rowsOf(item), 0);
+  return inner + (Array.isArray(value) ? value.length : 0);
+}
