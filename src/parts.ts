@@ -114,7 +114,9 @@ async function createEdition(
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
   context.metrics.watchThread('second', offload.state);
+  const forget = replica?.onTrouble(offload.reconnect);
   const release = async () => {
+    forget?.();
     await offload.stop();
     await graph.release();
   };

@@ -191,7 +191,7 @@ export async function startService(
 /** How long what is in flight may take once the service stops. */
 export const drainMs = 10_000;
 
-function openReplica(config: Config, primary: Pool, metrics: Metrics, log: Log): Replica | null {
+function openReplica(config: Config, primary: RenewablePool, metrics: Metrics, log: Log): Replica | null {
   const { replicaUrl: url } = config;
   if (!url) return null;
   const replica = watchReplica({ url, primary, config, log });

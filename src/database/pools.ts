@@ -52,14 +52,21 @@ export function retire(client: PoolClient): void {
   retired.add(client);
 }
 
+/** Nor any other of its pool, which are as old: their server is not the one to ask. */
+export function retireAll(client: PoolClient): void {
+  poolsOf.get(client)?.renewSometimes();
+}
+
 /** A few connections as the owner, for migrations, provisioning and admin commands; without a statement timeout. */
 export function createOwnerPool(ownerUrl: string, log: Log): Pool {
   return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
 }
 
 const graceMs = 1000;
+const renewEveryMs = 1000;
 
 const retired = new WeakSet<PoolClient>();
+const poolsOf = new WeakMap<PoolClient, BoundedPool>();
 
 type BoundedPoolConfig = PoolConfig & {
   /** How long a connection that is in use may receive nothing until it is trouble, and until it is the end; for ever unless said. */
@@ -89,12 +96,14 @@ class BoundedPool extends Pool implements RenewablePool {
   #current = new WeakSet<PoolClient>();
   readonly #all = new Set<PoolClient>();
   #tellTrouble: () => void = () => undefined;
+  #renewedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ patience, ...options }: BoundedPoolConfig) {
     super(options);
     this.on('connect', (client) => {
       this.#current.add(client);
       this.#all.add(client);
+      poolsOf.set(client, this);
       traceStatements(client);
       // The pool hears of idle connections only. One that is lost while it is handed out fails the next statement, too; unheard,
       // the event would end the process.
@@ -121,6 +130,13 @@ class BoundedPool extends Pool implements RenewablePool {
 
   renew(): void {
     this.#current = new WeakSet();
+  }
+
+  /** If that does not help, it would not help a moment later. */
+  renewSometimes(): void {
+    if (performance.now() - this.#renewedAt < renewEveryMs) return;
+    this.#renewedAt = performance.now();
+    this.renew();
   }
 
   onTrouble(listener: () => void): void {

@@ -13,13 +13,21 @@ export type Replica = {
    * known it is not asked.
    */
   doubt(): void;
+  /**
+   * Calls back when connections to one of them are of no use any more: the replica does not answer, or the primary is another.
+   *
+   * @returns what ends that
+   */
+  onTrouble(listener: (server: ServerName) => void): () => void;
   stop(): Promise<void>;
 };
+
+export type ServerName = 'primary' | 'replica';
 
 /** Where queries are answered when that does as well as the primary. */
 export type ReplicaSettings = {
   readonly url: string;
-  readonly primary: Pool;
+  readonly primary: RenewablePool;
   readonly config: PoolSettings;
   readonly log: Log;
 };
@@ -34,6 +42,10 @@ export function watchReplica({ url, primary, config, log }: ReplicaSettings): Re
   let problem: string | null = 'nobody has looked yet';
   let floor: string | null = null;
   let doubts = 0;
+  const listeners = new Set<(server: ServerName) => void>([(server) => reconnect(server, { primary, replica: pool })]);
+  const tellTrouble = (server: ServerName) => {
+    for (const listener of listeners) listener(server);
+  };
   const doubt = () => {
     doubts++;
     floor = null;
@@ -44,14 +56,16 @@ export function watchReplica({ url, primary, config, log }: ReplicaSettings): Re
   const lookOnce = async () => {
     const doubtsBefore = doubts;
     const found = await look();
-    if (found.isOtherPrimary) floor = null;
+    if (found.isOtherPrimary) {
+      floor = null;
+      tellTrouble('primary');
+    }
     if (found.lsn && doubts === doubtsBefore) floor ??= found.lsn;
     if (found.problem === undefined || found.problem === problem) return;
     problem = found.problem;
     if (problem === null) return log.info('queries go to the replica');
     log.warn({ reason: problem, error: found.error }, 'queries go to the primary: the replica is not fit');
-    // Whoever waits for an answer from it shall not wait any longer.
-    if (found.error) pool.rememberSilence()();
+    if (found.error) tellTrouble('replica');
   };
 
   const stopping = new AbortController();
@@ -66,6 +80,10 @@ export function watchReplica({ url, primary, config, log }: ReplicaSettings): Re
     pool,
     required: () => (problem === null ? floor : null),
     doubt,
+    onTrouble(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     async stop() {
       stopping.abort();
       await watching;
@@ -73,6 +91,12 @@ export function watchReplica({ url, primary, config, log }: ReplicaSettings): Re
       await Promise.race([Promise.all([look.end(), pool.end()]), delay(1000, undefined, { ref: false })]);
     },
   };
+}
+
+/** Whoever waits for the replica asks the primary instead; whoever asks the primary next does so on a new connection. */
+export function reconnect(server: ServerName, pools: { primary: RenewablePool; replica: RenewablePool | null }): void {
+  if (server === 'primary') pools.primary.renew();
+  else pools.replica?.rememberSilence()();
 }
 
 /** Whoever gets no connection soon asks the primary, which does as well. */
@@ -91,7 +115,7 @@ type Found = {
   readonly error?: unknown;
   /** Where the primary's log is. */
   readonly lsn?: string;
-  /** It was started anew, or another took its place. */
+  /** It was started anew, another took its place, or should have: it may not write. */
   readonly isOtherPrimary?: boolean;
 };
 
@@ -111,9 +135,13 @@ function createLook(url: string, primary: Pool) {
   const compare = async (replayed: string): Promise<Found> => {
     const at = performance.now();
     const { rows } = await primary.query<Compared>(compareText, [replayed, milestone?.lsn ?? null]);
-    const [{ lsn, started_at, is_foreign, has_reached }] = rows as [Compared];
-    const isOtherPrimary = startedAt !== null && started_at !== startedAt;
+    const [{ lsn, started_at, is_read_only, is_foreign, has_reached }] = rows as [Compared];
+    const isOtherPrimary = is_read_only || (startedAt !== null && started_at !== startedAt);
     startedAt = started_at;
+    if (lsn === null) {
+      milestone = null;
+      return { isOtherPrimary };
+    }
     const found = { lsn, isOtherPrimary };
     if (is_foreign) return { ...found, problem: 'it is ahead of the primary' };
     const lagMs = milestone ? at - milestone.at : null;
@@ -144,7 +172,14 @@ function createLook(url: string, primary: Pool) {
 
 const replayedText = 'select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end::text as lsn';
 
-type Compared = { lsn: string; started_at: string; is_foreign: boolean; has_reached: boolean | null };
+type Compared = {
+  lsn: string | null;
+  started_at: string;
+  is_read_only: boolean;
+  is_foreign: boolean | null;
+  has_reached: boolean | null;
+};
 const compareText = `
-  select pg_current_wal_insert_lsn()::text as lsn, pg_postmaster_start_time()::text as started_at,
-    $1::pg_lsn > pg_current_wal_insert_lsn() as is_foreign, $1::pg_lsn >= $2::pg_lsn as has_reached`;
+  select case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() end::text as lsn, pg_postmaster_start_time()::text as started_at,
+    current_setting('transaction_read_only')::bool as is_read_only,
+    case when not pg_is_in_recovery() then $1::pg_lsn > pg_current_wal_insert_lsn() end as is_foreign, $1::pg_lsn >= $2::pg_lsn as has_reached`;

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
 import type { PoolSettings } from '../database/pools.ts';
+import type { ServerName } from '../database/replica.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { stepAside } from '../http/aside.ts';
 import { createLimiter } from '../limiter.ts';
@@ -35,10 +36,11 @@ export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal' | 'token'
   readonly trace: Readonly<Record<string, string>>;
 };
 
-/** Or that an operation's client has gone away, or that the thread shall end. */
+/** Or that an operation's client has gone away, that its connections are of no use any more, or that it shall end. */
 export type OffloadRequest =
   | OffloadedOperation
   | { readonly id: number; readonly aborted: true }
+  | { readonly reconnect: ServerName }
   | { readonly end: true };
 
 type Refused = 'rows' | 'token' | 'away';
@@ -60,6 +62,8 @@ export type OffloadMessage =
 
 export type Offload = {
   execute(operation: Operation): Promise<Answer>;
+  /** Connections that were made before are of no use any more. */
+  reconnect(server: ServerName): void;
   /** As it was a few seconds ago; null while the thread is not needed. */
   state(): OffloadState | null;
   stop(): Promise<void>;
@@ -149,6 +153,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
         const work = (proof: Preliminary | null) => limiter.run(() => send(operation, proof), signal);
         return token ? token.relyOn(work) : work(null);
       }),
+    reconnect: (server) => worker?.postMessage({ reconnect: server } satisfies OffloadRequest),
     state: () => state,
     async stop(): Promise<void> {
       const thread = worker;

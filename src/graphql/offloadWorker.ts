@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createPool } from '../database/pools.ts';
 import { watchDatabase } from '../database/readiness.ts';
-import { createReplicaPool } from '../database/replica.ts';
+import { createReplicaPool, reconnect } from '../database/replica.ts';
 import { isTemporary } from '../database/unavailable.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
@@ -61,6 +61,7 @@ parentPort?.on('message', async (request: OffloadRequest) => {
     await endTracing?.();
     process.exit();
   }
+  if ('reconnect' in request) return reconnect(request.reconnect, { primary: pool, replica: replicaPool });
   const { id } = request;
   if ('aborted' in request) return running.get(id)?.abort();
 

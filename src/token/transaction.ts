@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { retireAll } from '../database/pools.ts';
 import { isReadOnly } from '../database/unavailable.ts';
 import { type Preliminary, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
@@ -20,8 +21,8 @@ export async function inTransaction<T>(
     await client.query('commit');
     return result;
   } catch (error) {
-    const isRolledBack = await succeeded(client.query('rollback'));
-    unusable = !isRolledBack || isReadOnly(error);
+    if (isReadOnly(error)) retireAll(client);
+    unusable = await failed(client.query('rollback'));
     throw error;
   } finally {
     client.release(unusable);
@@ -50,8 +51,8 @@ async function allOf(queries: Promise<unknown>[]): Promise<void> {
   }
 }
 
-const succeeded = (query: Promise<unknown>) =>
+const failed = (query: Promise<unknown>) =>
   query.then(
-    () => true,
     () => false,
+    () => true,
   );

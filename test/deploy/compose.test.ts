@@ -63,14 +63,20 @@ test('it goes to PostgreSQL by PgBouncer, as the role and to the database that t
   expect([url.hostname, url.port]).toEqual(['pgbouncer', setting('listen_port')]);
   expect([url.username, url.password, url.pathname]).toEqual([direct.username, direct.password, direct.pathname]);
   expect(await read('deploy/pgbouncer/start.sh')).toContain(`"${url.username}"`);
-  const [, database, host, name] = /^(\w+) = host=(\w+) port=5432 dbname=(\w+)/m.exec(ini) ?? [];
-  expect([database, host, name]).toEqual([url.pathname.slice(1), direct.hostname, owner.pathname.slice(1)]);
+  const replica = new URL(environmentOf('service').REPLICA_DATABASE_URL ?? '');
+  expect(Object.keys(compose.services)).toContain('replica');
+  expect([replica.host, replica.username, replica.password]).toEqual([url.host, url.username, url.password]);
+  const databases = [...ini.matchAll(/^(\w+) = host=(\w+) port=5432 dbname=(\w+)/gm)].map((match) => match.slice(1));
+  expect(databases).toEqual([
+    [url.pathname.slice(1), direct.hostname, owner.pathname.slice(1)],
+    [replica.pathname.slice(1), 'replica', owner.pathname.slice(1)],
+  ]);
   expect(setting('pool_mode')).toBe('transaction');
   expect(Number(setting('max_prepared_statements'))).toBeGreaterThan(0);
   // What the driver asks of each connection, PgBouncer has to ask in its place.
   const { statementTimeoutMs } = configOf(environmentOf('service'), 'serve');
   expect(setting('ignore_startup_parameters')).toBe('statement_timeout');
-  expect(ini).toContain(`connect_query='set statement_timeout = ${statementTimeoutMs}'`);
+  expect(ini.split(`connect_query='set statement_timeout = ${statementTimeoutMs}'`)).toHaveLength(databases.length + 1);
 });
 
 test('the primary makes the owner as migrations need it, and the replica follows by the slot that it makes', async () => {

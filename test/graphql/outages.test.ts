@@ -1,10 +1,12 @@
 import type { PoolClient } from 'pg';
+import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import {
   ask,
   createTenant,
   createUser,
   expectErrors,
+  expectRefused,
   type GraphTest,
   read,
   startGraphTest,
@@ -73,4 +75,41 @@ test('when no connection is had in time, the answer is 503 with UNAVAILABLE, and
   expect(refused.headers.get('Retry-After')).toBe('2');
   expect(waiting.status).toBe(200);
   expect(await read(graph, tenant.app, '{ app { name } }')).toEqual({ app: { name: 'Acme Backend' } });
+});
+
+test('a query of several statements is over with the first that takes too long', async () => {
+  // With a connection to spare, on which its statement is explained to operators.
+  const service = await startTestService(graph.database, { STATEMENT_TIMEOUT_MS: '3000' });
+  const query = '{ one: app { rootUnits { totalCount } } two: app { rootUnits(first: 1) { totalCount } } }';
+  await read(service, tenant.app, query);
+  const holder = await graph.database.owner.connect();
+  await holder.query('begin');
+  await holder.query('lock table app_public.units');
+  const since = performance.now();
+
+  const answer = await ask(service, tenant.app, query);
+  const tookMs = performance.now() - since;
+  await holder.query('rollback');
+  holder.release();
+
+  const timeouts = ['one', 'two'].map((field) => ({ code: 'TIMEOUT', path: [field] }));
+  expectErrors(answer, { one: null, two: null }, ...timeouts);
+  expect(tookMs).toBeLessThan(5500);
+  await service.stop();
+});
+
+test('a token that cannot be looked up in time is no failure of ours', async () => {
+  // Of one that was seen before nothing has to be looked up.
+  const { app: unknown } = await createTenant(graph);
+  const holder = await graph.database.owner.connect();
+  await holder.query('begin');
+  await holder.query('lock table oauth.access_tokens');
+
+  const answer = await ask(graph, unknown, '{ app { name } }');
+  await holder.query('rollback');
+  holder.release();
+
+  expectRefused(answer, 503, { code: 'UNAVAILABLE' });
+  expect(answer.headers.get('Retry-After')).toBe('2');
+  expect(await read(graph, unknown, '{ app { name } }')).toEqual({ app: { name: 'Acme Backend' } });
 });

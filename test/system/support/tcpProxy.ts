@@ -25,9 +25,13 @@ export type TcpProxy = {
 export async function startTcpProxy(targetPort: () => number): Promise<TcpProxy> {
   let weather: Weather = { kind: 'clear' };
   const pairs = new Set<Pair>();
-  const server = createServer({ pauseOnConnect: true }, (near) => {
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (near) => {
     if (weather.kind === 'reset') return void near.resetAndDestroy();
-    const pair = join(near, weather.kind === 'silent' ? null : connect(targetPort(), '127.0.0.1'), () => weather);
+    const pair = join(
+      near,
+      weather.kind === 'silent' ? null : connect({ port: targetPort(), host: '127.0.0.1', allowHalfOpen: true }),
+      () => weather,
+    );
     pairs.add(pair);
     near.once('close', () => pairs.delete(pair));
   });
