@@ -1,3 +1,12 @@
+/** Room for the answers of most operations. */
+const buffer = Buffer.allocUnsafeSlow(64 * 1024);
+const view = new DataView(buffer.buffer);
+
+/** Longer ones are not copied twice. */
+const longest = 1024;
+
+const [space, mark, backslash, lastOfLatin1] = [0x20, 0x22, 0x5c, 0xff];
+
 /**
  * Puts JSON together as bytes and gives it as one string. Pieces that are strings, and what joins them, would be thousands of objects
  * for a list. All writers share one buffer: each must be done before the next begins.
@@ -57,7 +66,7 @@ export class JsonWriter {
   }
 
   /**
-   * An unspecial start and a text of a length divisible by three, as one string in base64 without `=`.
+   * A start and a short text, of a length divisible by three, as one string in base64 without `=`.
    *
    * @throws {RangeError} for characters that `btoa` does not take either
    */
@@ -73,10 +82,9 @@ export class JsonWriter {
       const c = text.charCodeAt(index + 2);
       all |= a | b | c;
       left = (left << 24) | (a << 16) | (b << 8) | c;
-      buffer[at++] = base64Digit(left >> (bitCount + 18));
-      buffer[at++] = base64Digit(left >> (bitCount + 12));
-      buffer[at++] = base64Digit(left >> (bitCount + 6));
-      buffer[at++] = base64Digit(left >> bitCount);
+      view.setUint16(at, base64Pairs[(left >> (bitCount + 12)) & 0xfff] as number);
+      view.setUint16(at + 2, base64Pairs[(left >> bitCount) & 0xfff] as number);
+      at += 4;
     }
     if (all > lastOfLatin1) throw new RangeError('Beyond Latin-1');
     if (bitCount > 0) buffer[at++] = base64Digit(left << (6 - bitCount));
@@ -106,7 +114,9 @@ export class JsonWriter {
 /** JSON that is written again and again. */
 export type Constant = Uint8Array;
 
+/** @throws {RangeError} when it is too long for the buffer */
 export function constantOf(json: string): Constant {
+  if (json.length > longest) throw new RangeError('A long constant');
   return new Uint8Array(Buffer.from(json, 'latin1'));
 }
 
@@ -121,16 +131,14 @@ export function startOfBase64(start: string): Base64Start {
   return { digits: constantOf(`"${digits}`), bits: start.charCodeAt(start.length - 1), bitCount };
 }
 
-/** Room for the answers of most operations. */
-const buffer = Buffer.allocUnsafeSlow(64 * 1024);
-
-/** Longer ones are not copied twice. */
-const longest = 1024;
-
-const [space, mark, backslash, lastOfLatin1] = [0x20, 0x22, 0x5c, 0xff];
-
 const base64Digits = constantOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 const base64Digit = (bits: number) => base64Digits[bits & 63] as number;
+
+/** Two digits for each twelve bits. */
+const base64Pairs = Uint16Array.from(
+  { length: 1 << 12 },
+  (_, bits) => (base64Digit(bits >> 6) << 8) | base64Digit(bits),
+);
 
 function quote(text: string): string {
   return special.test(text) ? JSON.stringify(text) : `"${text}"`;

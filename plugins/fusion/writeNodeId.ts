@@ -18,8 +18,10 @@ export function writeNodeId(step: Step, scope: Scope): Write {
   const uuid = computeStep(key, scope);
   return (frame, json) => {
     const text = uuid(frame);
-    return typeof text === 'string' && text.length % 3 === 0 ? json.base64(start, text) : plain(frame, json);
+    return typeof text === 'string' && text.length === uuidLength ? json.base64(start, text) : plain(frame, json);
   };
 }
+
+const uuidLength = 36;
 
 type ConstantStep = { readonly data: unknown };
