@@ -1,4 +1,5 @@
 import type { LayerPlan, Step } from './internals.ts';
+import type { JsonWriter } from './JsonWriter.ts';
 
 /** What is known while a list is written, by slots: each value that more than one thing may need has one. */
 export type Frame = unknown[];
@@ -6,8 +7,8 @@ export type Frame = unknown[];
 /** What a step gives for the object at hand. */
 export type Compute = (frame: Frame) => unknown;
 
-/** The object at hand as JSON; `null` stands for null alone. */
-export type Write = (frame: Frame) => string;
+/** Writes the object at hand as JSON, and tells whether it is one: null is not. */
+export type Write = (frame: Frame, json: JsonWriter) => boolean;
 
 /** Rows that were counted, and with what: they are taken back when Grafast counts them again. */
 export type Counted = [countRows: (rows: number) => void, rows: number][];
@@ -90,9 +91,9 @@ export class Scope {
   whole(write: Write): Write {
     const program = [...this.#program];
     if (program.length === 0) return write;
-    return (frame) => {
+    return (frame, json) => {
       for (const { slot, compute } of program) frame[slot] = compute(frame);
-      return write(frame);
+      return write(frame, json);
     };
   }
 }

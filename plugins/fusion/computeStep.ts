@@ -65,6 +65,8 @@ const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
 function isShared(step: Step): boolean {
   const { name } = step.constructor;
   if (quick.has(name)) return false;
+  // A cursor is asked for by its edge and by its field.
+  if (name === 'PgCursorStep') return true;
   return step.dependents.length > 1 || (name === 'LambdaStep' && !step.isSyncAndSafe);
 }
 

@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { type Bucket, type ExecutionValue, type LayerPlan, type OutputPlan, unusable } from './internals.ts';
+import { JsonWriter } from './JsonWriter.ts';
 import { type Counted, type Frame, Layout, Refused, Scope, type Write } from './Scope.ts';
 import { writeArray } from './writeOutput.ts';
 
@@ -81,7 +82,9 @@ function writeList({ plan, layout, write }: List, bucket: Bucket, counted: Count
       if (values._flagsAt(index) & unusable) throw new Refused('An input is an error');
       frame[slot] = values.at(index);
     }
-    return write(frame);
+    const json = new JsonWriter();
+    write(frame, json);
+    return json.take();
   });
 }
 

@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { LambdaStep } from 'postgraphile/grafast';
 import { fuseLayer } from './fuseLayer.ts';
 import type { LayerPlan, OperationPlan, OutputPlan } from './internals.ts';
+import { joinedRow } from './joinedRow.ts';
 import { subqueryRows } from './subqueryRows.ts';
 
 /** Fuses, of a finished plan that has not been run yet, the outermost lists that are known in all their parts. */
@@ -21,10 +22,16 @@ export function fuseOperation(plan: OperationPlan): void {
 
 /** Rows within rows are parsed once for all, in fused lists and in others. */
 function replaceParsers(plan: OperationPlan): void {
-  for (const step of plan.getStepsByStepClass(LambdaStep) as { fn: unknown & { readonly name: string } }[]) {
-    if (step.fn.name === 'pgInlineViaSubqueryTransform') step.fn = subqueryRows;
+  for (const step of plan.getStepsByStepClass(LambdaStep) as { fn: { readonly name: string } }[]) {
+    step.fn = parsers.get(step.fn.name) ?? step.fn;
   }
 }
+
+/** By the names of those in @dataplan/pg. */
+const parsers: ReadonlyMap<string, { readonly name: string }> = new Map<string, { readonly name: string }>([
+  ['pgInlineViaSubqueryTransform', subqueryRows],
+  ['pgInlineViaJoinTransform', joinedRow],
+]);
 
 function tryToFuse(layer: LayerPlan, lists: readonly OutputPlan[]): boolean {
   if (lists.length === 0 || !isTree(layer)) return false;

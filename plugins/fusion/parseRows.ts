@@ -83,14 +83,14 @@ class Parser {
       if (at >= text.length) throw new SyntaxError('A text without an end');
     }
     this.at = at;
-    const value = text.slice(start, at);
-    return value === 'NULL' ? null : value;
+    return at - start === 4 && text.startsWith('NULL', start) ? null : text.slice(start, at);
   }
 
   /** Any text, from behind the mark at which it begins to behind the one at which it ends. */
   #quoted(level: number): string {
     const text = this.#text;
-    const [ofEnd, doubled] = [(1 << level) - 1, 2 << level];
+    const ofEnd = (1 << level) - 1;
+    const doubled = 2 << level;
     let value = '';
     for (;;) {
       const start = this.at;

@@ -3,48 +3,36 @@ import { encodeNodeId } from '../NodeIdPlugin.ts';
 import { computeStep, type LambdaStep } from './computeStep.ts';
 import type { OutputPlan, Step } from './internals.ts';
 import { Refused, type Scope, type Write } from './Scope.ts';
+import { writeNodeId } from './writeNodeId.ts';
 
 /** A scalar or an enum. */
 export function writeLeaf({ type, rootStep }: OutputPlan, scope: Scope): Write {
   const { graphqlType } = type;
   if (!graphqlType) throw new Refused('A leaf without a type');
   const { serialize } = graphqlType;
-  const value = computeStep(rootStep, scope);
 
   if (serialize === GraphQLID.serialize && (rootStep as Step & Partial<LambdaStep>).fn === encodeNodeId) {
-    return (frame) => {
-      const id = value(frame);
-      return id === null ? 'null' : `"${id}"`;
-    };
+    return writeNodeId(rootStep, scope);
   }
+  const value = computeStep(rootStep, scope);
   if (serialize === GraphQLString.serialize || serialize === GraphQLID.serialize) {
-    return (frame) => {
+    return (frame, json) => {
       const text = value(frame);
-      if (typeof text === 'string') return quote(text);
-      return text == null ? 'null' : quote(String(serialize(text)));
+      if (text == null) return json.null();
+      return json.string(typeof text === 'string' ? text : String(serialize(text)));
     };
   }
   if (serialize === GraphQLInt.serialize) {
-    return (frame) => {
+    return (frame, json) => {
       const number = value(frame);
-      if (((number as number) | 0) === number) return `${number}`;
-      return number == null ? 'null' : `${serialize(number)}`;
+      if (number == null) return json.null();
+      return json.json(`${((number as number) | 0) === number ? number : serialize(number)}`);
     };
   }
-  return (frame) => {
+  return (frame, json) => {
     const found = value(frame);
-    return found == null ? 'null' : toJson(graphqlType.serialize(found));
+    const serialized = found == null ? null : graphqlType.serialize(found);
+    if (serialized == null) return json.null();
+    return typeof serialized === 'string' ? json.string(serialized) : json.json(JSON.stringify(serialized));
   };
 }
-
-function toJson(value: unknown): string {
-  if (value == null) return 'null';
-  return typeof value === 'string' ? quote(value) : JSON.stringify(value);
-}
-
-export function quote(text: string): string {
-  return special.test(text) ? JSON.stringify(text) : `"${text}"`;
-}
-
-/** A quotation mark, a backslash, a control character or half of a surrogate pair. */
-const special = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;

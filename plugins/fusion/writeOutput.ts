@@ -1,5 +1,6 @@
 import { computeStep } from './computeStep.ts';
 import type { LayerPlan, OutputPlan } from './internals.ts';
+import { type Constant, constantOf } from './JsonWriter.ts';
 import { Refused, type Scope, type Write } from './Scope.ts';
 import { writeLeaf } from './writeLeaf.ts';
 
@@ -40,32 +41,41 @@ function writeUnlessNull(plan: OutputPlan, layer: LayerPlan, scope: Scope): Writ
   const value = computeStep(layer.rootStep, scope);
   const inner = scope.below(layer);
   const write = inner.whole(writeOutput(plan, inner));
-  return (frame) => (value(frame) == null ? 'null' : write(frame));
+  return (frame, json) => (value(frame) == null ? json.null() : write(frame, json));
 }
 
 function writeObject(plan: OutputPlan, scope: Scope): Write {
   if (plan.type.hasRootBehavior) throw new Refused('A root');
   const object = computeStep(plan.rootStep, scope);
-  const members = Object.entries(plan.keys).map(([key, member], index) => {
-    const name = `${index === 0 ? '' : ','}"${key}":`;
-    if (member.type === '__typename') return { name: `${name}"${plan.type.typeName}"`, write: () => '' };
-    return { name, write: required(writeOutput(member.outputPlan, scope), member.isNonNull) };
-  });
-  return (frame) => {
-    if (object(frame) == null) return 'null';
-    let text = '{';
-    for (const { name, write } of members) text += name + write(frame);
-    return `${text}}`;
+  const members: { readonly before: Constant; readonly write: Write }[] = [];
+  let pending = '{';
+  for (const [index, [key, member]] of Object.entries(plan.keys).entries()) {
+    pending += `${index === 0 ? '' : ','}"${key}":`;
+    if (member.type === '__typename') {
+      pending += `"${plan.type.typeName}"`;
+    } else {
+      const write = required(writeOutput(member.outputPlan, scope), member.isNonNull);
+      members.push({ before: constantOf(pending), write });
+      pending = '';
+    }
+  }
+  const end = constantOf(`${pending}}`);
+  return (frame, json) => {
+    if (object(frame) == null) return json.null();
+    for (const { before, write } of members) {
+      json.constant(before);
+      write(frame, json);
+    }
+    return json.constant(end);
   };
 }
 
 /** Null where none may be is an error, which Grafast reports. */
 function required(write: Write, isNonNull: boolean): Write {
   if (!isNonNull) return write;
-  return (frame) => {
-    const text = write(frame);
-    if (text === 'null') throw new Refused('Null');
-    return text;
+  return (frame, json) => {
+    if (!write(frame, json)) throw new Refused('Null');
+    return true;
   };
 }
 
@@ -77,18 +87,25 @@ export function writeArray(plan: OutputPlan, scope: Scope): Write {
   const inner = scope.below(layer);
   const slot = inner.bind(layer.rootStep);
   const write = inner.whole(required(writeOutput(child, inner), plan.childIsNonNull));
-  return (frame) => {
+  return (frame, json) => {
     const items = list(frame);
-    if (items == null) return 'null';
+    if (items == null) return json.null();
     if (!Array.isArray(items)) throw new Refused('No list');
-    let text = '';
+    let before = openingBracket;
     for (const item of items) {
       frame[slot] = item;
-      text += text === '' ? `[${write(frame)}` : `,${write(frame)}`;
+      json.constant(before);
+      write(frame, json);
+      before = comma;
     }
-    return text === '' ? '[]' : `${text}]`;
+    return json.constant(items.length === 0 ? emptyList : closingBracket);
   };
 }
+
+const openingBracket = constantOf('[');
+const comma = constantOf(',');
+const closingBracket = constantOf(']');
+const emptyList = constantOf('[]');
 
 function isOfItems({ reason }: LayerPlan, { rootStep }: OutputPlan): boolean {
   return reason.type === 'listItem' && !reason.stream && reason.parentStep === rootStep;
@@ -98,12 +115,12 @@ function writePolymorphic(plan: OutputPlan, scope: Scope): Write {
   const typeName = computeStep(plan.rootStep, scope);
   const types = Object.entries(plan.childByTypeName ?? {});
   const writes = new Map(types.map(([name, child]) => [name, writeType(child, name, plan, scope)]));
-  return (frame) => {
+  return (frame, json) => {
     const name = typeName(frame);
-    if (name == null) return 'null';
+    if (name == null) return json.null();
     const write = writes.get(name as string);
     if (!write) throw new Refused(`Type ${name}`);
-    return write(frame);
+    return write(frame, json);
   };
 }
 

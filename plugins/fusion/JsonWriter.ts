@@ -1,0 +1,148 @@
+/** Room for the answers of most operations. */
+const buffer = Buffer.allocUnsafeSlow(64 * 1024);
+const view = new DataView(buffer.buffer);
+
+/** Longer ones are not copied twice. */
+const longest = 1024;
+
+const [space, mark, backslash, lastOfLatin1] = [0x20, 0x22, 0x5c, 0xff];
+
+/**
+ * Puts JSON together as bytes and gives it as one string. Pieces that are strings, and what joins them, would be thousands of objects
+ * for a list. All writers share one buffer: each must be done before the next begins.
+ */
+export class JsonWriter {
+  /** What came before that which is in the buffer. */
+  #text = '';
+  #length = 0;
+
+  /** All that was written. */
+  take(): string {
+    this.#flush();
+    return this.#text;
+  }
+
+  constant(piece: Constant): true {
+    const { length } = piece;
+    let at = this.#makeRoom(length);
+    for (let index = 0; index < length; index++) buffer[at++] = piece[index] as number;
+    this.#length = at;
+    return true;
+  }
+
+  null(): false {
+    this.constant(nullConstant);
+    return false;
+  }
+
+  /** What is JSON already. */
+  json(piece: string): boolean {
+    if (piece === 'null') return this.null();
+    const { length } = piece;
+    if (length > longest) return this.#append(piece);
+    let at = this.#makeRoom(length);
+    for (let index = 0; index < length; index++) {
+      const code = piece.charCodeAt(index);
+      if (code > lastOfLatin1) return this.#append(piece);
+      buffer[at++] = code;
+    }
+    this.#length = at;
+    return true;
+  }
+
+  string(text: string): true {
+    const { length } = text;
+    if (length > longest) return this.#append(quote(text));
+    let at = this.#makeRoom(length + 2);
+    buffer[at++] = mark;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code < space || code === mark || code === backslash || code > lastOfLatin1) return this.#append(quote(text));
+      buffer[at++] = code;
+    }
+    buffer[at++] = mark;
+    this.#length = at;
+    return true;
+  }
+
+  /**
+   * A start and a short text, of a length divisible by three, as one string in base64 without `=`.
+   *
+   * @throws {RangeError} for characters that `btoa` does not take either
+   */
+  base64({ digits, bits, bitCount }: Base64Start, text: string): true {
+    this.constant(digits);
+    let at = this.#makeRoom((text.length / 3) * 4 + 2);
+    let left = bits;
+    let all = 0;
+    // Of three characters and the bits before come four digits, and as many bits are left again.
+    for (let index = 0; index < text.length; index += 3) {
+      const a = text.charCodeAt(index);
+      const b = text.charCodeAt(index + 1);
+      const c = text.charCodeAt(index + 2);
+      all |= a | b | c;
+      left = (left << 24) | (a << 16) | (b << 8) | c;
+      view.setUint16(at, base64Pairs[(left >> (bitCount + 12)) & 0xfff] as number);
+      view.setUint16(at + 2, base64Pairs[(left >> bitCount) & 0xfff] as number);
+      at += 4;
+    }
+    if (all > lastOfLatin1) throw new RangeError('Beyond Latin-1');
+    if (bitCount > 0) buffer[at++] = base64Digit(left << (6 - bitCount));
+    buffer[at++] = mark;
+    this.#length = at;
+    return true;
+  }
+
+  #append(piece: string): true {
+    this.#flush();
+    this.#text += piece;
+    return true;
+  }
+
+  /** Where as many bytes fit in. */
+  #makeRoom(length: number): number {
+    if (this.#length + length > buffer.length) this.#flush();
+    return this.#length;
+  }
+
+  #flush(): void {
+    this.#text += buffer.toString('latin1', 0, this.#length);
+    this.#length = 0;
+  }
+}
+
+/** JSON that is written again and again. */
+export type Constant = Uint8Array;
+
+/** @throws {RangeError} when it is too long for the buffer */
+export function constantOf(json: string): Constant {
+  if (json.length > longest) throw new RangeError('A long constant');
+  return new Uint8Array(Buffer.from(json, 'latin1'));
+}
+
+const nullConstant = constantOf('null');
+
+/** What goes before a text in base64: the mark and all digits that are known from it, and the bits of the next one. */
+export type Base64Start = { readonly digits: Constant; readonly bits: number; readonly bitCount: number };
+
+export function startOfBase64(start: string): Base64Start {
+  const bitCount = (start.length * 8) % 6;
+  const digits = btoa(start).slice(0, Math.floor((start.length * 8) / 6));
+  return { digits: constantOf(`"${digits}`), bits: start.charCodeAt(start.length - 1), bitCount };
+}
+
+const base64Digits = constantOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const base64Digit = (bits: number) => base64Digits[bits & 63] as number;
+
+/** Two digits for each twelve bits. */
+const base64Pairs = Uint16Array.from(
+  { length: 1 << 12 },
+  (_, bits) => (base64Digit(bits >> 6) << 8) | base64Digit(bits),
+);
+
+function quote(text: string): string {
+  return special.test(text) ? JSON.stringify(text) : `"${text}"`;
+}
+
+/** A quotation mark, a backslash, a control character or half of a surrogate pair. */
+const special = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
