@@ -128,24 +128,24 @@ function createLook(url: string, primary: Pool) {
   const name = { application_name: 'graph-query-service replica' };
   const replica = new Pool({ connectionString: url, max: 1, ...timeouts, ...name });
   replica.on('error', () => undefined);
-  /** Where the primary was, and when. */
+  /** How far the primary had sent, or would have, and when. */
   let milestone: { readonly lsn: string; readonly at: number } | null = null;
   let startedAt: string | null = null;
 
   const compare = async (replayed: string): Promise<Found> => {
     const at = performance.now();
     const { rows } = await primary.query<Compared>(compareText, [replayed, milestone?.lsn ?? null]);
-    const [{ lsn, started_at, is_read_only, is_foreign, has_reached }] = rows as [Compared];
+    const [{ lsn, flushed, started_at, is_read_only, is_foreign, has_reached }] = rows as [Compared];
     const isOtherPrimary = is_read_only || (startedAt !== null && started_at !== startedAt);
     startedAt = started_at;
-    if (lsn === null) {
+    if (lsn === null || flushed === null) {
       milestone = null;
       return { isOtherPrimary };
     }
     const found = { lsn, isOtherPrimary };
     if (is_foreign) return { ...found, problem: 'it is ahead of the primary' };
     const lagMs = milestone ? at - milestone.at : null;
-    if (milestone === null || has_reached) milestone = { lsn, at };
+    if (milestone === null || has_reached) milestone = { lsn: flushed, at };
     if (lagMs === null) return found;
     if (lagMs > mostLagMs) return { ...found, problem: 'it is too far behind' };
     return has_reached ? { ...found, problem: null } : found;
@@ -174,12 +174,17 @@ const replayedText = 'select case when pg_is_in_recovery() then pg_last_wal_repl
 
 type Compared = {
   lsn: string | null;
+  flushed: string | null;
   started_at: string;
   is_read_only: boolean;
   is_foreign: boolean | null;
   has_reached: boolean | null;
 };
 const compareText = `
-  select case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() end::text as lsn, pg_postmaster_start_time()::text as started_at,
+  select
+    case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() end::text as lsn,
+    case when not pg_is_in_recovery() then pg_current_wal_flush_lsn() end::text as flushed,
+    pg_postmaster_start_time()::text as started_at,
     current_setting('transaction_read_only')::bool as is_read_only,
-    case when not pg_is_in_recovery() then $1::pg_lsn > pg_current_wal_insert_lsn() end as is_foreign, $1::pg_lsn >= $2::pg_lsn as has_reached`;
+    case when not pg_is_in_recovery() then $1::pg_lsn > pg_current_wal_insert_lsn() end as is_foreign,
+    $1::pg_lsn >= $2::pg_lsn as has_reached`;

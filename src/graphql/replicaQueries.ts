@@ -12,7 +12,7 @@ export type RequiredLsns = readonly [everybody: string, writer: string];
 export type ReplicaQueries = {
   /** Null when the primary is to be asked. */
   requiredBy(token: AccessToken, requestId: string): RequiredLsns | null;
-  /** Resolves when the replica is asked by nobody who knows of what this token may have changed, before it has that. */
+  /** Resolves when no process answers a token of this one's grant by a replica that has not what this one may have changed. */
   changedBy(token: AccessToken, requestId: string): Promise<void>;
 };
 
