@@ -110,6 +110,7 @@ test('PostgreSQL behind it is restarted', async () => {
 });
 
 test('the HTTP tests pass through it', async () => {
+  await clients.stop();
   const { status, output } = await runTests();
 
   const failures = output.split('\n').filter((line) => /^(FAIL| {2}●)/.test(line));
