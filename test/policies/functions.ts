@@ -92,6 +92,15 @@ export const functions: Record<string, Function> = {
         .filter((row) => row.organization === organization && row.grant === keyOf(world, 'grant', organization, number))
         .map(({ grant, user }) => `${organization} ${grant} ${user ?? ''}`),
   },
+  'app_hidden.require_access_token(bytea)': {
+    roles: ['graph_app', 'graph_user', 'graph_basic'],
+    text: 'select app_hidden.require_access_token($1)',
+    values: ({ world, organization, number }) => [
+      hash('access', organization, keyOf(world, 'grant', organization, number)),
+    ],
+    // Whoever claims nothing but whose organization, application and person they are has not the claims of a token.
+    expected: () => ({ refused: 'TOKEN' }),
+  },
   'oauth.written_lsn(uuid,uuid)': {
     roles: ['graph_oauth'],
     text: 'select oauth.written_lsn($1, $2)',
