@@ -1,12 +1,3 @@
-/** Room for the answers of most operations. */
-const buffer = Buffer.allocUnsafeSlow(64 * 1024);
-const view = new DataView(buffer.buffer);
-
-/** Longer ones are not copied twice. */
-const longest = 1024;
-
-const [space, mark, backslash, lastOfLatin1] = [0x20, 0x22, 0x5c, 0xff];
-
 /**
  * Puts JSON together as bytes and gives it as one string. Pieces that are strings, and what joins them, would be thousands of objects
  * for a list. All writers share one buffer: each must be done before the next begins.
@@ -39,7 +30,7 @@ export class JsonWriter {
   json(piece: string): boolean {
     if (piece === 'null') return this.null();
     const { length } = piece;
-    if (length > longest) return this.#append(piece);
+    if (length > short) return this.#append(piece);
     let at = this.#makeRoom(length);
     for (let index = 0; index < length; index++) {
       const code = piece.charCodeAt(index);
@@ -50,14 +41,15 @@ export class JsonWriter {
     return true;
   }
 
-  string(text: string): true {
+  string(text: string): boolean {
     const { length } = text;
-    if (length > longest) return this.#append(quote(text));
+    if (length > short) return this.#append(quote(text));
     let at = this.#makeRoom(length + 2);
     buffer[at++] = mark;
     for (let index = 0; index < length; index++) {
       const code = text.charCodeAt(index);
-      if (code < space || code === mark || code === backslash || code > lastOfLatin1) return this.#append(quote(text));
+      if (code > lastOfLatin1) return this.#append(quote(text));
+      if (code < space || code === mark || code === backslash) return this.json(JSON.stringify(text));
       buffer[at++] = code;
     }
     buffer[at++] = mark;
@@ -111,12 +103,21 @@ export class JsonWriter {
   }
 }
 
+/** Room for the lists of most operations. */
+const buffer = Buffer.allocUnsafeSlow(64 * 1024);
+const view = new DataView(buffer.buffer);
+
+/** To go through longer pieces by character would take longer than to leave them to the string. */
+const short = 100;
+
+const [space, mark, backslash, lastOfLatin1] = [0x20, 0x22, 0x5c, 0xff];
+
 /** JSON that is written again and again. */
 export type Constant = Uint8Array;
 
 /** @throws {RangeError} when it is too long for the buffer */
 export function constantOf(json: string): Constant {
-  if (json.length > longest) throw new RangeError('A long constant');
+  if (json.length > buffer.length) throw new RangeError('A long constant');
   return new Uint8Array(Buffer.from(json, 'latin1'));
 }
 
