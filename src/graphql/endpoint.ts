@@ -10,7 +10,7 @@ import { factsOf, type RequestFacts } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
-import { type AccessToken, createPresentToken } from '../token/accessTokens.ts';
+import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
 import { readBearer } from '../token/bearer.ts';
 import { createPresentWriter } from '../token/writes.ts';
 import { traced, tracedSync } from '../tracing/traced.ts';
@@ -70,25 +70,38 @@ export function createEndpoint({
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     negotiate(request, response);
     const body = await readBody(request, response);
-    const requestId = requestIdOf(response);
+    const received = { request, body, requestId: requestIdOf(response), signal: untilClosed(response) };
+    const facts = factsOf(response);
+    const answered = await performAsHolder(received, facts).catch((error: unknown) => {
+      // Nothing was done, and what was remembered of the token is forgotten: it may have become another's.
+      if (error instanceof AccessTokenEnded) return performAsHolder(received, facts);
+      throw error;
+    });
+    Object.assign(facts, answered.facts);
+    send(response, answered);
+  };
+
+  const performAsHolder = async (received: Received, facts: RequestFacts): Promise<Answer> => {
+    const { request, body, requestId, signal } = received;
     const bearer = readBearer(request);
     const token =
       bearer.kind === 'token' ? await traced('verify token', {}, () => present(bearer.token, requestId)) : null;
-    if (token) factsOf(response).clientId = token.claims.clientId;
+    if (token) facts.clientId = token.claims.clientId;
     else if (bearer.kind !== 'missing' || !isPublic(request, body)) throw unauthenticated(bearer.kind);
 
-    const signal = untilClosed(response);
-    const asked = { request, body, requestId, token, signal };
-    const [outcome] = await Promise.allSettled([perform(asked, factsOf(response))]);
+    const [outcome] = await Promise.allSettled([perform(received, token, facts)]);
     // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
     const isAway = outcome.status === 'rejected' ? isTemporary(outcome.reason) : outcome.value.status === 503;
     if (!isAway && !signal.aborted) await token?.requireLive();
     if (outcome.status === 'rejected') throw outcome.reason;
-    Object.assign(factsOf(response), outcome.value.facts);
-    send(response, outcome.value);
+    return outcome.value;
   };
 
-  const perform = async ({ request, body, requestId, token, signal }: Asked, facts: RequestFacts): Promise<Answer> => {
+  const perform = async (
+    { request, body, requestId, signal }: Received,
+    token: AccessToken | null,
+    facts: RequestFacts,
+  ): Promise<Answer> => {
     const parameters = readRequest(request, body);
     const claims = token?.claims ?? null;
     const prepared = tracedSync('read document', () =>
@@ -142,12 +155,10 @@ export function createEndpoint({
   };
 }
 
-/** A request whose token, if it has one, is known. */
-type Asked = {
+type Received = {
   readonly request: IncomingMessage;
   readonly body: Buffer;
   readonly requestId: string;
-  readonly token: AccessToken | null;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 };
