@@ -17,7 +17,7 @@ export type HttpServer = {
 
 /**
  * Listens, with what a client can cost bounded: 10 s for the headers, which are 16 KiB at most, 30 s for a whole request, 60 s
- * without a byte in either direction, and `maxConnections`. An idle connection is kept for 65 s: longer than the proxies in
+ * without a byte in either direction, 2 s for what is left of a body that has its answer, and `maxConnections`. An idle connection is kept for 65 s: longer than the proxies in
  * front keep theirs, so that it is they who close.
  *
  * @throws {StartupError} when the address cannot be had
@@ -32,7 +32,10 @@ export async function listen(
   let stopping = false;
   const server = createServer({ connectionsCheckingInterval: 2000 }, (request, response) => {
     inFlight.add(response);
-    response.once('close', () => inFlight.delete(response));
+    response.once('close', () => {
+      inFlight.delete(response);
+      if (!request.complete) setTimeout(() => request.complete || request.socket.destroy(), lateBodyMs).unref();
+    });
     if (stopping) response.setHeader('Connection', 'close');
     listener(request, response);
   });
@@ -56,6 +59,9 @@ export async function listen(
     },
   };
 }
+
+/** At once would be too soon: what is still on its way would reset the connection before the client has read its answer. */
+const lateBodyMs = 2000;
 
 async function stop(server: Server, drainMs: number, lingerMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);

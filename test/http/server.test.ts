@@ -115,6 +115,19 @@ describe('the HTTP server', () => {
     await server.stop(0);
   });
 
+  it('hangs up on a client that goes on sending a body long after its answer, which it can read', async () => {
+    const server = await listen('127.0.0.1', 0, (_request, response) => response.writeHead(413).end());
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
+    const drip = setInterval(() => socket.write('x'), 100);
+
+    const received = await untilHungUp(socket);
+
+    clearInterval(drip);
+    expect(received).toMatch(/^HTTP\/1.1 413/);
+    await server.stop(0);
+  });
+
   it('cuts what is still in flight when the time is up', async () => {
     const request = Promise.withResolvers<ServerResponse>();
     const server = await listen('127.0.0.1', 0, (_request, response) => request.resolve(response));
