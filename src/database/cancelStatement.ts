@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { PoolClient } from 'pg';
-import { retire } from './pools.ts';
+import { retire } from './retire.ts';
 
 /**
  * Asks PostgreSQL to end what this connection is running, by a CancelRequest on a connection of its own (PostgreSQL's protocol,

@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import type { Log } from '../log.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
 
 /**
  * Logs that a request failed since the database is away or overloaded; hardly ever, however many do. The watch on the database
@@ -9,8 +10,10 @@ import type { Log } from '../log.ts';
 export function logUnavailable(log: Log, error: unknown, facts: Readonly<Record<string, unknown>>): void {
   const { code = '' } = error instanceof DatabaseError ? error : {};
   const isOutage = /^(08|57P|$)/.test(code);
-  if (isOutage || !isDue(code)) log.debug({ ...facts, error }, 'the database is away');
-  else log.error({ ...facts, error }, 'the database cannot do what it is asked; told once a minute');
+  // What PostgreSQL says goes below what we say.
+  const told = { ...facts, error: new DatabaseUnavailable({ cause: error }) };
+  if (isOutage || !isDue(code)) log.debug(told, 'the database is away');
+  else log.error(told, 'the database cannot do what it is asked; told once a minute');
 }
 
 const quietForMs = 60_000;

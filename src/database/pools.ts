@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { isRetired } from './retire.ts';
 import { serverClient } from './serverClient.ts';
 import { traceStatements } from './traceStatements.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
@@ -47,11 +48,6 @@ export type RenewablePool = Pool & {
   rememberSilence(): () => void;
 };
 
-/** The connection is not handed out again. Whoever has it may go on. */
-export function retire(client: PoolClient): void {
-  retired.add(client);
-}
-
 /** Nor any other of its pool, which are as old: their server is not the one to ask. */
 export function retireAll(client: PoolClient): void {
   poolsOf.get(client)?.renewSometimes();
@@ -65,7 +61,6 @@ export function createOwnerPool(ownerUrl: string, log: Log): Pool {
 const graceMs = 1000;
 const renewEveryMs = 1000;
 
-const retired = new WeakSet<PoolClient>();
 const poolsOf = new WeakMap<PoolClient, BoundedPool>();
 
 type BoundedPoolConfig = PoolConfig & {
@@ -173,7 +168,7 @@ class BoundedPool extends Pool implements RenewablePool {
   }
 
   #isUsable(client: PoolClient): boolean {
-    return this.#current.has(client) && !retired.has(client);
+    return this.#current.has(client) && !isRetired(client);
   }
 
   #unavailable(cause: unknown): DatabaseUnavailable {

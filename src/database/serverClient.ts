@@ -1,4 +1,5 @@
 import { Client, type ClientConfig, type PoolClient } from 'pg';
+import { retire } from './retire.ts';
 
 export type ServerClientOptions = {
   /** How long connecting may take, however long the pool's users wait for a connection. */
@@ -9,7 +10,7 @@ export type ServerClientOptions = {
 
 /** The driver's client as the server's pools make them. */
 export function serverClient({ connectMs, preparesStatements }: ServerClientOptions) {
-  const Base = preparesStatements ? Client : UnpreparedClient;
+  const Base: new (config?: ClientConfig) => Client = preparesStatements ? PreparingClient : UnpreparedClient;
   return class extends Base {
     constructor(config?: ClientConfig) {
       super({ ...config, connectionTimeoutMillis: connectMs });
@@ -19,6 +20,23 @@ export function serverClient({ connectMs, preparesStatements }: ServerClientOpti
 
 /** Whether statements with a name are prepared on this connection. */
 export const preparesStatements = (client: PoolClient): boolean => !(client instanceof UnpreparedClient);
+
+/** What the driver's client has, though its types do not say so. */
+type Driver = {
+  readonly connection: { readonly parsedStatements: Record<string, string> };
+  _getActiveQuery(): { readonly name?: string } | null;
+  _handleErrorMessage(message: unknown): void;
+};
+const DriverClient = Client as unknown as new (config?: ClientConfig) => Client & Driver;
+
+class PreparingClient extends DriverClient {
+  override _handleErrorMessage(message: unknown): void {
+    const { name } = this._getActiveQuery() ?? {};
+    // PgBouncer takes the name for given all the same, and ends the connection on which it is given again.
+    if (name && !(name in this.connection.parsedStatements)) retire(this);
+    super._handleErrorMessage(message);
+  }
+}
 
 class UnpreparedClient extends Client {
   constructor(config?: ClientConfig) {
