@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import packageJson from '../../package.json' with { type: 'json' };
 import { startMigrated } from '../../src/database/openDatabase.ts';
 import { createOwnerPool } from '../../src/database/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
+import { asStarted } from '../asStarted.ts';
 
 /** The service in a process of its own, so that its client's work is not its own. */
 export type Tree = {
@@ -56,9 +56,10 @@ export async function startTree(environment: Record<string, string> = {}): Promi
     await owner.query('vacuum analyze');
     await owner.end();
 
-    service = spawn(process.execPath, [...nodeOptions, main], {
+    service = spawn(process.execPath, [...asStarted.options, main], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
+        ...asStarted.env,
         HOST: '127.0.0.1',
         PORT: '0',
         AUTH_DATABASE_URL: postgres.authUrl,
@@ -97,8 +98,6 @@ export async function startTree(environment: Record<string, string> = {}): Promi
   }
 }
 
-// As `npm start` does.
-const nodeOptions = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const graphqlResponse = 'application/graphql-response+json';
 

@@ -8,7 +8,7 @@ import { type Copy, DockerfileParser, type JSONInstruction } from 'dockerfile-as
 import { createTestDatabase } from '../support/database.ts';
 import { startProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
-import { read, root, startArguments } from './support.ts';
+import { read, root, startCommand } from './support.ts';
 
 // The image is not built here, for that takes an engine; but what is in it is put together and started as it would be.
 
@@ -40,7 +40,9 @@ test('the image starts as `npm start` does, and its other commands are those of 
   const nobody = startProcess(['no-such-command'], { PATH: process.env.PATH ?? '' });
   await nobody.exited;
 
-  expect(await jsonOf('ENTRYPOINT')).toEqual(['node', ...(await startArguments())]);
+  const { variable, args } = await startCommand();
+  expect(await jsonOf('ENTRYPOINT')).toEqual(['node', ...args]);
+  expect(await read('deploy/Dockerfile')).toContain(`ENV NODE_ENV=production ${variable}\n`);
   const [command = ''] = await jsonOf('CMD');
   expect(nobody.output.stderr).toMatch(new RegExp(`there are .*\\b${command}\\b`));
 });

@@ -33,10 +33,10 @@ export function configOf(environment: Record<string, string>, command: 'serve' |
 
 export const anySecretKey = Buffer.alloc(32, 7).toString('base64');
 
-/** The flags and the file of `npm start`, without `exec node`. */
-export async function startArguments(): Promise<string[]> {
+/** The variable before `exec node` in `npm start`, and the flags and the file behind it. */
+export async function startCommand(): Promise<{ variable: string; args: string[] }> {
   const { scripts } = JSON.parse(await read('package.json'));
-  const [exec, node, ...args] = scripts.start.split(' ');
+  const [variable, exec, node, ...args] = scripts.start.split(' ');
   expect([exec, node]).toEqual(['exec', 'node']);
-  return args;
+  return { variable, args };
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import packageJson from '../../../package.json' with { type: 'json' };
+import { asStarted } from '../../asStarted.ts';
 
 export const peerTitles = {
   ours: 'this service',
@@ -50,10 +50,10 @@ const root = join(import.meta.dirname, '../../..');
 
 /** As `npm start` does, with a log of warnings only; in one process, since neither WORKERS nor NODE_ENV asks for more. */
 function spawnService(authUrl: string): ChildProcess {
-  const options = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
-  return spawn(process.execPath, [...options, join(root, 'src/main.ts')], {
+  return spawn(process.execPath, [...asStarted.options, join(root, 'src/main.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
+      ...asStarted.env,
       HOST: '127.0.0.1',
       PORT: '0',
       AUTH_DATABASE_URL: authUrl,
