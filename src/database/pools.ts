@@ -1,9 +1,9 @@
-import type { Socket } from 'node:net';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { isRetired } from './retire.ts';
 import { serverClient } from './serverClient.ts';
+import { socketOf } from './socketOf.ts';
 import { traceStatements } from './traceStatements.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
@@ -82,10 +82,6 @@ function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): B
 }
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
-
-/** What the driver's connection has, though its types do not say so. */
-type WithSocket = { readonly connection: { readonly stream: Socket } };
-const socketOf = (client: PoolClient) => (client as PoolClient & WithSocket).connection.stream;
 
 class BoundedPool extends Pool implements RenewablePool {
   #current = new WeakSet<PoolClient>();

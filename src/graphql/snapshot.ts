@@ -1,5 +1,5 @@
-import type { Writable } from 'node:stream';
 import { DatabaseError, type PoolClient, type QueryResult } from 'pg';
+import { socketOf } from '../database/socketOf.ts';
 import { type Preliminary, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
 import { keepPrepared } from '../token/preparedStatements.ts';
 import { type TransactionSettings, toStatement } from '../token/settings.ts';
@@ -77,12 +77,11 @@ const isTimeout = (error: unknown) => error instanceof DatabaseError && error.co
 
 /** What is queued meanwhile leaves together, and so makes one round trip. */
 function inOneWrite<T>(client: PoolClient, queue: () => T): T {
-  // The driver's types do not say that it has its socket there.
-  const { stream } = (client as PoolClient & { readonly connection: { readonly stream: Writable } }).connection;
-  stream.cork();
+  const socket = socketOf(client);
+  socket.cork();
   try {
     return queue();
   } finally {
-    stream.uncork();
+    socket.uncork();
   }
 }

@@ -1,4 +1,3 @@
-import type { Config } from '../config.ts';
 import { liveToken } from '../token/accessTokens.ts';
 import type { Claims, Scope } from '../token/claims.ts';
 import { createDocumentReader } from './document.ts';
@@ -8,7 +7,7 @@ import { createExecution, type ExecutionParts } from './execution.ts';
  * Executes operations of nobody, who sees nothing, so that the first clients do not wait while Node.js compiles what all operations
  * share.
  */
-export async function warmUp(parts: ExecutionParts & { readonly config: Pick<Config, 'limits'> }): Promise<void> {
+export async function warmUp(parts: ExecutionParts): Promise<void> {
   const execute = createExecution(parts);
   const readDocument = createDocumentReader(parts.graph.schema, parts.config.limits);
   const signal = new AbortController().signal;
