@@ -17,7 +17,8 @@ const delayMs = 1;
 const mostRiseMs = 1.5;
 
 exitOnSignals();
-const options = readOptions(['--connections', '1', '--only', 'ours', ...process.argv.slice(2)]);
+const manyShortRounds = ['--rounds', '24', '--seconds', '1'];
+const options = readOptions(['--connections', '1', '--only', 'ours', ...manyShortRounds, ...process.argv.slice(2)]);
 const report = (line: string) => console.error(line);
 await using resources = new AsyncDisposableStack();
 const data = await openData('small', report);

@@ -45,7 +45,7 @@ export type Measured = {
 
 /**
  * Lets all contestants serve all operations in turn, again and again: whatever the machine does meanwhile happens to all of them.
- * Every other round goes backwards. The first one is not counted: they compile and fill their caches.
+ * Every other round goes backwards. The first one is not counted: they compile and fill their caches, which takes many requests.
  */
 export async function runRounds(settings: Rounds): Promise<Measured[]> {
   const { contestants, operations, rounds, report } = settings;
@@ -54,13 +54,16 @@ export async function runRounds(settings: Rounds): Promise<Measured[]> {
   );
   for (let round = 0; round <= rounds; round++) {
     for (const { contestant, operation, runs } of round % 2 === 0 ? turns : turns.toReversed()) {
-      const run = await runOnce(settings, contestant, operation);
+      const connections = Math.max(settings.connections, round === 0 ? connectionsToWarmUp : 0);
+      const run = await runOnce({ ...settings, connections }, contestant, operation);
       if (round > 0) runs.push(run);
     }
     report(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`);
   }
   return turns.map(({ contestant: { name }, operation, runs }) => ({ name, operation, ...summarize(runs) }));
 }
+
+const connectionsToWarmUp = 32;
 
 type Run = { latenciesMs: Float64Array; seconds: number; utilization: number; nodeMs: number; postgresMs: number };
 
