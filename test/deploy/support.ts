@@ -33,10 +33,11 @@ export function configOf(environment: Record<string, string>, command: 'serve' |
 
 export const anySecretKey = Buffer.alloc(32, 7).toString('base64');
 
-/** The variable before `exec node` in `npm start`, and the flags and the file behind it. */
-export async function startCommand(): Promise<{ variable: string; args: string[] }> {
+/** The variables before `exec node` in `npm start`, and the flags and the file behind it. */
+export async function startCommand(): Promise<{ variables: string[]; args: string[] }> {
   const { scripts } = JSON.parse(await read('package.json'));
-  const [variable, exec, node, ...args] = scripts.start.split(' ');
-  expect([exec, node]).toEqual(['exec', 'node']);
-  return { variable, args };
+  const words: string[] = scripts.start.split(' ');
+  const exec = words.indexOf('exec');
+  expect(words[exec + 1]).toBe('node');
+  return { variables: words.slice(0, exec), args: words.slice(exec + 2) };
 }
