@@ -21,6 +21,8 @@ export type Tree = {
   cluster: string;
   /** An access token with scope `app`. */
   token: string;
+  /** A token of another application of the organization. */
+  grantToken(): Promise<string>;
   /** Sends one operation, and reads the answer without looking into it. */
   send(query: string, variables?: Record<string, unknown>): Promise<{ status: number; text: string }>;
   /** Resident memory of the service, in bytes. */
@@ -69,7 +71,7 @@ export async function startTree(environment: Record<string, string> = {}): Promi
       },
     });
     const url = await addressOf(service);
-    const token = await getToken(url, clientSecret);
+    const token = await getToken(url, 'tree', clientSecret);
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: graphqlResponse };
     const { pid = 0 } = service;
     return {
@@ -77,6 +79,7 @@ export async function startTree(environment: Record<string, string> = {}): Promi
       pid,
       cluster: postgres.cluster,
       token,
+      grantToken: () => getToken(url, 'other', clientSecret),
       stop,
       async send(query, variables = {}) {
         const body = JSON.stringify({ query, variables });
@@ -110,8 +113,8 @@ async function addressOf(service: ChildProcess): Promise<string> {
   throw new Error('The service ended before it said where it listens.');
 }
 
-async function getToken(url: string, clientSecret: string): Promise<string> {
-  const form = { grant_type: 'client_credentials', client_id: 'tree', client_secret: clientSecret };
+async function getToken(url: string, clientId: string, clientSecret: string): Promise<string> {
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
   const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
   return ((await response.json()) as { access_token: string }).access_token;
 }
@@ -145,6 +148,6 @@ function organization(clientSecret: string) {
     externalAuthenticationToken: `token-of-person-${index}`,
     cards: [{ type: 'IdentificationCode', name: `Code ${index}` }],
   }));
-  const applications = [{ name: 'Tree', clientId: 'tree', clientSecret, scopes: ['app'] }];
+  const applications = ['tree', 'other'].map((name) => ({ name, clientId: name, clientSecret, scopes: ['app'] }));
   return { organizations: [{ name: 'Tree', applications, units: [...some(20, root), chain(1)], users }] };
 }
