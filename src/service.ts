@@ -1,20 +1,14 @@
 import cluster from 'node:cluster';
-import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
-import { createPool, type RenewablePool } from './database/pools.ts';
-import { watchDatabase } from './database/readiness.ts';
-import { type Replica, watchReplica } from './database/replica.ts';
 import { readStoredOperations } from './graphql/storedOperations.ts';
-import { createAdmission } from './http/admission.ts';
-import { isHealthCheck } from './http/health.ts';
 import { type HttpServer, listen } from './http/server.ts';
+import { createListener } from './listener.ts';
 import type { Log } from './log.ts';
-import { createMetrics, type Metrics } from './metrics/createMetrics.ts';
-import { measureRequests } from './metrics/measureRequests.ts';
+import { createMetrics } from './metrics/createMetrics.ts';
 import { showMetrics } from './metrics/showMetrics.ts';
+import { type Connections, openConnections } from './openConnections.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
 import { createParts, type Parts, type SchemaChange } from './parts.ts';
 import { secretKeys } from './secretKey.ts';
@@ -82,25 +76,15 @@ export async function startService(
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
   let answer = app(null);
-  let pool: RenewablePool | undefined;
-  let replica: Replica | null = null;
-  const admit = createAdmission({
-    mostWaiting: config.mostWaiting,
-    waitMs: config.poolWaitMs,
-    isDatabaseBusy: () => [pool, replica?.pool].some((pool) => !!pool && pool.waitingCount > pool.idleCount),
-    onOverload: ({ refused }) => {
-      if (refused === null) log.warn('overloaded: refusing what cannot be served soon');
-      else log.info({ refused }, 'no longer overloaded');
-    },
-  });
+  let connections: Connections | undefined;
   const metrics = createMetrics(String(cluster.worker?.id ?? 1));
-  const measure = measureRequests(metrics);
-  const onRequest: RequestListener = (request, response) => {
-    measure(request, response, () => {
-      if (isHealthCheck(request)) answer(request, response);
-      else admit(request, response, () => answer(request, response));
-    });
-  };
+  const onRequest = createListener({
+    answer: (request, response) => answer(request, response),
+    isDatabaseBusy: () => connections?.isBusy() ?? false,
+    config,
+    metrics,
+    log,
+  });
   const open = () => listen(config.host, config.port, onRequest, config.mostConnections);
   let server: HttpServer | null = null;
   const stop = async (lingerMs = 0) => {
@@ -123,26 +107,13 @@ export async function startService(
     const keys = await secretKeys(config);
     const { authUrl, ownerUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
     await prepare?.(ownerUrl);
-    const connections = createPool(authUrl, config, log);
-    pool = connections;
-    metrics.watchThread('main', () => ({ pool: stateOf(connections) }));
-    // A statement that outlives the drain ends with its own timeout, not with ours.
-    resources.defer(() => Promise.race([connections.end(), delay(2000, undefined, { ref: false })]));
-
-    const { readiness: databaseReason, stop: stopWatching } = watchDatabase({
-      pool: connections,
-      authUrl,
-      poolWaitMs: config.poolWaitMs,
-      log,
-    });
-    resources.defer(stopWatching);
-    replica = openReplica(config, connections, metrics, log);
-    if (replica) resources.defer(replica.stop);
+    connections = openConnections({ config, authUrl, metrics, log }, resources);
+    const { pool, replica, readiness: databaseReason } = connections;
     const demoAccess = embedded?.demo ?? demo;
     const context = {
       config,
       url,
-      pool: connections,
+      pool,
       replica,
       authUrl,
       keys,
@@ -190,17 +161,6 @@ export async function startService(
 
 /** How long what is in flight may take once the service stops. */
 export const drainMs = 10_000;
-
-function openReplica(config: Config, primary: RenewablePool, metrics: Metrics, log: Log): Replica | null {
-  const { replicaUrl: url } = config;
-  if (!url) return null;
-  const replica = watchReplica({ url, primary, config, log });
-  metrics.watchThread('main, replica', () => ({ pool: stateOf(replica.pool) }));
-  metrics.watchReplica(() => replica.required() !== null);
-  return replica;
-}
-
-const stateOf = ({ totalCount: size, idleCount: idle, waitingCount: waiting }: Pool) => ({ size, idle, waiting });
 
 async function keepTrying(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
   let reason: string | null;
