@@ -1,3 +1,5 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Pool } from 'pg';
 import { migrate } from '../../src/database/migrate.ts';
 import { policies, privileges } from '../../src/development/permissions.ts';
@@ -19,6 +21,7 @@ import { tableContents } from './support/tableContents.ts';
 let folder: string;
 let source: Cluster;
 let target: Cluster;
+const clusters: Cluster[] = [];
 let service: TestProcess | null = null;
 let world: CarriedWorld;
 let refreshToken: string;
@@ -38,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stopService();
-  for (const { postgres, dataDir } of [source, target]) {
+  for (const { postgres, dataDir } of clusters) {
     await postgres.stop();
     await removeTestDataDirectory(dataDir);
   }
@@ -86,7 +89,23 @@ test('the history goes on', async () => {
   expect(changes[0]?.count).toBeGreaterThan(Number.parseInt(before['audit.changes'] ?? '', 10));
 });
 
+test('a copy of the cluster serves as it is', async () => {
+  await stopService();
+  const dataDir = await createTestDataDirectory();
+  const replicationUrl = `postgres://postgres:of-the-test@127.0.0.1:${source.postgres.port}/postgres`;
+  await follow('Backup of the cluster', dataDir, { REPLICATION_URL: replicationUrl });
+  await rename(join(dataDir, 'data-backup'), join(dataDir, 'postgres'));
+  const copy = await runCluster(dataDir);
+
+  const url = await serve(copy);
+
+  await expectServed(url, world);
+}, 60_000);
+
 test('every token can be ended', async () => {
+  await stopService();
+  await serve(target);
+
   await follow('End every token', folder, environmentOf(target));
 
   expect((await ask({ url: addressOf(running()) }, world.tenant.app, '{ app { name } }')).status).toBe(401);
@@ -113,13 +132,19 @@ type Cluster = {
 
 /** With an owner and an empty database, as the README has it. */
 async function startCluster(): Promise<Cluster> {
-  const dataDir = await createTestDataDirectory();
+  const cluster = await runCluster(await createTestDataDirectory());
+  const administrator = `postgres://postgres:of-the-test@127.0.0.1:${cluster.postgres.port}/postgres`;
+  await query(administrator, `create role owner login createrole password 'of-the-test'`);
+  await query(administrator, 'create database graph owner owner');
+  return cluster;
+}
+
+async function runCluster(dataDir: string): Promise<Cluster> {
   const postgres = await startOlderPostgres(dataDir, 'of-the-test');
-  const urlOf = (user: string, database: string) =>
-    `postgres://${user}:of-the-test@127.0.0.1:${postgres.port}/${database}`;
-  await query(urlOf('postgres', 'postgres'), `create role owner login createrole password 'of-the-test'`);
-  await query(urlOf('postgres', 'postgres'), 'create database graph owner owner');
-  return { dataDir, postgres, ownerUrl: urlOf('owner', 'graph'), authUrl: urlOf('authenticator', 'graph') };
+  const urlOf = (user: string) => `postgres://${user}:of-the-test@127.0.0.1:${postgres.port}/graph`;
+  const cluster = { dataDir, postgres, ownerUrl: urlOf('owner'), authUrl: urlOf('authenticator') };
+  clusters.push(cluster);
+  return cluster;
 }
 
 const environmentOf = ({ ownerUrl, authUrl }: Cluster) => ({
