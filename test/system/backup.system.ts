@@ -1,0 +1,183 @@
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Pool } from 'pg';
+import { migrate } from '../../src/database/migrate.ts';
+import { policies, privileges } from '../../src/development/permissions.ts';
+import { createLog } from '../../src/log.ts';
+import { ask } from '../graphql/client.ts';
+import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { startProcess, type TestProcess } from '../support/process.ts';
+import { testSecretKey } from '../support/service.ts';
+import { addressOf } from '../support/workers.ts';
+import { type CarriedWorld, expectServed, insertWorld } from './support/carriedWorld.ts';
+import { type OlderPostgres, startOlderPostgres } from './support/olderPostgres.ts';
+import { follow } from './support/operatingGuide.ts';
+import { query } from './support/query.ts';
+import { tableContents } from './support/tableContents.ts';
+
+// By the commands of docs/operating.md, from one cluster to another that has never seen a role of the service. The owner is no
+// superuser.
+
+let folder: string;
+let source: Cluster;
+let target: Cluster;
+const clusters: Cluster[] = [];
+let service: TestProcess | null = null;
+let world: CarriedWorld;
+let refreshToken: string;
+let before: Record<string, string>;
+
+beforeAll(async () => {
+  folder = await createTestDataDirectory();
+  source = await startCluster();
+  await migrate(source, createLog('error'));
+  const owner = new Pool({ connectionString: source.ownerUrl, max: 2 });
+  world = await insertWorld(owner);
+  await owner.end();
+  const url = await serve(source);
+  refreshToken = await requestToken(url, { grant_type: 'client_credentials', scope: 'app' });
+  await expectServed(url, world);
+}, 60_000);
+
+afterAll(async () => {
+  await stopService();
+  for (const { postgres, dataDir } of clusters) {
+    await postgres.stop();
+    await removeTestDataDirectory(dataDir);
+  }
+  await removeTestDataDirectory(folder);
+});
+
+test('a dump of the running service, restored elsewhere, has every row of every table', async () => {
+  before = await tableContents(source.ownerUrl);
+  await follow('Backup', folder, environmentOf(source));
+  await stopService();
+
+  target = await startCluster();
+  await follow('Restore', folder, environmentOf(target));
+
+  expect(await tableContents(target.ownerUrl)).toEqual(before);
+  expect(before['app_public.users']).toMatch(/^2 rows/);
+  expect(before['oauth.access_tokens']).toMatch(/^4 rows/);
+}, 60_000);
+
+test('whoever may do something there may do the same, and nothing is to be migrated', async () => {
+  const { count } = await migrationsOf(target);
+  await migrate(target, createLog('error'));
+
+  for (const statement of permissions)
+    expect(await query(target.ownerUrl, statement)).toEqual(await query(source.ownerUrl, statement));
+  expect(await query(target.ownerUrl, 'select * from audit.findings')).toEqual([]);
+  expect(await migrationsOf(target)).toEqual({ count });
+});
+
+test('the service serves from it: the same tokens, the same rows, and changes', async () => {
+  const url = await serve(target);
+
+  await expectServed(url, world);
+  const next = await requestToken(url, { grant_type: 'refresh_token', refresh_token: refreshToken });
+  expect(next).not.toBe(refreshToken);
+});
+
+test('the history goes on', async () => {
+  const changes = await query<{ count: number; distinct: number }>(
+    target.ownerUrl,
+    'select count(*)::int as count, count(distinct id)::int as distinct from audit.changes',
+  );
+
+  expect(changes[0]?.distinct).toBe(changes[0]?.count);
+  expect(changes[0]?.count).toBeGreaterThan(Number.parseInt(before['audit.changes'] ?? '', 10));
+});
+
+test('a copy of the cluster serves as it is', async () => {
+  await stopService();
+  const dataDir = await createTestDataDirectory();
+  const replicationUrl = `postgres://postgres:of-the-test@127.0.0.1:${source.postgres.port}/postgres`;
+  await follow('Backup of the cluster', dataDir, { REPLICATION_URL: replicationUrl });
+  await rename(join(dataDir, 'data-backup'), join(dataDir, 'postgres'));
+  const copy = await runCluster(dataDir);
+
+  const url = await serve(copy);
+
+  await expectServed(url, world);
+}, 60_000);
+
+test('every token can be ended', async () => {
+  await stopService();
+  await serve(target);
+
+  await follow('End every token', folder, environmentOf(target));
+
+  expect((await ask({ url: addressOf(running()) }, world.tenant.app, '{ app { name } }')).status).toBe(401);
+  expect((await ask({ url: addressOf(running()) }, world.ada.token, '{ viewer { id } }')).status).toBe(401);
+});
+
+/** The whole of what may be done, and by whom. */
+const permissions = [
+  policies,
+  privileges,
+  `select name, owner, definer, settings, callers, trigger_tables from audit.functions order by name collate "C"`,
+  'select * from audit.bypasses order by kind, object, who',
+];
+
+const migrationsOf = async ({ ownerUrl }: Cluster) =>
+  (await query<{ count: string }>(ownerUrl, 'select count(*) from graphile_migrate.migrations'))[0] ?? { count: '0' };
+
+type Cluster = {
+  readonly dataDir: string;
+  readonly postgres: OlderPostgres;
+  readonly ownerUrl: string;
+  readonly authUrl: string;
+};
+
+/** With an owner and an empty database, as the README has it. */
+async function startCluster(): Promise<Cluster> {
+  const cluster = await runCluster(await createTestDataDirectory());
+  const administrator = `postgres://postgres:of-the-test@127.0.0.1:${cluster.postgres.port}/postgres`;
+  await query(administrator, `create role owner login createrole password 'of-the-test'`);
+  await query(administrator, 'create database graph owner owner');
+  return cluster;
+}
+
+async function runCluster(dataDir: string): Promise<Cluster> {
+  const postgres = await startOlderPostgres(dataDir, 'of-the-test');
+  const urlOf = (user: string) => `postgres://${user}:of-the-test@127.0.0.1:${postgres.port}/graph`;
+  const cluster = { dataDir, postgres, ownerUrl: urlOf('owner'), authUrl: urlOf('authenticator') };
+  clusters.push(cluster);
+  return cluster;
+}
+
+const environmentOf = ({ ownerUrl, authUrl }: Cluster) => ({
+  DATABASE_URL: ownerUrl,
+  AUTH_DATABASE_URL: authUrl,
+  SECRET_KEY: testSecretKey,
+});
+
+async function serve({ authUrl }: Cluster): Promise<string> {
+  const environment = { HOST: '127.0.0.1', PORT: '0', AUTH_DATABASE_URL: authUrl, SECRET_KEY: testSecretKey };
+  service = startProcess([], { PATH: process.env.PATH ?? '', ...environment });
+  await service.says('Graph Query Service: http');
+  return addressOf(service);
+}
+
+async function stopService(): Promise<void> {
+  service?.signal('SIGTERM');
+  await service?.exited;
+  service = null;
+}
+
+function running(): TestProcess {
+  if (!service) throw new Error('The service does not run.');
+  return service;
+}
+
+/** @returns the refresh token of the reply */
+async function requestToken(url: string, parameters: Record<string, string>): Promise<string> {
+  const client = { client_id: `client-${world.tenant.applicationId}`, client_secret: world.tenant.secret };
+  const response = await fetch(`${url}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ ...client, ...parameters }),
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { refresh_token: string }).refresh_token;
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { access, chown, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type PostgresPlace, placePostgres } from '../../../src/database/postgresPlace.ts';
+import { createLog } from '../../../src/log.ts';
+import { opened } from '../../support/openThings.ts';
+
+/** Debian's, with the clients of the same version. */
+export const olderBinaries = '/usr/lib/postgresql/15/bin';
+
+export type OlderPostgres = { readonly port: number; stop(): Promise<void> };
+
+/** Runs the cluster `postgres` in the data directory by PostgreSQL 15, and makes it first unless it is there; its superuser is `postgres`. */
+export async function startOlderPostgres(dataDir: string, password: string): Promise<OlderPostgres> {
+  await access(join(olderBinaries, 'initdb')).catch((cause: unknown) => {
+    throw new Error(`There is no ${olderBinaries}. On Debian 12: apt-get install postgresql-15`, { cause });
+  });
+  const place = await placePostgres(dataDir, createLog('error'));
+  await run('install', ['--directory', '--mode=700', place.cluster]);
+  if ((await readdir(place.cluster)).length === 0) await createCluster(place, password);
+  if (place.user) await run('chown', ['--recursive', `${place.user.uid}:${place.user.gid}`, place.cluster]);
+
+  const port = await freePort();
+  const closed = opened(`PostgreSQL 15 on ${port}`);
+  const control = (...args: string[]) => runAs(place, 'pg_ctl', [`--pgdata=${place.cluster}`, '--wait', ...args]);
+  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''`;
+  await control('start', `--log=${join(place.cluster, 'log')}`, `--options=${settings}`);
+  return {
+    port,
+    async stop() {
+      await control('stop', '--mode=fast');
+      closed();
+    },
+  };
+}
+
+async function createCluster(place: PostgresPlace, password: string): Promise<void> {
+  const passwordFile = `${place.cluster}.password`;
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (place.user) for (const path of [passwordFile, place.cluster]) await chown(path, place.user.uid, place.user.gid);
+  const like = ['--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--username=postgres'];
+  await runAs(place, 'initdb', [`--pgdata=${place.cluster}`, `--pwfile=${passwordFile}`, ...like]);
+}
+
+const run = promisify(execFile);
+
+const runAs = ({ user }: PostgresPlace, program: string, args: string[]) =>
+  run(join(olderBinaries, program), args, { ...user, cwd: '/', env: { LC_ALL: 'C' } });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
