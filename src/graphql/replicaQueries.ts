@@ -52,6 +52,7 @@ export class ReplicaUnfit extends Error {
 /** Goes before each transaction on a replica, and before its snapshot is taken. */
 export const requireReplayed = (lsns: RequiredLsns): Preliminary => ({
   name: 'require_replayed',
+  isKept: true,
   text: 'select app_hidden.require_replayed(greatest($1::pg_lsn, $2::pg_lsn))',
   values: lsns,
 });

@@ -63,6 +63,7 @@ export function liveToken(claims: Claims): AccessToken {
 
 const proofOf = (hash: Buffer): Preliminary => ({
   name: 'require_access_token',
+  isKept: true,
   text: 'select app_hidden.require_access_token($1)',
   values: [hash],
 });

@@ -8,14 +8,17 @@ import { type TransactionSettings, toStatement } from './settings.ts';
 /** A statement; one with a name is prepared, and the connection keeps it for the next time. */
 export type Statement = {
   readonly name?: string | undefined;
+  /** Whether the connection keeps it whatever others there are. */
+  readonly isKept?: true;
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly rowMode?: 'array';
 };
 
-/** A statement that only has to succeed. */
+/** A statement that only has to succeed. There are few of them, and what follows one relies on its being prepared. */
 export type Preliminary = {
   readonly name: string;
+  readonly isKept: true;
   readonly text: string;
   readonly values: readonly (string | Buffer)[];
 };

@@ -16,11 +16,12 @@ const keptBy = new WeakMap<PoolClient, LRUCache<string, string>>();
 
 /**
  * The statement as the connection should run it next: under its name, after closing those that were not used for longest if there
- * are too many; without one if it is too long to be kept, or the connection keeps none.
+ * are too many, none of which is always kept; without one if it is too long to be kept, or the connection keeps none.
  */
-export function keepPrepared(client: PoolClient, { name, ...statement }: Statement): QueryConfig {
+export function keepPrepared(client: PoolClient, { name, isKept, ...statement }: Statement): QueryConfig {
   if (!name || !preparesStatements(client) || statement.text.length > keptCharacters / 4)
     return statement as QueryConfig;
+  if (isKept) return { name, ...statement } as QueryConfig;
   const kept = keptBy.get(client) ?? createKept(client);
   kept.set(name, statement.text);
   return { name, ...statement } as QueryConfig;

@@ -48,7 +48,7 @@ export function oauthSettings(organizationId: string | null, requestId: string):
 
 /** Sets all of them until the end of the transaction. Prepared once per connection: every settings object has the same keys. */
 export function toStatement(settings: TransactionSettings) {
-  return { name: 'settings', text: settingsText, values: names.map((name) => settings[name]) };
+  return { name: 'settings', isKept: true as const, text: settingsText, values: names.map((name) => settings[name]) };
 }
 
 const names = Object.keys(oauthSettings(null, '')) as (keyof TransactionSettings)[];

@@ -67,6 +67,7 @@ const noteText = 'update oauth.grants set written_lsn = pg_current_wal_insert_ls
 /** It is seen at once, and who waits for the disk meanwhile is nobody. Lost it is only with a primary that is restarted, after which no replica is asked for less. */
 const unhurried: Preliminary = {
   name: 'unhurried',
+  isKept: true,
   text: "select set_config('synchronous_commit', 'off', true)",
   values: [],
 };

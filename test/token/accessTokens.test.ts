@@ -9,7 +9,7 @@ import {
   type PresentToken,
 } from '../../src/token/accessTokens.ts';
 import { createToken } from '../../src/token/format.ts';
-import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
+import { queryInImplicitTransaction, type Statement } from '../../src/token/implicitTransaction.ts';
 import { graphSettings } from '../../src/token/settings.ts';
 import { asClient, createApplication, expectTokens, type OauthTest, startOauthTest, token } from '../oauth/support.ts';
 
@@ -41,13 +41,12 @@ async function bring(text: string): Promise<AccessToken> {
 }
 
 /** Reads the application's name as the holder of the token, and tells whether there was a proof. */
-async function readName(presented: AccessToken, claims = presented.claims) {
+async function readName(presented: AccessToken, claims = presented.claims, statement: Statement = nameQuery) {
   let hadProof: boolean | null = null;
   const rows = await presented.relyOn(async (proof) => {
     hadProof = proof !== null;
     const client = await pool.connect();
     try {
-      const statement = { text: 'select name from app_public.app' };
       const settings = graphSettings(claims, 'request-1', 100);
       return (await queryInImplicitTransaction<{ name: string }>(client, settings, statement, proof)).rows;
     } finally {
@@ -56,6 +55,8 @@ async function readName(presented: AccessToken, claims = presented.claims) {
   });
   return { names: rows.map(({ name }) => name), hadProof };
 }
+
+const nameQuery = { text: 'select name from app_public.app' };
 
 const end = (text: string) =>
   oauth.database.owner.query("delete from oauth.access_tokens where token_hash = sha256(convert_to($1, 'utf8'))", [
@@ -69,6 +70,20 @@ test('a token is looked up the first time, and from then on proves itself with w
   const second = await bring(text);
   expect(await readName(second)).toEqual({ names: [expect.any(String)], hadProof: true });
   expect(await readName(second)).toEqual({ names: [expect.any(String)], hadProof: false });
+});
+
+test('it proves itself after however many statements, on the one connection', async () => {
+  const { text } = await issue();
+  await bring(text);
+  // Alone it is a statement like any other.
+  await (await bring(text)).requireLive();
+  const statement = { name: 'long', text: `select name from app_public.app -- ${'x'.repeat(40_000)}` };
+
+  const proofs = [];
+  for (const number of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    proofs.push((await readName(await bring(text), undefined, { ...statement, name: `long-${number}` })).hadProof);
+
+  expect(proofs).toEqual(Array(10).fill(true));
 });
 
 test.each([
