@@ -25,40 +25,39 @@ export type AdmissionSettings = {
 export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
   const waiting: Waiting[] = [];
   const threadLimit = createThreadLimit();
-  let inFlight = 0;
-  /** Of those in flight, whose body is not all here. */
-  let sending = 0;
+  /** How many are in that keep the thread or a connection busy, or wait elsewhere for their turn. */
+  let busy = 0;
   /** In this overload; null while there is none. */
   let refused: number | null = null;
   let ticking: NodeJS.Timeout | undefined;
 
   const begin = ({ request, response, answer }: Waiting) => {
-    inFlight++;
-    response.once('close', () => {
-      inFlight--;
-      admit();
-    });
-    answer();
-    // A body that comes together with its headers is there by then.
-    setImmediate(() => letPassWhileSending(request, response));
-  };
-
-  /** Whoever is slow to send a body keeps neither the thread nor a connection busy, and so nobody from being let in. */
-  const letPassWhileSending = (request: IncomingMessage, response: ServerResponse) => {
-    if (request.complete || response.closed) return;
-    let isSending = true;
-    sending++;
-    const sent = () => {
-      if (isSending) sending--;
-      isSending = false;
+    let isBusy = true;
+    busy++;
+    const pause = () => {
+      if (!isBusy) return;
+      isBusy = false;
+      busy--;
+      // Not from within what is answering.
+      process.nextTick(admit);
     };
-    request.once('end', sent).once('close', sent);
-    // Before the listener of `begin`, which asks how many are present.
-    response.prependOnceListener('close', sent);
-    admit();
+    const resume = () => {
+      if (isBusy || response.writableEnded || response.closed) return;
+      isBusy = true;
+      busy++;
+    };
+    // Whoever is slow to send a body, or to take an answer, keeps nobody from being let in.
+    response.once('prefinish', pause).once('close', pause);
+    answer();
+    setImmediate(() => {
+      // A body that comes together with its headers is there by now.
+      if (request.complete) return;
+      pause();
+      request.once('end', resume);
+    });
   };
 
-  const present = () => inFlight - sending - asideCount();
+  const present = () => busy - asideCount();
   const isRoom = () => (refused === null ? present() < mostAtOnce : present() < threadLimit.get() && !isDatabaseBusy());
 
   const admit = () => {

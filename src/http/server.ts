@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
+import { boundUnread } from './boundUnread.ts';
+import { inTurn } from './inTurn.ts';
 
 export type HttpServer = {
   /** The port that is listened on, also when any free one was asked for. */
@@ -17,8 +19,9 @@ export type HttpServer = {
 
 /**
  * Listens, with what a client can cost bounded: 10 s for the headers, which are 16 KiB at most, 30 s for a whole request, 60 s
- * without a byte in either direction, 2 s for what is left of a body that has its answer, and `maxConnections`. An idle connection is kept for 65 s: longer than the proxies in
- * front keep theirs, so that it is they who close.
+ * without a byte in either direction, 2 s for what is left of a body that has its answer, one request at a time, 64 MB for what all of
+ * them have not taken of their answers, and `maxConnections`. An idle connection is kept for 65 s: longer than the proxies in front
+ * keep theirs, so that it is they who close.
  *
  * @throws {StartupError} when the address cannot be had
  */
@@ -30,14 +33,19 @@ export async function listen(
 ): Promise<HttpServer> {
   const inFlight = new Set<ServerResponse>();
   let stopping = false;
-  const server = createServer({ connectionsCheckingInterval: 2000 }, (request, response) => {
+  const bound = boundUnread(mostUnreadBytes, unreadMs);
+  const answer: RequestListener = (request, response) => {
     inFlight.add(response);
     response.once('close', () => {
       inFlight.delete(response);
       if (!request.complete) setTimeout(() => request.complete || request.socket.destroy(), lateBodyMs).unref();
     });
+    bound(response);
     if (stopping) response.setHeader('Connection', 'close');
     listener(request, response);
+  };
+  const server = createServer({ connectionsCheckingInterval: 2000 }, (request, response) => {
+    inTurn(request.socket, response, () => answer(request, response));
   });
   server.headersTimeout = 10_000;
   server.requestTimeout = 30_000;
@@ -62,6 +70,9 @@ export async function listen(
 
 /** At once would be too soon: what is still on its way would reset the connection before the client has read its answer. */
 const lateBodyMs = 2000;
+const mostUnreadBytes = 64_000_000;
+/** Within which whoever reads at all has taken an answer. */
+const unreadMs = 2000;
 
 async function stop(server: Server, drainMs: number, lingerMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
