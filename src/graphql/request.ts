@@ -37,7 +37,8 @@ export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequ
 }
 
 function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
-  const search = new URL(url, 'http://localhost').searchParams;
+  // What stands before the query may be no URL.
+  const search = new URLSearchParams(/\?[^#]*/.exec(url)?.[0]);
   const parameters: Record<string, unknown> = {};
   for (const name of ['query', 'documentId', 'doc_id', 'operationName', 'variables', 'extensions']) {
     const [value, ...others] = search.getAll(name);

@@ -105,6 +105,17 @@ describe('a page of another site', () => {
   });
 });
 
+it.each(['', 'http://localhost', 'http://[', 'http://a:99999', 'http://%'])(
+  'a query is read wherever it stands, after %j',
+  async (host) => {
+    const target = `${host}/graphql?${new URLSearchParams({ query: '{ __typename }' })}`;
+
+    expect(await sendRaw('GET', target, {})).toMatchObject(answered);
+    expect(await sendRaw('GET', `${target}#query=x`, {})).toMatchObject(answered);
+    expect(await sendRaw('GET', `${host}/graphql`, {})).toMatchObject({ status: 400 });
+  },
+);
+
 describe('what graphql-cop looks for, too', () => {
   it('is no batch', async () => {
     const { status, text } = await post(`[${Array(10).fill(typename)}]`);
