@@ -9,15 +9,22 @@ export type Rate = {
   readonly connections: number;
 };
 
-/** What came of the requests: milliseconds from when each should have been sent to its answer, by status; 0 without one. */
-export type Outcome = Map<number, number[]>;
+/** What came of a request. */
+export type Outcome = {
+  /** 0 without an answer. */
+  readonly status: number;
+  /** When it should have been sent, in milliseconds from the first. */
+  readonly dueMs: number;
+  /** From then to its answer. */
+  readonly latencyMs: number;
+};
 
 /**
  * Sends at a fixed rate, whether or not there are answers, as many clients that do not know of each other do. A request that finds
  * no connection free waits for one, which is on the service's account.
  */
-export async function sendAtRate({ port, request, perSecond, seconds, connections }: Rate): Promise<Outcome> {
-  const outcome: Outcome = new Map();
+export async function sendAtRate({ port, request, perSecond, seconds, connections }: Rate): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
   const idle: Connection[] = [];
   // They are there before: each has had an answer.
   while (idle.length < connections) {
@@ -28,6 +35,7 @@ export async function sendAtRate({ port, request, perSecond, seconds, connection
   const all = [...idle];
   const due: number[] = [];
 
+  let start = 0;
   const sendOn = async (connection: Connection, dueAt: number): Promise<void> => {
     for (let next: number | undefined = dueAt; next !== undefined; next = due.shift()) {
       // One that the service has closed answers no more.
@@ -35,14 +43,12 @@ export async function sendAtRate({ port, request, perSecond, seconds, connection
         (answer) => answer.status,
         () => 0,
       );
-      const latencies = outcome.get(status) ?? [];
-      outcome.set(status, latencies);
-      latencies.push(performance.now() - next);
+      outcomes.push({ status, dueMs: next - start, latencyMs: performance.now() - next });
     }
     idle.push(connection);
   };
 
-  const start = performance.now();
+  start = performance.now();
   const total = Math.round(perSecond * seconds);
   for (let sent = 0; sent < total; ) {
     const until = Math.min(total, 1 + Math.floor(((performance.now() - start) / 1000) * perSecond));
@@ -56,5 +62,5 @@ export async function sendAtRate({ port, request, perSecond, seconds, connection
   }
   while (idle.length < all.length) await new Promise((resolve) => setTimeout(resolve, 10));
   for (const connection of all) connection.close();
-  return outcome;
+  return outcomes;
 }

@@ -17,10 +17,11 @@ export type AdmissionSettings = {
 /**
  * Lets 32 requests in at once; the next ones wait here, where they cost next to nothing.
  *
- * An overload begins when too many wait, and ends when nobody does. Meanwhile requests are let in only as far as that helps: while
- * the thread has idle moments and connections are free, since more at once would keep each other waiting. The newest goes
- * first: it will not have waited long, and its client is still there. Whoever has waited for 30 ms is refused. So those who
- * are served are served about as fast as ever, and the others know soon, yet not so soon that they could come again at once.
+ * An overload begins when too many wait, and ends when nobody had to be refused for a second: were it over with the last who waits,
+ * the next crowd would have to wait for the next one to begin. Meanwhile requests are let in only as far as that helps: while the
+ * thread has idle moments and connections are free, since more at once would keep each other waiting, and the answers to those who
+ * are refused, too. The newest goes first: it will not have waited long, and its client is still there. Whoever has waited for
+ * 10 ms is refused. So those who are served are served about as fast as ever, and the others know soon.
  */
 export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
   const waiting: Waiting[] = [];
@@ -29,6 +30,7 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
   let busy = 0;
   /** In this overload; null while there is none. */
   let refused: number | null = null;
+  let calmAt = 0;
   let ticking: NodeJS.Timeout | undefined;
 
   const begin = ({ request, response, answer }: Waiting) => {
@@ -70,6 +72,7 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
   };
 
   const rest = () => {
+    if (refused !== null && performance.now() < calmAt) return;
     clearInterval(ticking);
     ticking = undefined;
     if (refused === null) return;
@@ -87,7 +90,10 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
   };
 
   const refuse = (late: Waiting | undefined) => {
-    if (refused !== null) refused++;
+    if (refused !== null) {
+      refused++;
+      calmAt = performance.now() + calmMs;
+    }
     if (late && !late.response.closed) refuseOverload(late.request, late.response);
   };
 
@@ -99,6 +105,7 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
     ticking ??= setInterval(tick, tickMs);
     if (refused === null && waiting.length > mostWaiting) {
       refused = 0;
+      calmAt = performance.now() + calmMs;
       threadLimit.begin();
       onOverload({ refused: null });
     }
@@ -115,10 +122,11 @@ type Waiting = {
 
 /** More would only be in each other's way; fewer would leave time unused where the database is far away. */
 const mostAtOnce = 32;
-const overloadWaitMs = 30;
+const overloadWaitMs = 10;
+const calmMs = 1000;
 /** Each holds a socket whose request is unread. */
 const mostWaitingInOverload = 2000;
-const tickMs = 10;
+const tickMs = 5;
 
 /** How many requests at once keep the thread busy without waiting for it: fewer while it never rests, more while it does. */
 function createThreadLimit() {
@@ -127,15 +135,15 @@ function createThreadLimit() {
   return {
     get: () => limit,
     begin() {
-      limit = 8;
+      limit = 2;
       before = performance.eventLoopUtilization();
     },
     adjust(atOnce: number) {
       const now = performance.eventLoopUtilization();
       const { utilization } = performance.eventLoopUtilization(now, before);
       before = now;
-      // With two, one is computed while the other waits for the database.
-      if (utilization > 0.95) limit = Math.max(2, Math.min(limit, atOnce) - 1);
+      // With one, the others are told while it waits for the database.
+      if (utilization > 0.95) limit = Math.max(1, Math.min(limit, atOnce) - 1);
       else if (utilization < 0.9) limit = Math.min(mostAtOnce, limit + 1);
     },
   };

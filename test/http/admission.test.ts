@@ -86,7 +86,25 @@ describe('admission', () => {
       expect(JSON.parse(body)).toEqual({ error: 'temporarily_unavailable', error_description: expect.any(String) });
       expect(tookMs).toBeLessThan(250);
     }
+    await until(() => overloads.length === 2);
     expect(overloads).toEqual([null, 4]);
+  });
+
+  it('is overloaded until nobody had to be refused for a second', async () => {
+    const sent = await fill();
+    await Promise.all(['/first', '/second', '/third'].map((path) => send(path)));
+    const since = performance.now();
+
+    for (const response of admitted.values()) response.end();
+    await Promise.all(sent);
+    const next = send('/next');
+    await until(() => admitted.has('/next'));
+    admitted.get('/next')?.end();
+
+    expect((await next).status).toBe(200);
+    expect(overloads).toEqual([null]);
+    await until(() => overloads.length === 2);
+    expect(performance.now() - since).toBeGreaterThan(900);
   });
 
   it('speaks GraphQL to clients of GraphQL, and plainly to people', async () => {
