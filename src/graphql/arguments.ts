@@ -16,6 +16,7 @@ import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { cursorDigest } from '../../plugins/CursorDigestPlugin.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
+import { misplacedNulls } from './misplacedNulls.ts';
 
 /** Rows that one page, and values that one filter, may have at most. */
 const maxPageSize = 1000;
@@ -29,15 +30,18 @@ const maxPageSize = 1000;
  */
 export function checkArguments(
   schema: GraphQLSchema,
-  { operation, fragments }: PreparedDocument,
+  prepared: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
 ): number {
+  const { operation, fragments } = prepared;
   const definitions = operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, definitions, variables, {
     hideSuggestions: true,
     maxErrors: 50,
   });
   if (errors) throw new DocumentRefused(errors.map(badVariable));
+  const nulls = misplacedNulls(schema, prepared, coerced);
+  if (nulls.length > 0) throw new DocumentRefused(nulls);
 
   const problems: GraphQLError[] = [];
   const rowsOfFragment = new Map<string, number>();
