@@ -38,6 +38,6 @@ export function misplacedNulls(
     }),
   );
   return Array.from(misplaced, (argument) =>
-    graphqlError('BAD_USER_INPUT', `Variable "$${argument}" cannot be null where it is used.`, { argument }),
+    graphqlError('BAD_USER_INPUT', `Variable "$${argument}" cannot be null here.`, { argument }),
   );
 }
