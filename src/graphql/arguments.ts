@@ -16,6 +16,7 @@ import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { cursorDigest } from '../../plugins/CursorDigestPlugin.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
+import { rootOf } from './errors.ts';
 import { misplacedNulls } from './misplacedNulls.ts';
 
 /** Rows that one page, and values that one filter, may have at most. */
@@ -168,8 +169,11 @@ const isShort = (value: unknown, most: number): value is readonly unknown[] =>
   Array.isArray(value) && value.length <= most;
 
 /** GraphQL.js says which variable and why; the client sees the variable where an argument stands otherwise. */
-function badVariable({ message, nodes = [] }: GraphQLError): GraphQLError {
+function badVariable(error: GraphQLError): GraphQLError {
+  const { nodes = [] } = error;
   const node = nodes[0];
+  // A scalar that takes any value makes a text of it, for which there may be too many lists in lists.
+  const message = rootOf(error) instanceof RangeError ? 'A variable is nested too deep.' : error.message;
   const argument = node?.kind === Kind.VARIABLE_DEFINITION ? { argument: node.variable.name.value } : {};
   return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...argument } });
 }
