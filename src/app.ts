@@ -1,9 +1,10 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import { allowOrigins } from './http/allowOrigins.ts';
 import { answerNotFound, answerUnavailable, handleErrors } from './http/errors.ts';
 import { answerHealth, answerReadiness, type Readiness } from './http/health.ts';
 import { inOrder } from './http/inOrder.ts';
+import { isGraphql } from './http/isGraphql.ts';
 import { nameRequest } from './http/requestId.ts';
 import { logRequests } from './http/requestLog.ts';
 import { setSecurityHeaders } from './http/securityHeaders.ts';
@@ -51,9 +52,4 @@ export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness
 
   const graphql = inOrder([...first, allow, parts.graphql]);
   return (request, response) => (isGraphql(request) ? graphql : app)(request, response);
-}
-
-/** As express knows a path: in any case, with or without a slash at its end, after a scheme and host if a proxy sends them. */
-function isGraphql({ url = '' }: IncomingMessage): boolean {
-  return /^(?:https?:\/\/[^/?]*)?\/graphql\/?(?:\?|$)/i.test(url);
 }

@@ -16,6 +16,8 @@ import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { cursorDigest } from '../../plugins/CursorDigestPlugin.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
+import { rootOf } from './errors.ts';
+import { misplacedNulls } from './misplacedNulls.ts';
 
 /** Rows that one page, and values that one filter, may have at most. */
 const maxPageSize = 1000;
@@ -29,15 +31,18 @@ const maxPageSize = 1000;
  */
 export function checkArguments(
   schema: GraphQLSchema,
-  { operation, fragments }: PreparedDocument,
+  prepared: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
 ): number {
+  const { operation, fragments } = prepared;
   const definitions = operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, definitions, variables, {
     hideSuggestions: true,
     maxErrors: 50,
   });
   if (errors) throw new DocumentRefused(errors.map(badVariable));
+  const nulls = misplacedNulls(schema, prepared, coerced);
+  if (nulls.length > 0) throw new DocumentRefused(nulls);
 
   const problems: GraphQLError[] = [];
   const rowsOfFragment = new Map<string, number>();
@@ -164,8 +169,11 @@ const isShort = (value: unknown, most: number): value is readonly unknown[] =>
   Array.isArray(value) && value.length <= most;
 
 /** GraphQL.js says which variable and why; the client sees the variable where an argument stands otherwise. */
-function badVariable({ message, nodes = [] }: GraphQLError): GraphQLError {
+function badVariable(error: GraphQLError): GraphQLError {
+  const { nodes = [] } = error;
   const node = nodes[0];
+  // A scalar that takes any value makes a text of it, for which there may be too many lists in lists.
+  const message = rootOf(error) instanceof RangeError ? 'A variable is nested too deep.' : error.message;
   const argument = node?.kind === Kind.VARIABLE_DEFINITION ? { argument: node.variable.name.value } : {};
   return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...argument } });
 }

@@ -114,7 +114,7 @@ function ofDatabase(
 }
 
 /** Grafast and GraphQL.js wrap what was thrown, sometimes twice. */
-function rootOf(error: unknown): unknown {
+export function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }
 

@@ -72,14 +72,14 @@ export type Offload = {
 /**
  * A second thread for operations that take long to plan or return much, both of which Node.js does in one go: while it is busy,
  * this thread goes on answering. It starts with the first such operation and has connections of its own. Operations wait for
- * their turn as long as a statement may take, and then fail with {@link DatabaseUnavailable}.
+ * their turn as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do those that find 64 waiting.
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
   // What the other thread logs was described there.
   const relayed = log.child({}, { serializers: { error: (described) => described } });
   const limiter = createLimiter({
     parallel: mostAtOnce,
-    waiting: Number.POSITIVE_INFINITY,
+    waiting: mostWaiting,
     waitMs: settings.config.statementTimeoutMs,
     refusal: (cause) => new DatabaseUnavailable({ cause }),
   });
@@ -171,6 +171,8 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
 
 /** While one waits for the database, the other can be planned; more would only keep each other waiting. */
 const mostAtOnce = 2;
+/** Each keeps its document, whose tree takes up to 1 MB. */
+const mostWaiting = 64;
 
 /** Of the variables those that the operation knows: others were never checked, and may be too deep for a message. */
 function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {

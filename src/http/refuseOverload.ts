@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isGraphql } from './isGraphql.ts';
 
 /**
  * 503 for a request that was never looked at, in the words of what it asked: of GraphQL, of OAuth (RFC 6749 section 5.2), or of
@@ -18,8 +19,9 @@ export function refuseOverload(request: IncomingMessage, response: ServerRespons
   response.end(body);
 }
 
-function answerFor({ url = '', headers: { accept = '' } }: IncomingMessage) {
-  if (url.startsWith('/graphql')) {
+function answerFor(request: IncomingMessage) {
+  const { accept = '' } = request.headers;
+  if (isGraphql(request)) {
     return { type: accept.includes(graphqlMediaType) ? graphqlMediaType : 'application/json', body: graphqlBody };
   }
   if (accept.includes('text/html')) return { type: 'text/plain', body: description };

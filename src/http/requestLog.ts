@@ -15,7 +15,7 @@ export function logRequests(log: Log) {
       const facts = {
         requestId: requestIdOf(response),
         method,
-        path: url.split('?', 1)[0],
+        path: pathOf(url),
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
         ...shown(factsOf(response)),
@@ -25,6 +25,9 @@ export function logRequests(log: Log) {
     next();
   };
 }
+
+/** A target may begin with a scheme and host, and a password among them; and one of a careless client has a fragment. */
+const pathOf = (url: string) => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0];
 
 function shown({ operation, clientId, code, statements, server, planningMs, traceId }: RequestFacts) {
   return {

@@ -105,6 +105,25 @@ describe('a page of another site', () => {
   });
 });
 
+it('says of a cursor of lists in lists that it is nested too deep', async () => {
+  const cursor = `${'['.repeat(8000)}${']'.repeat(8000)}`;
+  const query = 'query($after: Cursor) { app { users(after: $after) { totalCount } } }';
+
+  const { status, text } = await post(`{"query":"${query}","variables":{"after":${cursor}}}`);
+
+  expect({ status, errors: JSON.parse(text).errors }).toEqual({
+    status: 200,
+    errors: [
+      {
+        message: 'A variable is nested too deep.',
+        locations: [{ line: 1, column: 7 }],
+        extensions: { code: 'BAD_USER_INPUT', argument: 'after' },
+      },
+    ],
+  });
+  expect(await post(`{"query":"${query}"}`)).toMatchObject({ status: 200 });
+});
+
 it.each(['', 'http://localhost', 'http://[', 'http://a:99999', 'http://%'])(
   'a query is read wherever it stands, after %j',
   async (host) => {

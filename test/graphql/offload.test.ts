@@ -1,4 +1,5 @@
-import { ask, createTenant, createUser, type GraphTest, startGraphTest, type Tenant } from './support.ts';
+import { until } from '../support/until.ts';
+import { type Answer, ask, createTenant, createUser, type GraphTest, startGraphTest, type Tenant } from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -58,4 +59,29 @@ it('tells the failure of a field there, too, with its cause in the log', async (
       error: expect.objectContaining({ message: expect.stringMatching(/does not open/) }),
     }),
   ]);
+});
+
+it('lets 64 wait for their turn, and refuses those beyond at once', async () => {
+  const query = long('name');
+  expect((await ask(graph, tenant.app, query)).status).toBe(200);
+  const lock = await tenant.owner.connect();
+  await lock.query('begin');
+  await lock.query('lock table app_public.users in access exclusive mode');
+  const refused: Answer[] = [];
+
+  const answers = Array.from({ length: 70 }, async () => {
+    const answer = await ask(graph, tenant.app, query);
+    if (answer.status === 503) refused.push(answer);
+    return answer.status;
+  });
+  await until(() => refused.length === 4).finally(async () => {
+    await lock.query('rollback');
+    lock.release();
+  });
+
+  expect((await Promise.all(answers)).sort()).toEqual([...Array(66).fill(200), ...Array(4).fill(503)]);
+  for (const { body, headers } of refused) {
+    expect(body.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'UNAVAILABLE' }]);
+    expect(headers.get('Retry-After')).toBe('2');
+  }
 });

@@ -109,8 +109,8 @@ describe('admission', () => {
 
   it('speaks GraphQL to clients of GraphQL, and plainly to people', async () => {
     await fill();
-    const paths = ['/graphql', '/graphql', '/oauth/authorize'];
-    const accepts = ['application/graphql-response+json', '*/*', 'text/html'];
+    const paths = ['/graphql', '/GraphQL/?query=x', 'http://x/graphql', '/graphqlx', '/oauth/authorize'];
+    const accepts = ['application/graphql-response+json', '*/*', '*/*', '*/*', 'text/html'];
 
     const refused = await Promise.all(paths.map((path, index) => send(path, { Accept: accepts[index] ?? '' })));
 
@@ -118,10 +118,13 @@ describe('admission', () => {
     expect(refused.map(({ headers }) => headers['content-type'])).toEqual([
       'application/graphql-response+json; charset=utf-8',
       'application/json; charset=utf-8',
+      'application/json; charset=utf-8',
+      'application/json; charset=utf-8',
       'text/plain; charset=utf-8',
     ]);
-    expect(refused.slice(0, 2).map(({ body }) => JSON.parse(body))).toEqual([{ errors: [error] }, { errors: [error] }]);
-    expect(refused[2]?.body).toContain('try again later');
+    expect(refused.slice(0, 3).map(({ body }) => JSON.parse(body))).toEqual(Array(3).fill({ errors: [error] }));
+    expect(JSON.parse(refused[3]?.body ?? '')).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(refused[4]?.body).toContain('try again later');
   });
 
   it('serves the newest first in an overload', async () => {

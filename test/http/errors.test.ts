@@ -1,8 +1,10 @@
+import { connect } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import { createApp } from '../../src/app.ts';
 import { DatabaseUnavailable } from '../../src/database/unavailable.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
+import { until } from '../support/until.ts';
 
 describe('what goes wrong on the way of a request', () => {
   const logs: string[] = [];
@@ -72,6 +74,21 @@ describe('what goes wrong on the way of a request', () => {
     await fetch(`${url}/somewhere?access_token=hidden`);
 
     expect(logs.join()).toContain('"path":"/somewhere"');
+    expect(logs.join()).not.toContain('hidden');
+  });
+
+  it.each([
+    ['/anchor#hidden', '/anchor'],
+    ['/anchored#hidden?hidden', '/anchored'],
+    ['http://user:hidden@host/proxied?hidden', '/proxied'],
+    ['HTTPS://hidden@host?hidden', ''],
+    ['http://hidden:pass@[/broken', '/broken'],
+  ])('logs of the target %j the path alone', async (target, path) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    await socket.toArray();
+
+    await until(() => logs.join().includes(`"path":"${path}"`));
     expect(logs.join()).not.toContain('hidden');
   });
 });

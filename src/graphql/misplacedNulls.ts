@@ -1,0 +1,43 @@
+import {
+  type GraphQLError,
+  type GraphQLSchema,
+  isNonNullType,
+  Kind,
+  separateOperations,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'postgraphile/graphql';
+import type { PreparedDocument } from './document.ts';
+import { graphqlError } from './errors.ts';
+
+/**
+ * One error for each variable that is null where null may not be. Validation lets a nullable one stand there if it has a default
+ * (GraphQL section 5.8.5), since only its value tells; Grafast then fails to plan the whole operation, or takes null for true.
+ */
+export function misplacedNulls(
+  schema: GraphQLSchema,
+  { document, operation }: PreparedDocument,
+  values: Readonly<Record<string, unknown>>,
+): GraphQLError[] {
+  const definitions = operation.variableDefinitions ?? [];
+  const nulls = definitions
+    .filter(({ variable, defaultValue }) => defaultValue && values[variable.name.value] === null)
+    .map(({ variable }) => variable.name.value);
+  if (nulls.length === 0) return [];
+
+  const misplaced = new Set<string>();
+  const types = new TypeInfo(schema);
+  const asked = separateOperations(document)[operation.name?.value ?? ''] ?? document;
+  visit(
+    asked,
+    visitWithTypeInfo(types, {
+      [Kind.VARIABLE]({ name: { value: name } }) {
+        if (nulls.includes(name) && isNonNullType(types.getInputType())) misplaced.add(name);
+      },
+    }),
+  );
+  return Array.from(misplaced, (argument) =>
+    graphqlError('BAD_USER_INPUT', `Variable "$${argument}" cannot be null here.`, { argument }),
+  );
+}

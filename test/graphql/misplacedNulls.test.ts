@@ -1,0 +1,90 @@
+import {
+  ask,
+  createTenant,
+  createUser,
+  expectRefused,
+  type GraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from './support.ts';
+
+let graph: GraphTest;
+let tenant: Tenant;
+let id: string;
+beforeAll(async () => {
+  graph = await startGraphTest();
+  tenant = await createTenant(graph);
+  ({ id } = await createUser(tenant, { externalIdentifier: 'u-1' }));
+});
+afterAll(() => graph.stop());
+
+const users = (args: string) => `app { users(${args}) { totalCount } }`;
+const one = { app: { users: { totalCount: 1 } } };
+
+describe('null for a variable that has a default is refused where null may not be', () => {
+  it.each<[string, (id: string) => string, unknown]>([
+    ['in a list of orders', () => `query($v: UserOrderBy = FULL_NAME_ASC) { ${users('orderBy: [$v]')} }`, one],
+    ['in a list of ids', (id) => `query($v: ID = "${id}") { ${users('ids: [$v]')} }`, one],
+    ['in a list of texts', () => `query($v: String = "u-1") { ${users('externalIdentifiers: ["x", $v]')} }`, one],
+    ['an id', (id) => `query($v: ID = "${id}") { node(id: $v) { __typename } }`, { node: { __typename: 'User' } }],
+    [
+      'in a directive',
+      () => 'query($v: Boolean = true) { __typename app @skip(if: $v) { name } }',
+      { __typename: 'Query' },
+    ],
+    [
+      'in a fragment',
+      () => `query a($v: Boolean = true) { app { ...f } } fragment f on App { users @include(if: $v) { totalCount } }`,
+      one,
+    ],
+    [
+      'in a directive of a mutation',
+      () =>
+        'mutation($v: Boolean = true) { __typename ...f @skip(if: $v) } fragment f on Mutation { userDelete(id: "x") { user { id } } }',
+      { __typename: 'Mutation' },
+    ],
+    [
+      'an argument of a mutation',
+      () => 'mutation($v: String = "A") { userCreate(fullName: $v, email: "a@x.test") { user { fullName } } }',
+      { userCreate: { user: { fullName: 'A' } } },
+    ],
+  ])('%s', async (_where, queryFor, data) => {
+    const query = queryFor(id);
+
+    expectRefused(await ask(graph, tenant.app, query, { v: null }), 400, { code: 'BAD_USER_INPUT', argument: 'v' });
+    expect(await read(graph, tenant.app, query)).toEqual(data);
+  });
+
+  it.each<[string, string, unknown]>([
+    ['a name', 'query($v: String = "Query") { __type(name: $v) { name } }', { __type: { name: 'Query' } }],
+    [
+      'in a directive',
+      'query($v: Boolean = false) { __schema { queryType { name } types @include(if: $v) { name } } }',
+      { __schema: { queryType: { name: 'Query' } } },
+    ],
+  ])('without a token: %s', async (_where, query, data) => {
+    expectRefused(await ask(graph, null, query, { v: null }), 400, { code: 'BAD_USER_INPUT', argument: 'v' });
+    expect(await read(graph, null, query)).toEqual(data);
+  });
+});
+
+it('is told once, of each variable', async () => {
+  const query = `query($a: ID = "x", $b: ID = "x") { ${users('ids: [$a, $b, $a]')} node(id: $b) { id } }`;
+  const refused = (argument: string) => ({ code: 'BAD_USER_INPUT', argument });
+
+  expectRefused(await ask(graph, tenant.app, query, { a: null, b: null }), 400, refused('a'), refused('b'));
+});
+
+it('is taken where null may be, whatever another operation does with a variable of that name', async () => {
+  const query = `
+    query asked($v: [ID!] = []) { ${users('ids: $v, externalIdentifiers: ["u-1"]')} }
+    query other($v: Boolean = true) { ...f }
+    fragment f on Query { __typename @include(if: $v) }`;
+  const body = JSON.stringify({ query, operationName: 'asked', variables: { v: null } });
+  const headers = { Authorization: `Bearer ${tenant.app}`, 'Content-Type': 'application/json' };
+
+  const response = await fetch(`${graph.url}/graphql`, { method: 'POST', headers, body });
+
+  expect(await response.json()).toEqual({ data: one });
+});
