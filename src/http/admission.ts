@@ -22,6 +22,9 @@ export type AdmissionSettings = {
  * thread has idle moments and connections are free, since more at once would keep each other waiting, and the answers to those who
  * are refused, too. The newest goes first: it will not have waited long, and its client is still there. Whoever has waited for
  * 10 ms is refused. So those who are served are served about as fast as ever, and the others know soon.
+ *
+ * Clients who ask again at once would keep an overload up that is none any more. So every 5 s it is tried whether they can be served
+ * if they wait: nobody is refused until more than 64 do.
  */
 export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
   const waiting: Waiting[] = [];
@@ -31,6 +34,9 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
   /** In this overload; null while there is none. */
   let refused: number | null = null;
   let calmAt = 0;
+  /** Whether it is being tried, and when it will be next. */
+  let isEasing = false;
+  let easeAt = 0;
   let ticking: NodeJS.Timeout | undefined;
 
   const begin = ({ request, response, answer }: Waiting) => {
@@ -59,12 +65,13 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
     });
   };
 
+  const isStrict = () => refused !== null && !isEasing;
   const present = () => busy - asideCount();
   const isRoom = () => (refused === null ? present() < mostAtOnce : present() < threadLimit.get() && !isDatabaseBusy());
 
   const admit = () => {
     while (waiting.length > 0 && isRoom()) {
-      const next = refused === null ? waiting.shift() : waiting.pop();
+      const next = isStrict() ? waiting.pop() : waiting.shift();
       // Whoever has left meanwhile needs no answer.
       if (next && !next.response.closed) begin(next);
     }
@@ -72,20 +79,31 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
   };
 
   const rest = () => {
-    if (refused !== null && performance.now() < calmAt) return;
+    if (refused !== null) return;
     clearInterval(ticking);
     ticking = undefined;
-    if (refused === null) return;
-    onOverload({ refused });
+  };
+
+  const endOverload = (refusals: number) => {
     refused = null;
+    isEasing = false;
+    onOverload({ refused: refusals });
+  };
+
+  const beStrict = () => {
+    isEasing = false;
+    easeAt = performance.now() + easeEveryMs;
   };
 
   const tick = () => {
     if (refused !== null) threadLimit.adjust(present());
     admit();
-    const before = performance.now() - (refused === null ? waitMs : overloadWaitMs);
+    const now = performance.now();
+    if (isStrict() && now > easeAt) isEasing = true;
+    const before = now - (isStrict() ? overloadWaitMs : waitMs);
     // The oldest are at the front, whoever goes first.
     while (waiting[0] && waiting[0].since < before) refuse(waiting.shift());
+    if (refused !== null && now > calmAt) endOverload(refused);
     if (waiting.length === 0) rest();
   };
 
@@ -107,8 +125,10 @@ export function createAdmission({ mostWaiting, waitMs, isDatabaseBusy, onOverloa
       refused = 0;
       calmAt = performance.now() + calmMs;
       threadLimit.begin();
+      beStrict();
       onOverload({ refused: null });
     }
+    if (isEasing && waiting.length > mostWaitingInEase) beStrict();
     if (waiting.length > mostWaitingInOverload) refuse(waiting.shift());
   };
 }
@@ -124,6 +144,8 @@ type Waiting = {
 const mostAtOnce = 32;
 const overloadWaitMs = 10;
 const calmMs = 1000;
+const easeEveryMs = 5000;
+const mostWaitingInEase = 64;
 /** Each holds a socket whose request is unread. */
 const mostWaitingInOverload = 2000;
 const tickMs = 5;

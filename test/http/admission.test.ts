@@ -107,6 +107,26 @@ describe('admission', () => {
     expect(performance.now() - since).toBeGreaterThan(900);
   });
 
+  it('serves those who ask again at once, when they can be served', async () => {
+    await fill();
+    const answering = setInterval(() => {
+      for (const response of admitted.values()) setTimeout(() => response.end(), 50);
+      admitted.clear();
+    }, 5);
+    let isOver = false;
+    const clients = Array.from({ length: 40 }, async (_, client) => {
+      for (let n = 0; !isOver; n++) await send(`/${client}-${n}`);
+    });
+
+    await until(() => overloads.length >= 2).finally(() => {
+      isOver = true;
+    });
+    await Promise.all(clients);
+    clearInterval(answering);
+
+    expect(overloads.slice(0, 2)).toEqual([null, expect.any(Number)]);
+  });
+
   it('speaks GraphQL to clients of GraphQL, and plainly to people', async () => {
     await fill();
     const paths = ['/graphql', '/GraphQL/?query=x', 'http://x/graphql', '/graphqlx', '/oauth/authorize'];
