@@ -2,7 +2,7 @@ import packageJson from '../package.json' with { type: 'json' };
 
 const words = packageJson.scripts.start.split(' ');
 
-/** How `npm start` starts the service: with which flags of Node.js, and with which variables for the C library. */
+/** How `npm start` starts the service: with which flags, and with which variables. */
 export const asStarted: { readonly options: readonly string[]; readonly env: Readonly<Record<string, string>> } = {
   options: words.filter((word) => word.startsWith('--')),
   env: Object.fromEntries(

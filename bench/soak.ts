@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startTree, type Tree } from './data/startTree.ts';
 import { exitOnSignals } from './peers/exitOnSignals.ts';
+import { childrenOf, postmasterOf } from './peers/measure/processTimes.ts';
 import { startClients } from './soak/startClients.ts';
 
 /**
@@ -58,10 +58,7 @@ type Held = {
 };
 
 async function look({ pid, cluster, residentBytes }: Tree): Promise<Held> {
-  const [postmaster = ''] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
-  const children = (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8'))
-    .split(' ')
-    .filter(Boolean);
+  const children = await childrenOf(await postmasterOf(cluster));
   const own = await Promise.all(children.map((child) => ownKibibytes(child).catch(() => 0)));
   return {
     serviceMegabytes: round((await residentBytes()) / 1e6),
@@ -71,7 +68,7 @@ async function look({ pid, cluster, residentBytes }: Tree): Promise<Held> {
   };
 }
 
-async function ownKibibytes(pid: string): Promise<number> {
+async function ownKibibytes(pid: number): Promise<number> {
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
 }
 

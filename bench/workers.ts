@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTree, type Tree } from './data/startTree.ts';
 import { throughput } from './overload/throughput.ts';
 import { toBytes } from './overload/toBytes.ts';
 import { exitOnSignals } from './peers/exitOnSignals.ts';
+import { childrenOf, postmasterOf } from './peers/measure/processTimes.ts';
 
 /**
  * `npm run bench workers`: requests per second of one worker and of two, while PostgreSQL has the same cores in both runs: one of
@@ -62,13 +61,10 @@ process.exitCode = rows.every(({ factor }) => factor >= 1 - error) ? 0 : 1;
 
 /** The server with all of its sessions, and those that it will begin. */
 async function limitPostgres({ cluster }: Tree, cores: number): Promise<void> {
-  const [postmaster = ''] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
-  const children = (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8'))
-    .split(' ')
-    .filter(Boolean);
-  for (const pid of [postmaster, ...children]) {
+  const postmaster = await postmasterOf(cluster);
+  for (const pid of [postmaster, ...(await childrenOf(postmaster))]) {
     // A session may have ended meanwhile.
-    await promisify(execFile)('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, pid]).catch(() => undefined);
+    await promisify(execFile)('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, String(pid)]).catch(() => undefined);
   }
 }
 

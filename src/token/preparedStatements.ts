@@ -21,9 +21,7 @@ const keptBy = new WeakMap<PoolClient, LRUCache<string, string>>();
 export function keepPrepared(client: PoolClient, { name, isKept, ...statement }: Statement): QueryConfig {
   if (!name || !preparesStatements(client) || statement.text.length > keptCharacters / 4)
     return statement as QueryConfig;
-  if (isKept) return { name, ...statement } as QueryConfig;
-  const kept = keptBy.get(client) ?? createKept(client);
-  kept.set(name, statement.text);
+  if (!isKept) (keptBy.get(client) ?? createKept(client)).set(name, statement.text);
   return { name, ...statement } as QueryConfig;
 }
 

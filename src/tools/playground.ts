@@ -15,7 +15,7 @@ import { storedOperationsNotice } from './storedOperationsNotice.ts';
 /** `/playground`: Altair, with the endpoint and an example of the Authorization header filled in. */
 export async function createPlayground(site: Site, config: Config) {
   const { basePath, assetsPath, links } = site;
-  // Its module, which says where its files are, would hold 3 MB of memory.
+  // Its module, which says where its files are, would hold 8 MB of memory.
   const altair = findPackage('altair-static');
   const folder = join(altair.folder, 'build/dist');
   const assets = await serveAssets(basePath, 'altair', folder, isWanted);

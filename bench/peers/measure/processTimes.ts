@@ -9,8 +9,7 @@ export async function processMs(pid: number): Promise<number> {
 
 /** What a PostgreSQL server has computed so far: all of its processes, those that have ended included. */
 export async function postgresMs(cluster: string): Promise<number> {
-  const [first = ''] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
-  const postmaster = Number(first);
+  const postmaster = await postmasterOf(cluster);
   const { own, ended } = await readStat(postmaster);
   let sum = own + ended;
   for (const entry of await readdir('/proc')) {
@@ -19,6 +18,18 @@ export async function postgresMs(cluster: string): Promise<number> {
     if (stat?.parent === postmaster) sum += stat.own;
   }
   return sum;
+}
+
+/** The process of a PostgreSQL server that has started the others. */
+export async function postmasterOf(cluster: string): Promise<number> {
+  const [pid] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
+  return Number(pid);
+}
+
+/** What the main thread of a process has started and still runs: of a postmaster its sessions, of a supervisor its workers. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return children.split(' ').filter(Boolean).map(Number);
 }
 
 /** Resident memory in megabytes. */

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { access, chown, readdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type PostgresPlace, placePostgres } from '../../../src/database/postgresPlace.ts';
 import { createLog } from '../../../src/log.ts';
+import { freePort } from '../../support/freePort.ts';
 import { opened } from '../../support/openThings.ts';
 
 /** Debian's, with the clients of the same version. */
@@ -49,12 +48,3 @@ const run = promisify(execFile);
 
 const runAs = ({ user }: PostgresPlace, program: string, args: string[]) =>
   run(join(olderBinaries, program), args, { ...user, cwd: '/', env: { LC_ALL: 'C' } });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}

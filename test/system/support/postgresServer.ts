@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -10,6 +9,7 @@ import { type PostgresPlace, placePostgres } from '../../../src/database/postgre
 import { createCluster, endLeftovers, runningPort } from '../../../src/database/postgresProcess.ts';
 import { createLog } from '../../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../support/dataDirectory.ts';
+import { freePort } from '../../support/freePort.ts';
 import { opened } from '../../support/openThings.ts';
 import { until } from '../../support/until.ts';
 
@@ -102,13 +102,4 @@ async function run(settings: Settings, create: (place: PostgresPlace) => Promise
       closed();
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
