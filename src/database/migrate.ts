@@ -12,7 +12,8 @@ import { announceMigrations } from './watchMigrations.ts';
 
 /**
  * Applies the committed migrations that the database lacks, each in its own transaction, then brings the authenticator
- * up to date. Running servers hear of it. Running it again changes nothing.
+ * up to date. Running servers hear of it. Running it again changes nothing, and of several at once one works and the others
+ * wait.
  *
  * @throws {StartupError} when the database refuses the connection or a migration fails
  */
@@ -25,12 +26,21 @@ export async function migrate({ ownerUrl, authUrl }: DatabaseUrls, log: Log): Pr
   }
   owner.on('error', (error) => log.error({ error }, 'lost the connection to the database'));
   try {
+    await awaitMigrations(owner);
     await applyMigrations(ownerUrl, log);
     await createAuthenticator(owner, authUrl);
     await announceMigrations(owner);
   } finally {
     await owner.end();
   }
+}
+
+/**
+ * Waits until nobody else migrates this database, and keeps others waiting until the connection ends: graphile-migrate by
+ * itself refuses whoever comes while another one is at work.
+ */
+export async function awaitMigrations(owner: ClientBase): Promise<void> {
+  await owner.query(`select pg_advisory_lock(hashtextextended('migrations', 0))`);
 }
 
 /**

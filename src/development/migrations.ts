@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Logger, type Settings } from 'graphile-migrate';
 import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
-import { lockTimeout, migrationsFolder } from '../database/migrate.ts';
+import { Client } from 'pg';
+import { awaitMigrations, lockTimeout, migrationsFolder } from '../database/migrate.ts';
 
 /** What is not committed yet: run on every save, so it must be able to run twice. */
 export const currentFile = join(migrationsFolder, 'current.sql');
@@ -11,7 +12,8 @@ export const currentFile = join(migrationsFolder, 'current.sql');
 export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
 
 /**
- * Runs one of graphile-migrate's commands on a database; `shadowUrl` is a second one, which it may drop and create.
+ * Runs one of graphile-migrate's commands on a database, after whoever migrates it now, so that `npm run db:commit` works
+ * while `npm run dev` follows a save; `shadowUrl` is a second one, which it may drop and create.
  *
  * @param rootUrl another database of the same server, from which the two can be dropped and created
  */
@@ -19,7 +21,12 @@ export async function withGraphileMigrate<T>(
   { ownerUrl, shadowUrl, rootUrl }: { ownerUrl: string; shadowUrl?: string; rootUrl?: string },
   command: (settings: Settings) => Promise<T>,
 ): Promise<T> {
+  const owner = new Client({ connectionString: ownerUrl });
+  // A server that goes fails the command, too.
+  owner.on('error', () => undefined);
   try {
+    await owner.connect();
+    await awaitMigrations(owner);
     return await command({
       connectionString: ownerUrl,
       ...(shadowUrl && { shadowConnectionString: shadowUrl }),
@@ -32,6 +39,7 @@ export async function withGraphileMigrate<T>(
   } finally {
     // It keeps its connections for a while, and ends the process when it loses one.
     clearAllPools();
+    await owner.end();
   }
 }
 

@@ -81,6 +81,17 @@ describe('migrating', () => {
     await migrate(urls, log);
   });
 
+  it('waits for others who migrate the same database', async () => {
+    const name = `empty_${suffix}`;
+    await asAdministrator(`create database ${name} template template0`);
+    const ownerUrl = inDatabase(database.ownerUrl, name);
+
+    const all = await Promise.allSettled([1, 2, 3, 4].map(() => migrate({ ...urls, ownerUrl }, log)));
+
+    expect(all.map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'));
+    await asAdministrator(`drop database ${name}`);
+  });
+
   it('refuses an authenticator that passes by row-level security', async () => {
     const mighty = `mighty_${suffix}`;
     await asAdministrator(`create role ${mighty} login bypassrls`);
@@ -134,7 +145,12 @@ function as(url: string, user: string, password: string, database?: string): str
   const changed = new URL(url);
   changed.username = encodeURIComponent(user);
   changed.password = encodeURIComponent(password);
-  if (database) changed.pathname = `/${database}`;
+  return database ? inDatabase(changed.href, database) : changed.href;
+}
+
+function inDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
   return changed.href;
 }
 
