@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
@@ -31,14 +31,17 @@ export async function listen(
   listener: RequestListener,
   maxConnections = Number.MAX_SAFE_INTEGER,
 ): Promise<HttpServer> {
-  const inFlight = new Set<ServerResponse>();
+  // By connection, so that an answer adds and removes nothing: a set that does is copied again and again, and its old copies, which are
+  // collected rarely, keep the responses that they hold from being collected soon.
+  const inFlight = new Map<Socket, ServerResponse | null>();
   let stopping = false;
   const bound = boundUnread(mostUnreadBytes, unreadMs);
   const answer: RequestListener = (request, response) => {
-    inFlight.add(response);
+    const { socket } = request;
+    inFlight.set(socket, response);
     response.once('close', () => {
-      inFlight.delete(response);
-      if (!request.complete) setTimeout(() => request.complete || request.socket.destroy(), lateBodyMs).unref();
+      if (inFlight.get(socket) === response) inFlight.set(socket, null);
+      if (!request.complete) setTimeout(() => request.complete || socket.destroy(), lateBodyMs).unref();
     });
     bound(response);
     if (stopping) response.setHeader('Connection', 'close');
@@ -46,6 +49,10 @@ export async function listen(
   };
   const server = createServer({ connectionsCheckingInterval: 2000 }, (request, response) => {
     inTurn(request.socket, response, () => answer(request, response));
+  });
+  server.on('connection', (socket) => {
+    inFlight.set(socket, null);
+    socket.once('close', () => inFlight.delete(socket));
   });
   server.headersTimeout = 10_000;
   server.requestTimeout = 30_000;
@@ -62,7 +69,8 @@ export async function listen(
     port: (server.address() as AddressInfo).port,
     stop: (drainMs, lingerMs = 0) => {
       stopping = true;
-      for (const response of inFlight) if (!response.headersSent) response.setHeader('Connection', 'close');
+      for (const response of inFlight.values())
+        if (response?.headersSent === false) response.setHeader('Connection', 'close');
       return stop(server, drainMs, lingerMs);
     },
   };
