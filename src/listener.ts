@@ -18,7 +18,10 @@ export type ListenerParts = {
 
 /** Measures every request, and lets in as many as can be served soon; health checks always. */
 export function createListener({ answer, isDatabaseBusy, config, metrics, log }: ListenerParts): RequestListener {
+  const connections = config.replicaUrl ? 2 * config.poolSize : config.poolSize;
   const admit = createAdmission({
+    // Those who have a connection, and those who compute before or after.
+    mostAtOnce: Math.ceil(1.5 * connections),
     mostWaiting: config.mostWaiting,
     waitMs: config.poolWaitMs,
     isDatabaseBusy,

@@ -26,6 +26,7 @@ describe('admission', () => {
     isDatabaseBusy = false;
     agent = new Agent({ keepAlive: true });
     const admit = createAdmission({
+      mostAtOnce: 32,
       mostWaiting,
       waitMs: 1000,
       isDatabaseBusy: () => isDatabaseBusy,

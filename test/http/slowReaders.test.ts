@@ -27,6 +27,7 @@ const lengthOf = async (port: number, path = '/') => {
 
 test('clients that never take their answers keep nobody else out', async () => {
   const admit = createAdmission({
+    mostAtOnce: 32,
     mostWaiting: 100,
     waitMs: 2000,
     isDatabaseBusy: () => false,
