@@ -14,6 +14,8 @@ export type Contestant = {
   readonly cluster: string;
   readonly size: Size;
   readonly tokens: Tokens;
+  /** What goes before its turn. */
+  readonly prepare?: () => void;
 };
 
 export type Rounds = Pick<Options, 'operations' | 'rounds' | 'seconds' | 'connections'> & {
@@ -33,6 +35,7 @@ export type Measured = {
   readonly requestsPerSecondOfRounds: readonly number[];
   /** The median of the rounds' medians. */
   readonly p50Ms: number;
+  readonly p50MsOfRounds: readonly number[];
   /** Of all requests of all rounds. */
   readonly p99Ms: number;
   /** What the peer computed for each request, all of its threads together. */
@@ -69,7 +72,8 @@ type Run = { latenciesMs: Float64Array; seconds: number; utilization: number; no
 
 async function runOnce(settings: Rounds, contestant: Contestant, operation: OperationName): Promise<Run> {
   const { load, numbers, connections, seconds } = settings;
-  const { name, peer, cluster, size, tokens } = contestant;
+  const { name, peer, cluster, size, tokens, prepare } = contestant;
+  prepare?.();
   const computed = async () => ({ node: await processMs(peer.pid), postgres: await postgresMs(cluster) });
 
   const before = await computed();
@@ -85,10 +89,12 @@ function summarize(runs: readonly Run[]): Omit<Measured, 'name' | 'operation'> {
   const latencies = Float64Array.from(runs.flatMap(({ latenciesMs }) => [...latenciesMs])).sort();
   const sum = (of: (run: Run) => number) => runs.reduce((total, run) => total + of(run), 0);
   const requestsPerSecondOfRounds = runs.map(({ latenciesMs, seconds }) => latenciesMs.length / seconds);
+  const p50MsOfRounds = runs.map(({ latenciesMs }) => median(latenciesMs));
   return {
     requestsPerSecond: median(requestsPerSecondOfRounds),
     requestsPerSecondOfRounds,
-    p50Ms: median(runs.map(({ latenciesMs }) => median(latenciesMs))),
+    p50Ms: median(p50MsOfRounds),
+    p50MsOfRounds,
     p99Ms: quantile(latencies, 0.99),
     nodeMs: sum(({ nodeMs }) => nodeMs) / latencies.length,
     postgresMs: sum(({ postgresMs }) => postgresMs) / latencies.length,
@@ -96,7 +102,7 @@ function summarize(runs: readonly Run[]): Omit<Measured, 'name' | 'operation'> {
   };
 }
 
-const median = (numbers: ArrayLike<number>) => quantile(Float64Array.from(numbers).sort(), 0.5);
+export const median = (numbers: ArrayLike<number>) => quantile(Float64Array.from(numbers).sort(), 0.5);
 
 function quantile(sorted: ArrayLike<number>, part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;

@@ -23,7 +23,8 @@ export async function countTraffic(
   { tokens, size, numbers }: { tokens: Tokens; size: Size; numbers: () => number },
 ): Promise<Map<OperationName, Traffic>> {
   const counter = new TrafficCounter();
-  const proxy = await startProxy(authUrl, delayMs, counter.observe);
+  const proxy = await startProxy(authUrl, counter.observe);
+  proxy.delay(delayMs);
   const peer = await startPeer(name, proxy.url);
   const connection = await Connection.open(peer.port);
   const send = async (operation: OperationName) => {

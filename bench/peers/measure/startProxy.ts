@@ -3,6 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 export type Proxy = {
   /** The database's URL, by way of the proxy. */
   readonly url: string;
+  /** How much longer it makes each round trip from now on: one half on the way, one on the way back. */
+  delay(milliseconds: number): void;
   stop(): Promise<void>;
 };
 
@@ -13,15 +15,16 @@ export type Observer = { fromClient(chunk: Buffer): void; toClient(chunk: Buffer
 const sleepMs = 0.02;
 const oversleepMs = 0.13;
 
-/** Stands between a client and its database, and makes each round trip last `delayMs` longer: one half on the way, one on the way back. */
+/** Stands between a client and its database; delays nothing until it is told to. */
 export async function startProxy(
   databaseUrl: string,
-  delayMs: number,
   observe: () => Observer = () => ({ fromClient: () => undefined, toClient: () => undefined }),
 ): Promise<Proxy> {
   const { hostname, port } = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  const later = createDelay(delayMs / 2);
+  let delayMs = 0;
+  const wait = createDelay();
+  const later = (work: () => void) => wait(delayMs / 2, work);
 
   const server = createServer({ noDelay: true }, (client) => {
     const database = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -55,6 +58,9 @@ export async function startProxy(
   if (typeof address === 'object' && address) url.host = `127.0.0.1:${address.port}`;
   return {
     url: url.href,
+    delay(milliseconds) {
+      delayMs = milliseconds;
+    },
     async stop() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -66,7 +72,7 @@ export async function startProxy(
  * Timers have steps of a millisecond. This one sleeps for parts of one, letting the sockets be read between them, and looks at the clock
  * again and again only at the end: so it is not late and leaves the processors to those who are measured.
  */
-function createDelay(ms: number): (work: () => void) => void {
+function createDelay(): (ms: number, work: () => void) => void {
   const waiting: { readonly due: number; readonly work: () => void }[] = [];
   const neverNotified = new Int32Array(new SharedArrayBuffer(4));
   const look = () => {
@@ -75,7 +81,7 @@ function createDelay(ms: number): (work: () => void) => void {
     if (waiting[0].due - performance.now() > sleepMs + oversleepMs) Atomics.wait(neverNotified, 0, 0, sleepMs);
     setImmediate(look);
   };
-  return (work) => {
+  return (ms, work) => {
     if (ms === 0) return work();
     waiting.push({ due: performance.now() + ms, work });
     if (waiting.length === 1) setImmediate(look);
