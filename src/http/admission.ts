@@ -23,8 +23,8 @@ export type AdmissionSettings = {
  * the next crowd would have to wait for the next one to begin. Meanwhile requests are let in only as far as that helps: while the
  * thread has idle moments and connections are free, since more at once would keep each other waiting, and the answers to those who
  * are refused, too. It is the newest's turn, once all that has come is read, and if that did not take long: it will not have waited,
- * here or in its socket, and its client is still there. Whoever has waited for 10 ms is refused. So those who are served are served about as fast as ever, and
- * the others know soon.
+ * here or in its socket, and its client is still there. Whoever has waited for 10 ms is refused. So those who are served are served
+ * about as fast as ever, and the others know soon.
  *
  * Clients who ask again at once would keep an overload up that is none any more. So now and then it is tried whether they can be
  * served if they wait: nobody is refused until more than 64 do.
@@ -63,6 +63,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     });
   };
 
+  /** Who came last is served first, and whoever waits is refused soon. */
   const isStrict = () => overload !== null && !overload.isEasing;
   const present = () => busy - asideCount();
   const isRoom = () => present() < (overload?.most ?? mostAtOnce) && !(overload && isDatabaseBusy());
