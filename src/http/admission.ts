@@ -93,8 +93,10 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     isTurning = true;
     setImmediate(() => {
       isTurning = false;
-      if (!overload || overload.wasShortTurn()) admit();
+      const wasShort = !overload || overload.wasShortTurn();
+      if (wasShort) admit();
       refuseLate();
+      if (waiting.length > 0 && (!wasShort || isRoom())) admitInTurn();
     });
   };
 
@@ -107,7 +109,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
   const tick = () => {
     overload?.adjust(present());
     admitInTurn();
-    refuseLate();
+    if (!overload) refuseLate();
     if (overload?.isOver()) {
       onOverload({ refused: overload.refused });
       overload = null;

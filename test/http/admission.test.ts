@@ -149,18 +149,23 @@ describe('admission', () => {
   });
 
   it('serves the newest first in an overload', async () => {
-    await fill();
-    whenOverloaded = () => {
-      for (const response of admitted.values()) response.end();
-    };
-    for (const path of ['/first', '/second', '/third']) {
-      void send(path);
-      await until(() => arrived.has(path));
+    // Where the machine stops for the 10 ms that each may wait, nobody is served; then it is tried again.
+    for (let attempt = 0; admitted.size <= 32 && attempt < 5; attempt++) {
+      await until(() => overloads.length % 2 === 0);
+      admitted.clear();
+      await fill();
+      whenOverloaded = () => {
+        for (const response of admitted.values()) response.end();
+      };
+      const sent: Promise<Received>[] = [];
+      for (const path of ['/first', '/second', '/third']) {
+        sent.push(send(`${path}-${attempt}`));
+        await until(() => arrived.has(`${path}-${attempt}`));
+      }
+      await Promise.race([Promise.all(sent), until(() => admitted.size > 32)]);
     }
 
-    await until(() => admitted.size > 32);
-
-    expect([...admitted.keys()][32]).toBe('/third');
+    expect([...admitted.keys()][32]).toMatch('/third');
   });
 
   it('lets nobody in during an overload while the database has no connection left', async () => {
