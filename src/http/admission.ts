@@ -93,10 +93,9 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     isTurning = true;
     setImmediate(() => {
       isTurning = false;
-      const wasShort = !overload || overload.wasShortTurn();
-      if (wasShort) admit();
+      // After a long turn nobody who waits is new; who comes next is, or else the next tick's turn will be short.
+      if (!overload || overload.wasShortTurn()) admit();
       refuseLate();
-      if (waiting.length > 0 && (!wasShort || isRoom())) admitInTurn();
     });
   };
 
