@@ -61,13 +61,10 @@ const shortTurnMs = 2;
 const mostLongTurnsMs = 50;
 
 function createTurnMeter() {
-  let before = performance.eventLoopUtilization();
+  const used = createThreadMeter();
   let shortAt = performance.now();
   return () => {
-    const now = performance.eventLoopUtilization();
-    const { active } = performance.eventLoopUtilization(now, before);
-    before = now;
-    if (active > shortTurnMs && performance.now() - shortAt < mostLongTurnsMs) return false;
+    if (used().active > shortTurnMs && performance.now() - shortAt < mostLongTurnsMs) return false;
     shortAt = performance.now();
     return true;
   };
@@ -75,17 +72,26 @@ function createTurnMeter() {
 
 /** How many requests at once keep the thread busy without waiting for it: fewer while it never rests, more while it does. */
 function createThreadLimit(most: number) {
+  const used = createThreadMeter();
   let limit = 2;
-  let before: EventLoopUtilization = performance.eventLoopUtilization();
   return {
     get: () => limit,
     adjust(present: number) {
-      const now = performance.eventLoopUtilization();
-      const { utilization } = performance.eventLoopUtilization(now, before);
-      before = now;
+      const { utilization } = used();
       // With one, the others are told while it waits for the database.
       if (utilization > 0.95) limit = Math.max(1, Math.min(limit, present) - 1);
       else if (utilization < 0.7) limit = Math.min(most, limit + 1);
     },
+  };
+}
+
+/** What the thread has done since it was last asked. */
+function createThreadMeter(): () => EventLoopUtilization {
+  let before = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const used = performance.eventLoopUtilization(now, before);
+    before = now;
+    return used;
   };
 }
