@@ -25,14 +25,10 @@ export type RequestFacts = {
   traceId?: string;
 };
 
-const factsByResponse = new WeakMap<ServerResponse, RequestFacts>();
+const key: unique symbol = Symbol('facts');
 
 /** The facts of the request that is answered by this; whoever learns one sets it. */
-export function factsOf(response: ServerResponse): RequestFacts {
-  let facts = factsByResponse.get(response);
-  if (!facts) {
-    facts = {};
-    factsByResponse.set(response, facts);
-  }
-  return facts;
+export function factsOf(response: ServerResponse & { [key]?: RequestFacts }): RequestFacts {
+  response[key] ??= {};
+  return response[key];
 }
