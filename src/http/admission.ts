@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asideCount } from './aside.ts';
-import { createOverload, type Overload } from './overload.ts';
+import { createOverload, mostBeforeCrowd, type Overload } from './overload.ts';
 import { refuseOverload } from './refuseOverload.ts';
 
 export type AdmissionSettings = {
@@ -23,11 +23,8 @@ export type AdmissionSettings = {
  * the next crowd would have to wait for the next one to begin. Meanwhile requests are let in only as far as that helps: while the
  * thread has idle moments and connections are free, since more at once would keep each other waiting, and the answers to those who
  * are refused, too. It is the newest's turn, once all that has come is read, and if that did not take long: it will not have waited,
- * here or in its socket, and its client is still there. Whoever has waited for 10 ms is refused. So those who are served are served
- * about as fast as ever, and the others know soon.
- *
- * Clients who ask again at once would keep an overload up that is none any more. So now and then it is tried whether they can be
- * served if they wait: nobody is refused until more than 64 do.
+ * here or in its socket, and its client is still there. Whoever has waited for 5 ms is refused. So those who are served are served
+ * about as fast as ever, and the others know soon. How it begins, and how it is tried whether it can end, see `Phase`.
  */
 export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
   const waiting: Waiting[] = [];
@@ -63,25 +60,24 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     });
   };
 
-  /** Who came last is served first, and whoever waits is refused soon. */
-  const isStrict = () => overload !== null && !overload.isEasing;
   const present = () => busy - asideCount();
   const isRoom = () => present() < (overload?.most ?? mostAtOnce) && !(overload && isDatabaseBusy());
+  const isNewestFirst = () => overload?.phase === 'young' || overload?.phase === 'strict';
 
   const admit = () => {
     while (waiting.length > 0 && isRoom()) {
-      const wasStrict = isStrict();
-      const next = wasStrict ? waiting.pop() : waiting.shift();
+      const isForNewest = isNewestFirst();
+      const next = isForNewest ? waiting.pop() : waiting.shift();
       // Whoever has left meanwhile needs no answer.
       if (next && !next.response.closed) begin(next);
       // The next turn of the event loop is to be short, too.
-      if (wasStrict) break;
+      if (isForNewest) break;
     }
     rest();
   };
 
   const refuseLate = () => {
-    const before = performance.now() - (isStrict() ? overloadWaitMs : waitMs);
+    const before = performance.now() - (overload?.phase === 'strict' ? overloadWaitMs : waitMs);
     // The oldest are at the front, whoever goes first.
     while (waiting[0] && waiting[0].since < before) refuse(waiting.shift());
   };
@@ -94,7 +90,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     setImmediate(() => {
       isTurning = false;
       // After a long turn nobody who waits is new; who comes next is, or else the next tick's turn will be short.
-      if (!overload || overload.wasShortTurn()) admit();
+      if (!isNewestFirst() || overload?.wasShortTurn()) admit();
       refuseLate();
     });
   };
@@ -110,7 +106,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     admitInTurn();
     if (!overload) refuseLate();
     if (overload?.isOver()) {
-      onOverload({ refused: overload.refused });
+      if (overload.isCertain) onOverload({ refused: overload.refused });
       overload = null;
     }
     rest();
@@ -127,11 +123,8 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     admitInTurn();
     if (waiting.length === 0) return;
     ticking ??= setInterval(tick, tickMs);
-    if (!overload && waiting.length > mostWaiting) {
-      overload = createOverload(mostAtOnce);
-      onOverload({ refused: null });
-    }
-    if (overload?.isEasing && waiting.length > mostWaitingInEase) overload.beStrict();
+    if (waiting.length > Math.min(mostBeforeCrowd, mostWaiting)) overload ??= createOverload(mostAtOnce, mostWaiting);
+    if (overload?.see(waiting.length)) onOverload({ refused: null });
     if (waiting.length > mostWaitingInOverload) refuse(waiting.shift());
   };
 }
@@ -143,8 +136,7 @@ type Waiting = {
   readonly since: number;
 };
 
-const overloadWaitMs = 10;
-const mostWaitingInEase = 64;
+const overloadWaitMs = 5;
 /** Each holds a socket whose request is unread. */
 const mostWaitingInOverload = 2000;
 const tickMs = 5;

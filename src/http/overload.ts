@@ -1,13 +1,26 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 
-/** What lasts from when too many wait until nobody had to be refused for a second. */
+/**
+ * - `young`: a crowd has come. It will soon have been served, or it is the beginning of an overload, of which most will be refused.
+ *   So that those who are served then were served fast, the newest go first.
+ * - `patient`: the crowd stays, and all are served in turn.
+ * - `strict`: too many wait. The newest go first, and whoever waits is refused soon.
+ * - `easing`: clients who ask again at once would keep an overload up that is none any more. So every 5 s it is tried whether they can
+ *   be served if they wait, until they are a crowd again.
+ */
+export type Phase = 'young' | 'patient' | 'strict' | 'easing';
+
+/** What lasts from when a crowd waits until for a second there was none, and nobody had to be refused. */
 export type Overload = {
+  readonly phase: Phase;
+  /** Whether more than `mostWaiting` have waited, so that it was no mere crowd. */
+  readonly isCertain: boolean;
   /** How many were refused so far. */
   readonly refused: number;
   /** How many may be in at once. */
   readonly most: number;
-  /** Whether it is being tried if those who come can be served when they wait. */
-  readonly isEasing: boolean;
+  /** To be told with each that comes how many wait. @returns whether that has made it certain */
+  see(waiting: number): boolean;
   /** Somebody was refused. */
   count(): void;
   /** To be told every few milliseconds how many are in. */
@@ -17,44 +30,60 @@ export type Overload = {
    * socket. When all turns are long, now and then one passes for short.
    */
   wasShortTurn(): boolean;
-  /** Stops trying; it will be tried again after a while. */
-  beStrict(): void;
   isOver(): boolean;
 };
 
-/**
- * Clients who ask again at once would keep an overload up that is none any more. So every 5 s it is tried whether they can be served
- * if they wait.
- */
-export function createOverload(mostAtOnce: number): Overload {
+/** More are a crowd. */
+export const mostBeforeCrowd = 64;
+
+/** To be called when a crowd waits. */
+export function createOverload(mostAtOnce: number, mostWaiting: number): Overload {
   const limit = createThreadLimit(mostAtOnce);
   const wasShortTurn = createTurnMeter();
-  let refused = 0;
+  const youngUntil = performance.now() + youngMs;
   let calmAt = performance.now() + calmMs;
-  let easeAt = performance.now() + easeEveryMs;
+  let easeAt: number | null = null;
+  let refused = 0;
+
+  const phase = (): Phase => {
+    const now = performance.now();
+    if (easeAt === null) return now < youngUntil ? 'young' : 'patient';
+    return now < easeAt ? 'strict' : 'easing';
+  };
+  const stayUp = () => {
+    calmAt = performance.now() + calmMs;
+  };
   return {
+    get phase() {
+      return phase();
+    },
+    get isCertain() {
+      return easeAt !== null;
+    },
     get refused() {
       return refused;
     },
     get most() {
-      return limit.get();
+      return phase() === 'patient' ? mostAtOnce : limit.get();
     },
-    get isEasing() {
-      return performance.now() > easeAt;
+    see(waiting) {
+      const wasCertain = easeAt !== null;
+      if (!wasCertain && waiting > mostBeforeCrowd) stayUp();
+      const isTooMany = waiting > (wasCertain ? mostBeforeCrowd : mostWaiting);
+      if (isTooMany && phase() !== 'strict') easeAt = performance.now() + easeEveryMs;
+      return isTooMany && !wasCertain;
     },
     count() {
       refused++;
-      calmAt = performance.now() + calmMs;
+      stayUp();
     },
     adjust: limit.adjust,
     wasShortTurn,
-    beStrict() {
-      easeAt = performance.now() + easeEveryMs;
-    },
     isOver: () => performance.now() > calmAt,
   };
 }
 
+const youngMs = 100;
 const calmMs = 1000;
 const easeEveryMs = 5000;
 const shortTurnMs = 2;

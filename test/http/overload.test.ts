@@ -1,11 +1,52 @@
-import { createOverload, type Overload } from '../../src/http/overload.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createOverload, mostBeforeCrowd, type Overload } from '../../src/http/overload.ts';
 
 describe('an overload', () => {
   let overload: Overload;
   beforeEach(async () => {
-    overload = createOverload(15);
+    overload = createOverload(15, mostWaiting);
     await turn();
     overload.wasShortTurn();
+  });
+
+  it('is a crowd at first, and serves the newest of it first, but not for long', async () => {
+    expect(overload).toMatchObject({ phase: 'young', isCertain: false });
+    expect(overload.most).toBeLessThan(15);
+
+    await delay(110);
+    expect(overload.see(mostWaiting)).toBe(false);
+    expect(overload).toMatchObject({ phase: 'patient', isCertain: false, most: 15 });
+  });
+
+  it('lasts as long as there is a crowd, and a second', async () => {
+    await delay(900);
+    overload.see(mostBeforeCrowd + 1);
+    await delay(900);
+    overload.see(mostBeforeCrowd);
+    expect(overload.isOver()).toBe(false);
+
+    await delay(200);
+    expect(overload.isOver()).toBe(true);
+  });
+
+  it('is certain once too many wait', () => {
+    expect([overload.see(mostWaiting), overload.see(mostWaiting + 1), overload.see(mostWaiting + 2)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(overload).toMatchObject({ phase: 'strict', isCertain: true });
+  });
+
+  it('tries every five seconds whether a crowd can be served', async () => {
+    overload.see(mostWaiting + 1);
+    await delay(5010);
+    overload.count();
+    overload.see(mostBeforeCrowd);
+    expect(overload).toMatchObject({ phase: 'easing', isCertain: true, refused: 1 });
+
+    expect(overload.see(mostBeforeCrowd + 1)).toBe(false);
+    expect(overload.phase).toBe('strict');
   });
 
   it('tells a long turn of the event loop from a short one', async () => {
@@ -47,6 +88,8 @@ describe('an overload', () => {
     expect(overload.most).toBeLessThanOrEqual(15);
   });
 });
+
+const mostWaiting = 200;
 
 /** The next turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
