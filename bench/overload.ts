@@ -4,17 +4,22 @@ import { throughput } from './overload/throughput.ts';
 import { toBytes } from './overload/toBytes.ts';
 import { exitOnSignals } from './peers/exitOnSignals.ts';
 import { childrenOf, residentMegabytes } from './peers/measure/processTimes.ts';
+import { median } from './peers/runRounds.ts';
 
 /**
- * `npm run bench overload`: ten times what the service can do. Exits with 1 unless the 99th percentile of those that it serves
- * stays within twice that of an idle service, the others get 503 within 100 ms, and each process stays below 400 MB. What follows the first two
- * seconds is also told apart: until it knows that this is no crowd that will soon have gone, the service lets 256 wait.
- * `npm run bench overload 2` has two workers.
+ * `npm run bench overload`: ten times what the service can do, three times for 30 s, each after 20 s of a tenth of it. Exits with 1
+ * unless the 99th percentile of those that it serves, what comes before it knows of the overload included, is at most twice that of the
+ * idle service just before (the median of the three, since the machine has pauses of its own), and unless each time the others get
+ * 503 within 100 ms and each process stays below 400 MB. `npm run bench overload 2` has two workers.
  */
+const rounds = 3;
+const idleSeconds = 20;
 const seconds = 30;
-const onsetSeconds = 2;
 const factor = 10;
 const clients = 16;
+const bounds = { timesIdle: 2, longest503Ms: 100, neither: 0, megabytes: 400 };
+/** What comes later is told apart, too. */
+const onsetSeconds = 2;
 /** 50 users and their cards. */
 const query = '{ app { users(first: 50) { nodes { id fullName email cardAssignments { card { name } } } } } }';
 const [, , workers = '1'] = process.argv;
@@ -25,36 +30,47 @@ try {
   const port = Number(new URL(tree.url).port);
   const request = toBytes(tree.token, query);
   await throughput(port, request, clients, 10);
-  const sustainable = await throughput(port, request, clients, 10);
-  console.log(`${Math.round(sustainable)} requests/s with ${clients} clients`);
-  const idle = await sendAtRate({ port, request, perSecond: sustainable / 10, seconds, connections: 50 });
   const watch = watchMemory(await childrenOf(tree.pid));
-  const perSecond = sustainable * factor;
-  const overload = await sendAtRate({ port, request, perSecond, seconds, connections: 1000 });
-  const mostMegabytes = await watch.stop();
+  const measured = [];
+  for (let round = 0; round < rounds; round++) measured.push(await measure(port, request));
+  const megabytes = await watch.stop();
 
-  const later = overload.filter(({ dueMs }) => dueMs >= onsetSeconds * 1000);
-  const idleP99 = percentile(idle, 200, 0.99);
-  const rows = [
-    { what: 'sustainable requests/s', measured: sustainable },
-    { what: `served/s at ${factor} times as many`, measured: count(overload, 200) / seconds },
-    { what: 'p50 ms at a tenth', measured: percentile(idle, 200, 0.5) },
-    { what: 'p99 ms at a tenth', measured: idleP99 },
-    { what: 'p50 ms of those served', measured: percentile(overload, 200, 0.5) },
-    { what: 'p99 ms of those served', measured: percentile(overload, 200, 0.99), bound: 2 * idleP99 },
-    { what: 'p99 ms of 503', measured: percentile(overload, 503, 0.99) },
-    { what: 'longest ms of 503', measured: percentile(overload, 503, 1), bound: 100 },
-    { what: 'after two seconds: p99 ms of those served', measured: percentile(later, 200, 0.99) },
-    { what: 'after two seconds: longest ms of 503', measured: percentile(later, 503, 1) },
-    { what: 'neither 200 nor 503', measured: countOthers(overload) + countOthers(idle), bound: 0 },
-    { what: 'most MB of a process', measured: mostMegabytes, bound: 400 },
-  ];
-  console.table(
-    rows.map(({ measured, bound, ...row }) => ({ ...row, measured: round(measured), bound: round(bound) })),
-  );
-  process.exitCode = rows.every(({ measured, bound }) => bound === undefined || measured <= bound) ? 0 : 1;
+  console.table(measured.map((row) => mapValues(row, round)));
+  const found = {
+    timesIdle: median(measured.map((row) => row['p99 served : idle'])),
+    longest503Ms: Math.max(...measured.map((row) => row['longest 503'])),
+    neither: Math.max(...measured.map((row) => row['neither 200 nor 503'])),
+    megabytes,
+  };
+  console.table({ found: mapValues(found, round), bounds });
+  const isWithin = (Object.keys(bounds) as (keyof typeof bounds)[]).every((name) => found[name] <= bounds[name]);
+  process.exitCode = isWithin ? 0 : 1;
 } finally {
   await tree.stop();
+}
+
+/** One round; times are in milliseconds. */
+async function measure(port: number, request: Buffer) {
+  const sustainable = await throughput(port, request, clients, 10);
+  const idle = await sendAtRate({ port, request, perSecond: sustainable / 10, seconds: idleSeconds, connections: 50 });
+  const perSecond = sustainable * factor;
+  const overload = await sendAtRate({ port, request, perSecond, seconds, connections: 1000 });
+  const later = overload.filter(({ dueMs }) => dueMs >= onsetSeconds * 1000);
+  const idleP99 = percentile(idle, 200, 0.99);
+  const servedP99 = percentile(overload, 200, 0.99);
+  return {
+    'sustainable/s': sustainable,
+    'served/s': count(overload, 200) / seconds,
+    'p50 idle': percentile(idle, 200, 0.5),
+    'p50 served': percentile(overload, 200, 0.5),
+    'p99 idle': idleP99,
+    'p99 served': servedP99,
+    'p99 served : idle': servedP99 / idleP99,
+    'p99 served later': percentile(later, 200, 0.99),
+    'p99 503': percentile(overload, 503, 0.99),
+    'longest 503': percentile(overload, 503, 1),
+    'neither 200 nor 503': countOthers(overload) + countOthers(idle),
+  };
 }
 
 function watchMemory(pids: number[]) {
@@ -88,6 +104,13 @@ function percentile(outcomes: readonly Outcome[], asked: number, part: number): 
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-function round(value: number | undefined): number | undefined {
-  return value === undefined ? undefined : Math.round(value * 10) / 10;
+function mapValues<Key extends string>(row: Record<Key, number>, map: (value: number) => number): Record<Key, number> {
+  return Object.fromEntries(Object.entries<number>(row).map(([key, value]) => [key, map(value)])) as Record<
+    Key,
+    number
+  >;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
 }
