@@ -48,7 +48,7 @@ const ask = (client: PoolClient): Promise<unknown> =>
   );
 
 test('whoever waits for an answer hears that there will be none, a second after it is late', async () => {
-  start({ STATEMENT_TIMEOUT_MS: '500', DATABASE_POOL_WAIT_MS: '200' });
+  start({ STATEMENT_TIMEOUT_MS: '500', DATABASE_POOL_WAIT_MS: '1000' });
   const client = await pool.connect();
   expect(await ask(client)).toBe(1);
   await proxy.become({ kind: 'silent' });
@@ -64,7 +64,7 @@ test('whoever waits for an answer hears that there will be none, a second after 
 });
 
 test('connections of a silent time are broken off when the database answers again, though nobody asks', async () => {
-  start({ STATEMENT_TIMEOUT_MS: '600000', DATABASE_POOL_WAIT_MS: '300' });
+  start({ STATEMENT_TIMEOUT_MS: '600000', DATABASE_POOL_WAIT_MS: '1000' });
   const client = await pool.connect();
   await proxy.become({ kind: 'silent' });
   const answer = ask(client);
@@ -94,7 +94,7 @@ test('the log tells once that the database is away, and once that it is back', a
 });
 
 test('that all connections are busy is no outage', async () => {
-  start({ DATABASE_POOL_WAIT_MS: '200' });
+  start({ DATABASE_POOL_WAIT_MS: '1000' });
   const [one, other] = await Promise.all([pool.connect(), pool.connect()]);
 
   await expect(pool.query('select')).rejects.toThrow();
@@ -106,9 +106,9 @@ test('that all connections are busy is no outage', async () => {
 });
 
 test('a slow statement is no outage', async () => {
-  start({ DATABASE_POOL_WAIT_MS: '200' });
+  start({ DATABASE_POOL_WAIT_MS: '1000' });
 
-  await pool.query('select pg_sleep(0.6)');
+  await pool.query('select pg_sleep(1.2)');
 
   expect(await watch.readiness()).toBeNull();
   expect(logs).toEqual([]);
