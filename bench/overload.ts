@@ -35,14 +35,14 @@ try {
   for (let round = 0; round < rounds; round++) measured.push(await measure(port, request));
   const megabytes = await watch.stop();
 
-  console.table(measured.map((row) => mapValues(row, round)));
+  console.table(measured.map(rounded));
   const found = {
     timesIdle: median(measured.map((row) => row['p99 served : idle'])),
     longest503Ms: Math.max(...measured.map((row) => row['longest 503'])),
     neither: Math.max(...measured.map((row) => row['neither 200 nor 503'])),
     megabytes,
   };
-  console.table({ found: mapValues(found, round), bounds });
+  console.table({ found: rounded(found), bounds });
   const isWithin = (Object.keys(bounds) as (keyof typeof bounds)[]).every((name) => found[name] <= bounds[name]);
   process.exitCode = isWithin ? 0 : 1;
 } finally {
@@ -104,13 +104,6 @@ function percentile(outcomes: readonly Outcome[], asked: number, part: number): 
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-function mapValues<Key extends string>(row: Record<Key, number>, map: (value: number) => number): Record<Key, number> {
-  return Object.fromEntries(Object.entries<number>(row).map(([key, value]) => [key, map(value)])) as Record<
-    Key,
-    number
-  >;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
+function rounded(row: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Math.round(value * 100) / 100]));
 }

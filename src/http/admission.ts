@@ -6,7 +6,7 @@ import { refuseOverload } from './refuseOverload.ts';
 export type AdmissionSettings = {
   /** How many are let in at once: more would only be in each other's way. */
   readonly mostAtOnce: number;
-  /** How many requests may wait for their turn, in the order in which they came; more are an overload. */
+  /** How many requests may wait for their turn; more are an overload. */
   readonly mostWaiting: number;
   /** How long one waits at most, in milliseconds. */
   readonly waitMs: number;

@@ -25,7 +25,7 @@ export type RequestFacts = {
   traceId?: string;
 };
 
-const key: unique symbol = Symbol('facts');
+const key = Symbol('facts');
 
 /** The facts of the request that is answered by this; whoever learns one sets it. */
 export function factsOf(response: ServerResponse & { [key]?: RequestFacts }): RequestFacts {

@@ -139,7 +139,7 @@ describe('admission', () => {
   });
 
   it('serves the newest first in an overload', async () => {
-    // Where the machine stops for the 10 ms that each may wait, nobody is served; then it is tried again.
+    // Where the machine stops for the 5 ms that each may wait, nobody is served; then it is tried again.
     for (let attempt = 0; admitted.size <= 32 && attempt < 5; attempt++) {
       await until(() => overloads.length % 2 === 0);
       admitted.clear();
