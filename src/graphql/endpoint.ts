@@ -175,9 +175,14 @@ function untilClosed(response: ServerResponse): AbortSignal {
 function send(response: ServerResponse, { status, body }: Answer): void {
   if (status === 503) response.setHeader('Retry-After', '2');
   response.statusCode = status;
-  response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.end(body);
+  // Node.js would copy a long text twice: behind the headers, and as bytes.
+  const content = body.length > longText ? Buffer.from(body) : body;
+  response.setHeader('Content-Length', Buffer.byteLength(content));
+  response.end(content);
 }
+
+/** In characters: shorter ones Node.js writes from its stack. */
+const longText = 16_384;
 
 /** Fails with what express' parser throws, which has the status of the client's mistake. */
 function createBodyReader(limit: number) {

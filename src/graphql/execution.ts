@@ -113,15 +113,17 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const code = presented?.map(({ extensions }) => String(extensions?.code))[0];
     reportIfSlow(asked, { durationMs: performance.now() - startedAt, planningMs, code, ran, settings });
 
+    // Whatever looks at the text makes one of its pieces, so that only the whole one is looked at.
+    const body = toBody(data, presented);
     const isEnded = presented?.some(({ extensions }) => extensions?.limit === 'rows');
     // Then no part of it is an answer. What a mutation changed stays changed, so that its answer is given in any case.
-    if (operation.operation === 'query' && (isEnded || hasMoreRows(data, maxRows))) {
+    if (operation.operation === 'query' && (isEnded || hasMoreRows(body, maxRows))) {
       throw new DocumentRefused([limitExceeded('rows', maxRows)]);
     }
     const isAway = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
     const ofServer = replicaPool && isQuery ? { server: isReplica ? 'replica' : 'primary' } : {};
     const facts = { statements: ran.length, planningMs, ...ofServer, ...(code && { code }) };
-    return { status: isAway ? errorCodes.UNAVAILABLE.status : 200, body: toBody(data, presented), facts };
+    return { status: isAway ? errorCodes.UNAVAILABLE.status : 200, body, facts };
   };
 
   const runAnywhere = async (asked: Operation): Promise<Answer> => {

@@ -9,17 +9,17 @@ export function createRowCounter(most: number) {
   };
 }
 
-/** Whether an answer has more rows, which are the objects in its lists. */
-export function hasMoreRows(data: string | null | undefined, most: number): boolean {
-  if (!data || data.length < most * '{"a":1},'.length) return false;
-  return looksLikeMoreRows(data, most) && rowsOf(JSON.parse(data)) > most;
+/** Whether an answer, in JSON, has more rows, which are the objects in the lists of its data. */
+export function hasMoreRows(answer: string, most: number): boolean {
+  if (answer.length < most * '{"a":1},'.length) return false;
+  return looksLikeMoreRows(answer, most) && rowsOf(JSON.parse(answer).data) > most;
 }
 
-/** Counts what may be the beginning of a row, in a text of a value too. */
-function looksLikeMoreRows(data: string, most: number): boolean {
+/** Counts what may be the beginning of a row, in a text of a value and among the errors too. */
+function looksLikeMoreRows(answer: string, most: number): boolean {
   let rows = 0;
-  for (let at = data.indexOf('{', 1); at !== -1 && rows <= most; at = data.indexOf('{', at + 1)) {
-    const before = data[at - 1];
+  for (let at = answer.indexOf('{', 1); at !== -1 && rows <= most; at = answer.indexOf('{', at + 1)) {
+    const before = answer[at - 1];
     if (before === '[' || before === ',') rows++;
   }
   return rows > most;
