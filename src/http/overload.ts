@@ -102,14 +102,14 @@ function createTurnMeter() {
 /** How many requests at once keep the thread busy without waiting for it: fewer while it never rests, more while it does. */
 function createThreadLimit(most: number) {
   const used = createThreadMeter();
-  let limit = 2;
+  let limit = 1;
   return {
     get: () => limit,
     adjust(present: number) {
       const { utilization } = used();
-      // With one, the others are told while it waits for the database.
-      if (utilization > 0.95) limit = Math.max(1, Math.min(limit, present) - 1);
-      else if (utilization < 0.7) limit = Math.min(most, limit + 1);
+      // With one, the others are told while it waits for the database. A busier thread would serve no more, but each later.
+      if (utilization > 0.85) limit = Math.max(1, Math.min(limit, present) - 1);
+      else if (utilization < 0.6) limit = Math.min(most, limit + 1);
     },
   };
 }

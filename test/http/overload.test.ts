@@ -79,17 +79,22 @@ describe('an overload', () => {
     expect(found).toContain(false);
   });
 
-  it('lets in one at a time while the thread never rests, and more while it does', async () => {
-    compute(20);
-    overload.adjust(overload.most);
+  it('lets in more while the thread rests, and one at a time while it never does', async () => {
+    overload.see(mostWaiting + 1);
     expect(overload.most).toBe(1);
-
     for (let pauses = 0; pauses < 30; pauses++) {
       await new Promise((resolve) => setTimeout(resolve, 5));
       overload.adjust(overload.most);
     }
     expect(overload.most).toBeGreaterThan(4);
     expect(overload.most).toBeLessThanOrEqual(15);
+
+    for (let turns = 0; turns < 15; turns++) {
+      await turn();
+      compute(5);
+      overload.adjust(overload.most);
+    }
+    expect(overload.most).toBe(1);
   });
 });
 
