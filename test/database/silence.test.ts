@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { loadConfig } from '../../src/config.ts';
 import { cancelStatement } from '../../src/database/cancelStatement.ts';
@@ -52,12 +53,11 @@ test('whoever waits for an answer hears that there will be none, a second after 
   const client = await pool.connect();
   expect(await ask(client)).toBe(1);
   await proxy.become({ kind: 'silent' });
-  const since = performance.now();
 
-  const answer = await ask(client);
+  // Timers that are due fire in their order, so that a busy machine does not make it look late.
+  const answer = await Promise.race([ask(client), delay(3000, 'nothing within 3 s', { ref: false })]);
 
   expect(isUnavailable(answer)).toBe(true);
-  expect(performance.now() - since).toBeLessThan(10_000);
   client.release();
   await proxy.become({ kind: 'clear' });
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
