@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { startTree } from './data/startTree.ts';
 import { type Outcome, sendAtRate } from './overload/sendAtRate.ts';
 import { throughput } from './overload/throughput.ts';
@@ -51,6 +52,8 @@ try {
 
 /** One round; times are in milliseconds. */
 async function measure(port: number, request: Buffer) {
+  // As long as who was refused in the round before is asked to wait.
+  await delay(2000);
   const sustainable = await throughput(port, request, clients, 10);
   const idle = await sendAtRate({ port, request, perSecond: sustainable / 10, seconds: idleSeconds, connections: 50 });
   const perSecond = sustainable * factor;

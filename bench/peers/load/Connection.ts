@@ -14,7 +14,10 @@ export class Connection {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    socket.setTimeout(patienceMs, () => socket.destroy(new Error('There was no answer for a long time.')));
+    socket.setTimeout(patienceMs, () => {
+      // One that has been idle for long is not waiting.
+      if (this.#waiting) socket.destroy(new Error('There was no answer for a long time.'));
+    });
     socket.on('close', () => this.#waiting?.reject(new Error('The server has closed the connection.')));
     socket.on('error', (error) => this.#waiting?.reject(error));
   }
@@ -27,6 +30,7 @@ export class Connection {
   }
 
   send(request: Buffer): Promise<Answer> {
+    if (this.#socket.destroyed) return Promise.reject(new Error('The connection is closed.'));
     this.#waiting = Promise.withResolvers();
     this.#socket.write(request);
     return this.#waiting.promise;
@@ -43,6 +47,7 @@ export class Connection {
       if (!answer) return;
       this.#received = empty;
       this.#waiting?.resolve(answer);
+      this.#waiting = undefined;
     } catch (error) {
       this.#waiting?.reject(error);
     }
