@@ -23,18 +23,20 @@ export type AdmissionSettings = {
  * the next crowd would have to wait for the next one to begin. Meanwhile requests are let in only as far as that helps: while the
  * thread has idle moments and connections are free, since more at once would keep each other waiting, and the answers to those who
  * are refused, too. It is the newest's turn, once all that has come is read, and if that did not take long: it will not have waited,
- * here or in its socket, and its client is still there. Whoever has waited for 5 ms is refused. So those who are served are served
+ * here or in its socket, and its client is still there. Whoever may have waited for 5 ms is refused. So those who are served are served
  * about as fast as ever, and the others know soon. How it begins, and how it is tried whether it can end, see `Phase`.
  */
 export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
   const waiting: Waiting[] = [];
   /** How many are in that keep the thread or a connection busy, or wait elsewhere for their turn. */
   let busy = 0;
+  let begunInTurn = 0;
   let overload: Overload | null = null;
   let ticking: NodeJS.Timeout | undefined;
   let isTurning = false;
 
   const begin = ({ request, response, answer }: Waiting) => {
+    countInTurn();
     let isBusy = true;
     busy++;
     const pause = () => {
@@ -60,26 +62,39 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     });
   };
 
+  const countInTurn = () => {
+    if (begunInTurn++ > 0) return;
+    setImmediate(() => {
+      begunInTurn = 0;
+      admitInTurn();
+    });
+  };
+
   const present = () => busy - asideCount();
-  const isRoom = () => present() < (overload?.most ?? mostAtOnce) && !(overload && isDatabaseBusy());
+  const room = () => Math.max(0, (overload?.most ?? mostAtOnce) - present());
   const isNewestFirst = () => overload?.phase === 'young' || overload?.phase === 'strict';
+  // One at a turn makes the next one short, so that the next newest is new.
+  const mayBegin = () =>
+    begunInTurn < (isNewestFirst() ? 1 : mostInTurn) && room() > 0 && !(overload && isDatabaseBusy());
 
   const admit = () => {
-    while (waiting.length > 0 && isRoom()) {
-      const isForNewest = isNewestFirst();
-      const next = isForNewest ? waiting.pop() : waiting.shift();
+    while (waiting.length > 0 && mayBegin()) {
+      const next = isNewestFirst() ? waiting.pop() : waiting.shift();
       // Whoever has left meanwhile needs no answer.
       if (next && !next.response.closed) begin(next);
-      // The next turn of the event loop is to be short, too.
-      if (isForNewest) break;
     }
     rest();
   };
 
-  const refuseLate = () => {
-    const before = performance.now() - (overload?.phase === 'strict' ? overloadWaitMs : waitMs);
+  /** @param inSocketMs how long who has just come may have waited in their sockets */
+  const refuseLate = (inSocketMs = 0) => {
+    const now = performance.now();
+    const isStrict = overload?.phase === 'strict';
+    // The newest may still be served in the next turn.
+    const bound = () => (waiting.length > 1 ? overloadWaitMs - inSocketMs : overloadWaitMs);
+    const isLate = ({ since }: Waiting) => now - since > (isStrict ? bound() : waitMs);
     // The oldest are at the front, whoever goes first.
-    while (waiting[0] && waiting[0].since < before) refuse(waiting.shift());
+    while (waiting[0] && isLate(waiting[0])) refuse(waiting.shift());
   };
 
   /** In an overload at the end of the event loop's turn, when all that has come is read. */
@@ -89,9 +104,10 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     isTurning = true;
     setImmediate(() => {
       isTurning = false;
+      const turn = overload?.endTurn();
       // After a long turn nobody who waits is new; who comes next is, or else the next tick's turn will be short.
-      if (!isNewestFirst() || overload?.wasShortTurn()) admit();
-      refuseLate();
+      if (!isNewestFirst() || turn?.isShort) admit();
+      refuseLate(turn?.ms);
     });
   };
 
@@ -123,8 +139,10 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     admitInTurn();
     if (waiting.length === 0) return;
     ticking ??= setInterval(tick, tickMs);
-    if (waiting.length > Math.min(mostBeforeCrowd, mostWaiting)) overload ??= createOverload(mostAtOnce, mostWaiting);
-    if (overload?.see(waiting.length)) onOverload({ refused: null });
+    // Whoever waits for the next turn only is none of them.
+    const crowd = waiting.length - room();
+    if (crowd > Math.min(mostBeforeCrowd, mostWaiting)) overload ??= createOverload(mostAtOnce, mostWaiting);
+    if (overload?.see(crowd)) onOverload({ refused: null });
     if (waiting.length > mostWaitingInOverload) refuse(waiting.shift());
   };
 }
@@ -136,6 +154,8 @@ type Waiting = {
   readonly since: number;
 };
 
+/** Were all of a crowd begun in one turn of the event loop, it would have grown long before anybody saw it. */
+const mostInTurn = 4;
 const overloadWaitMs = 5;
 /** Each holds a socket whose request is unread. */
 const mostWaitingInOverload = 2000;

@@ -26,10 +26,11 @@ export type Overload = {
   /** To be told every few milliseconds how many are in. */
   adjust(present: number): void;
   /**
-   * To be asked at the end of each turn of the event loop: whether it was so short that whoever came in it has hardly waited in their
-   * socket. When all turns are long, now and then one passes for short.
+   * To be told the end of each turn of the event loop.
+   * @returns how long the thread was busy, and so whoever came meanwhile has waited in their socket, and whether that is hardly worth
+   * mentioning; when all turns are long, now and then one passes for short
    */
-  wasShortTurn(): boolean;
+  endTurn(): { readonly ms: number; readonly isShort: boolean };
   isOver(): boolean;
 };
 
@@ -39,7 +40,7 @@ export const mostBeforeCrowd = 64;
 /** To be called when a crowd waits. */
 export function createOverload(mostAtOnce: number, mostWaiting: number): Overload {
   const limit = createThreadLimit(mostAtOnce);
-  const wasShortTurn = createTurnMeter();
+  const endTurn = createTurnMeter();
   const youngUntil = performance.now() + youngMs;
   let calmAt = performance.now() + calmMs;
   let easeAt: number | null = null;
@@ -78,7 +79,7 @@ export function createOverload(mostAtOnce: number, mostWaiting: number): Overloa
       stayUp();
     },
     adjust: limit.adjust,
-    wasShortTurn,
+    endTurn,
     isOver: () => performance.now() > calmAt,
   };
 }
@@ -93,9 +94,10 @@ function createTurnMeter() {
   const used = createThreadMeter();
   let shortAt = performance.now();
   return () => {
-    if (used().active > shortTurnMs && performance.now() - shortAt < mostLongTurnsMs) return false;
-    shortAt = performance.now();
-    return true;
+    const { active: ms } = used();
+    const isShort = ms <= shortTurnMs || performance.now() - shortAt >= mostLongTurnsMs;
+    if (isShort) shortAt = performance.now();
+    return { ms, isShort };
   };
 }
 

@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:
 import { createAdmission } from '../../src/http/admission.ts';
 import { stepAside } from '../../src/http/aside.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
+import { compute } from '../support/compute.ts';
 import { until } from '../support/until.ts';
 
 describe('admission', () => {
@@ -13,8 +14,10 @@ describe('admission', () => {
   /** Those that were let in and have no answer yet, by their paths. */
   let admitted: Map<string, ServerResponse>;
   let arrived: Set<string>;
+  /** How many had arrived when each was let in. */
+  let arrivedWhenAdmitted: number[];
   let closed: Set<string>;
-  let whenOverloaded: () => void;
+  let whenArrived: (response: ServerResponse) => void;
   let overloads: (number | null)[];
   let underWay: Promise<unknown>[];
 
@@ -26,13 +29,18 @@ describe('admission', () => {
     agent = new Agent({ keepAlive: true });
     admit = admitWith({ mostWaiting: 2 });
     arrived = new Set();
+    arrivedWhenAdmitted = [];
     closed = new Set();
-    whenOverloaded = () => undefined;
+    whenArrived = () => undefined;
     server = await listen('127.0.0.1', 0, (request, response) => {
       const path = request.url ?? '';
       response.once('close', () => closed.add(path));
       arrived.add(path);
-      admit(request, response, () => admitted.set(path, response));
+      whenArrived(response);
+      admit(request, response, () => {
+        arrivedWhenAdmitted.push(arrived.size);
+        admitted.set(path, response);
+      });
     });
   });
 
@@ -55,6 +63,22 @@ describe('admission', () => {
 
     expect(await late).toMatchObject({ status: 200, body: 'served' });
     expect(sent).toHaveLength(32);
+    expect(overloads).toEqual([]);
+  });
+
+  it('lets in a few of those who come together before it has seen them all', async () => {
+    const comeTogether = async () => {
+      for (const all of [admitted, arrived]) all.clear();
+      arrivedWhenAdmitted = [];
+      const sent = await fill();
+      for (const response of admitted.values()) response.end();
+      await Promise.all(sent);
+    };
+    // The first connect; and where the machine stops meanwhile, the next do not come together.
+    for (let attempt = 0; attempt < 5 && arrivedWhenAdmitted[4] !== 32; attempt++) await comeTogether();
+
+    expect(arrivedWhenAdmitted.slice(0, 4)).toEqual([1, 2, 3, 4]);
+    expect(new Set(arrivedWhenAdmitted.slice(4))).toEqual(new Set([32]));
     expect(overloads).toEqual([]);
   });
 
@@ -82,8 +106,7 @@ describe('admission', () => {
   });
 
   it('is overloaded until nobody had to be refused for a second', async () => {
-    const sent = await fill();
-    await Promise.all(['/first', '/second', '/third'].map((path) => send(path)));
+    const sent = await overwhelm();
     const since = performance.now();
 
     for (const response of admitted.values()) response.end();
@@ -140,22 +163,16 @@ describe('admission', () => {
 
   it('serves the newest first in an overload', async () => {
     // Where the machine stops for the 5 ms that each may wait, nobody is served; then it is tried again.
-    for (let attempt = 0; admitted.size <= 32 && attempt < 5; attempt++) {
-      await until(() => overloads.length % 2 === 0);
-      admitted.clear();
-      await fill();
-      whenOverloaded = () => {
-        for (const response of admitted.values()) response.end();
-      };
-      const sent: Promise<Received>[] = [];
-      for (const path of ['/first', '/second', '/third']) {
-        sent.push(send(`${path}-${attempt}`));
-        await until(() => arrived.has(`${path}-${attempt}`));
-      }
-      await Promise.race([Promise.all(sent), until(() => admitted.size > 32)]);
-    }
+    await until(async () => {
+      if (overloads.at(-1) !== null) await overwhelm();
+      for (const response of admitted.values()) response.end();
+      for (const all of [admitted, arrived]) all.clear();
+      arrivedWhenAdmitted = [];
+      await answered([send('/a'), send('/b')]);
+      return arrivedWhenAdmitted[0] === 2;
+    });
 
-    expect([...admitted.keys()][32]).toMatch('/third');
+    expect([...admitted.keys()][0]).toBe([...arrived][1]);
   });
 
   it('serves a crowd that has just come newest first, and all of it', async () => {
@@ -171,10 +188,7 @@ describe('admission', () => {
       const sent = crowd.map((path) => send(path));
       await until(() => arrived.size === crowd.length);
       lastArrived = [...arrived].at(-1);
-      const answering = setInterval(() => {
-        for (const response of admitted.values()) response.end();
-      }, 1);
-      const answers = await Promise.all(sent).finally(() => clearInterval(answering));
+      const answers = await answered(sent);
       firstServed = [...admitted.keys()][32];
 
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -182,6 +196,27 @@ describe('admission', () => {
 
     expect(firstServed).toBe(lastArrived);
     expect(overloads).toEqual([]);
+  });
+
+  it('refuses in an overload at once who has come in a long turn of the event loop, but for the newest', async () => {
+    await overwhelm();
+    let refusedAtOnce: boolean[] = [];
+    let come = 0;
+    whenArrived = (response) => {
+      const index = come++;
+      if (index === 0) compute(10);
+      process.nextTick(() => setImmediate(() => (refusedAtOnce[index] = response.writableEnded)));
+    };
+
+    // They come in one turn unless the machine stops meanwhile.
+    for (let attempt = 0; attempt < 5 && !refusedAtOnce[0]; attempt++) {
+      refusedAtOnce = [];
+      come = 0;
+      const answers = await Promise.all([send('/a'), send('/b')]);
+      expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+    }
+
+    expect(refusedAtOnce).toEqual([true, false]);
   });
 
   it('lets nobody in during an overload while the database has no connection left', async () => {
@@ -238,15 +273,14 @@ describe('admission', () => {
   });
 
   function admitWith({ mostWaiting }: { mostWaiting: number }) {
+    // An overload may last longer than its test.
+    const heard = overloads;
     return createAdmission({
       mostAtOnce: 32,
       mostWaiting,
       waitMs: 1000,
       isDatabaseBusy: () => isDatabaseBusy,
-      onOverload: ({ refused }) => {
-        overloads.push(refused);
-        whenOverloaded();
-      },
+      onOverload: ({ refused }) => heard.push(refused),
     });
   }
 
@@ -255,6 +289,21 @@ describe('admission', () => {
     const sent = Array.from({ length: 32 }, (_, index) => send(`/${index}`));
     await until(() => admitted.size === 32);
     return sent;
+  }
+
+  /** As many, and then more than may wait. */
+  async function overwhelm(): Promise<Promise<Received>[]> {
+    const sent = await fill();
+    await Promise.all(['/first', '/second', '/third'].map((path) => send(path)));
+    return sent;
+  }
+
+  /** What was sent, where whoever is let in is answered at once. */
+  function answered(sent: Promise<Received>[]): Promise<Received[]> {
+    const answering = setInterval(() => {
+      for (const response of admitted.values()) response.end();
+    }, 1);
+    return Promise.all(sent).finally(() => clearInterval(answering));
   }
 
   function send(path: string, headers: Record<string, string> = {}, body?: string): Promise<Received> {
