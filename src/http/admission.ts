@@ -23,8 +23,9 @@ export type AdmissionSettings = {
  * the next crowd would have to wait for the next one to begin. Meanwhile requests are let in only as far as that helps: while the
  * thread has idle moments and connections are free, since more at once would keep each other waiting, and the answers to those who
  * are refused, too. It is the newest's turn, once all that has come is read, and if that did not take long: it will not have waited,
- * here or in its socket, and its client is still there. Whoever may have waited for 5 ms is refused. So those who are served are served
- * about as fast as ever, and the others know soon. How it begins, and how it is tried whether it can end, see `Phase`.
+ * here or in its socket, and its client is still there. Whoever has waited for 5 ms is refused, and while the thread never rests, all but
+ * the newest at once: a newer one will come. So those who are served are served about as fast as ever, and the others know soon. How it
+ * begins, and how it is tried whether it can end, see `Phase`.
  */
 export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
   const waiting: Waiting[] = [];
@@ -86,15 +87,13 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     rest();
   };
 
-  /** @param inSocketMs how long who has just come may have waited in their sockets */
-  const refuseLate = (inSocketMs = 0) => {
+  const refuseLate = () => {
     const now = performance.now();
     const isStrict = overload?.phase === 'strict';
-    // The newest may still be served in the next turn.
-    const bound = () => (waiting.length > 1 ? overloadWaitMs - inSocketMs : overloadWaitMs);
-    const isLate = ({ since }: Waiting) => now - since > (isStrict ? bound() : waitMs);
+    const boundMs = isStrict ? overloadWaitMs : waitMs;
+    const mostKept = isStrict && overload?.most === 1 ? 1 : Number.POSITIVE_INFINITY;
     // The oldest are at the front, whoever goes first.
-    while (waiting[0] && isLate(waiting[0])) refuse(waiting.shift());
+    while (waiting[0] && (waiting.length > mostKept || now - waiting[0].since > boundMs)) refuse(waiting.shift());
   };
 
   /** In an overload at the end of the event loop's turn, when all that has come is read. */
@@ -104,10 +103,9 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     isTurning = true;
     setImmediate(() => {
       isTurning = false;
-      const turn = overload?.endTurn();
       // After a long turn nobody who waits is new; who comes next is, or else the next tick's turn will be short.
-      if (!isNewestFirst() || turn?.isShort) admit();
-      refuseLate(turn?.ms);
+      if (!isNewestFirst() || overload?.wasShortTurn()) admit();
+      refuseLate();
     });
   };
 

@@ -26,11 +26,10 @@ export type Overload = {
   /** To be told every few milliseconds how many are in. */
   adjust(present: number): void;
   /**
-   * To be told the end of each turn of the event loop.
-   * @returns how long the thread was busy, and so whoever came meanwhile has waited in their socket, and whether that is hardly worth
-   * mentioning; when all turns are long, now and then one passes for short
+   * To be asked at the end of each turn of the event loop: whether it was so short that whoever came in it has hardly waited in their
+   * socket. When all turns are long, now and then one passes for short.
    */
-  endTurn(): { readonly ms: number; readonly isShort: boolean };
+  wasShortTurn(): boolean;
   isOver(): boolean;
 };
 
@@ -40,7 +39,7 @@ export const mostBeforeCrowd = 64;
 /** To be called when a crowd waits. */
 export function createOverload(mostAtOnce: number, mostWaiting: number): Overload {
   const limit = createThreadLimit(mostAtOnce);
-  const endTurn = createTurnMeter();
+  const wasShortTurn = createTurnMeter();
   const youngUntil = performance.now() + youngMs;
   let calmAt = performance.now() + calmMs;
   let easeAt: number | null = null;
@@ -79,7 +78,7 @@ export function createOverload(mostAtOnce: number, mostWaiting: number): Overloa
       stayUp();
     },
     adjust: limit.adjust,
-    endTurn,
+    wasShortTurn,
     isOver: () => performance.now() > calmAt,
   };
 }
@@ -94,10 +93,9 @@ function createTurnMeter() {
   const used = createThreadMeter();
   let shortAt = performance.now();
   return () => {
-    const { active: ms } = used();
-    const isShort = ms <= shortTurnMs || performance.now() - shortAt >= mostLongTurnsMs;
-    if (isShort) shortAt = performance.now();
-    return { ms, isShort };
+    if (used().active > shortTurnMs && performance.now() - shortAt < mostLongTurnsMs) return false;
+    shortAt = performance.now();
+    return true;
   };
 }
 
