@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
+/** Its body is to be read at once: what arrives next overwrites it. */
 export type Answer = { readonly status: number; readonly body: Buffer };
 
 /**
@@ -11,9 +13,13 @@ export class Connection {
   #received: Buffer = empty;
   #waiting: PromiseWithResolvers<Answer> | undefined;
 
-  private constructor(socket: Socket) {
+  private constructor(port: number) {
+    const callback = (length: number) => {
+      this.#receive(arrived.subarray(0, length));
+      return true;
+    };
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer: arrived, callback } });
     this.#socket = socket;
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.setTimeout(patienceMs, () => {
       // One that has been idle for long is not waiting.
       if (this.#waiting) socket.destroy(new Error('There was no answer for a long time.'));
@@ -22,11 +28,10 @@ export class Connection {
     socket.on('error', (error) => this.#waiting?.reject(error));
   }
 
-  static open(port: number): Promise<Connection> {
-    return new Promise((resolve, reject) => {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(new Connection(socket)));
-      socket.once('error', reject);
-    });
+  static async open(port: number): Promise<Connection> {
+    const connection = new Connection(port);
+    await once(connection.#socket, 'connect');
+    return connection;
   }
 
   send(request: Buffer): Promise<Answer> {
@@ -41,11 +46,11 @@ export class Connection {
   }
 
   #receive(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
     try {
-      const answer = parse(this.#received);
+      const answer = parse(received);
+      this.#received = answer ? empty : Buffer.from(received);
       if (!answer) return;
-      this.#received = empty;
       this.#waiting?.resolve(answer);
       this.#waiting = undefined;
     } catch (error) {
@@ -54,6 +59,8 @@ export class Connection {
   }
 }
 
+/** What has just arrived on any of them. Were it a new one each time, they would be collected while others are measured. */
+const arrived = Buffer.allocUnsafe(65_536);
 const empty = Buffer.alloc(0);
 const patienceMs = 30_000;
 
