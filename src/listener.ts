@@ -5,6 +5,7 @@ import { isHealthCheck } from './http/health.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/createMetrics.ts';
 import { measureRequests } from './metrics/measureRequests.ts';
+import { withPatience } from './patience.ts';
 
 export type ListenerParts = {
   /** What answers a request that was let in. */
@@ -33,8 +34,11 @@ export function createListener({ answer, isDatabaseBusy, config, metrics, log }:
   const measure = measureRequests(metrics);
   return (request, response) => {
     measure(request, response, () => {
-      if (isHealthCheck(request)) answer(request, response);
-      else admit(request, response, () => answer(request, response));
+      if (isHealthCheck(request)) return answer(request, response);
+      // Whoever has waited for its turn may wait the less for connections.
+      admit(request, response, (waitedMs) =>
+        withPatience(config.poolWaitMs - waitedMs, () => answer(request, response)),
+      );
     });
   };
 }

@@ -1,6 +1,7 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { OutOfPatience, spendPatience } from '../patience.ts';
 import { isRetired } from './retire.ts';
 import { serverClient } from './serverClient.ts';
 import { socketOf } from './socketOf.ts';
@@ -12,8 +13,9 @@ export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTi
 
 /**
  * The running server's connections, all as the authenticator. A statement ends after `statementTimeoutMs` with SQLSTATE
- * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`, and a
- * statement when PostgreSQL has not ended it a second later than it should: then the connection is dead without a sign.
+ * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`, of which a
+ * request may have spent some before (`patience.ts`), and a statement when PostgreSQL has not ended it a second later than it
+ * should: then the connection is dead without a sign.
  *
  * @param waitMs how long to wait for a connection that others use; as long as for a new one unless said
  */
@@ -144,14 +146,28 @@ class BoundedPool extends Pool implements RenewablePool {
   override connect(): Promise<PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
-    if (!callback) return this.#connectOnce();
-    super.connect((error, client, done) => {
-      if (error) return callback(this.#unavailable(error), client, done);
-      if (!client || this.#isUsable(client)) return callback(undefined, client, done);
-      done(true);
-      this.connect(callback);
-    });
+    const connected = this.#connectPatiently();
+    if (!callback) return connected;
+    connected.then(
+      (client) => callback(undefined, client, (release) => client.release(release)),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
     return undefined;
+  }
+
+  async #connectPatiently(): Promise<PoolClient> {
+    const connected = this.#connectOnce();
+    try {
+      return await spendPatience(connected);
+    } catch (error) {
+      if (!(error instanceof OutOfPatience)) throw error;
+      // It comes for nobody.
+      connected.then(
+        (client) => client.release(),
+        () => undefined,
+      );
+      throw this.#unavailable(error);
+    }
   }
 
   async #connectOnce(): Promise<PoolClient> {

@@ -8,7 +8,7 @@ export type AdmissionSettings = {
   readonly mostAtOnce: number;
   /** How many requests may wait for their turn; more are an overload. */
   readonly mostWaiting: number;
-  /** How long one waits at most, in milliseconds. */
+  /** How long one waits here at most, in milliseconds. */
   readonly waitMs: number;
   /** Whether a further request would have to wait for a connection to the database. */
   readonly isDatabaseBusy: () => boolean;
@@ -36,7 +36,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
   let ticking: NodeJS.Timeout | undefined;
   let isTurning = false;
 
-  const begin = ({ request, response, answer }: Waiting) => {
+  const begin = ({ request, response, answer, since }: Waiting) => {
     countInTurn();
     let isBusy = true;
     busy++;
@@ -54,7 +54,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     };
     // Whoever is slow to send a body, or to take an answer, keeps nobody from being let in.
     response.once('prefinish', pause).once('close', pause);
-    answer();
+    answer(performance.now() - since);
     setImmediate(() => {
       // A body that comes together with its headers is there by now.
       if (request.complete) return;
@@ -131,8 +131,8 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     if (late && !late.response.closed) refuseOverload(late.request, late.response);
   };
 
-  /** Calls `answer` when it is the request's turn, or refuses it with 503. */
-  return (request: IncomingMessage, response: ServerResponse, answer: () => void): void => {
+  /** Calls `answer` when it is the request's turn, with how long it has waited for that, or refuses it with 503. */
+  return (request: IncomingMessage, response: ServerResponse, answer: (waitedMs: number) => void): void => {
     waiting.push({ request, response, answer, since: performance.now() });
     admitInTurn();
     if (waiting.length === 0) return;
@@ -148,7 +148,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
 type Waiting = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly answer: () => void;
+  readonly answer: (waitedMs: number) => void;
   readonly since: number;
 };
 

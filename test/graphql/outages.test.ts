@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -75,6 +76,48 @@ test('when no connection is had in time, the answer is 503 with UNAVAILABLE, and
   expect(refused.headers.get('Retry-After')).toBe('2');
   expect(waiting.status).toBe(200);
   expect(await read(graph, tenant.app, '{ app { name } }')).toEqual({ app: { name: 'Acme Backend' } });
+});
+
+describe('who had to wait for its turn first', () => {
+  const query = '{ app { name } }';
+
+  /** Two that have the connection or wait for it, and one that comes a little later and waits until one of them is gone. */
+  async function crowd() {
+    const changed = rename();
+    await until(async () => (await graph.database.owner.query(waitingStatements)).rows.length > 0);
+    const next = ask(graph, tenant.app, query);
+    await delay(200);
+    const since = performance.now();
+    const last = ask(graph, tenant.app, query).then((answer) => ({ answer, tookMs: performance.now() - since }));
+    return { changed, next, last };
+  }
+
+  test('is refused no later than who waits for a connection', async () => {
+    const { next, last } = await whileLocked(async () => {
+      const { changed, ...others } = await crowd();
+      await changed;
+      return others;
+    });
+
+    const { answer, tookMs } = await last;
+    for (const { status, body } of [await next, answer]) {
+      expect([status, body.errors?.[0]?.extensions?.code]).toEqual([503, 'UNAVAILABLE']);
+    }
+    // Were both waits as long, 1,300.
+    expect(tookMs).toBeLessThan(1050);
+  });
+
+  test('is served when one becomes free in time', async () => {
+    const { changed, next, last } = await whileLocked(async (holder) => {
+      const asked = await crowd();
+      await holder.query('rollback');
+      return asked;
+    });
+
+    const { answer } = await last;
+    const answers = [await changed, await next, answer];
+    expect(answers.map(({ status, body }) => [status, body.errors])).toEqual(Array(3).fill([200, undefined]));
+  });
 });
 
 test('a query of several statements is over with the first that takes too long', async () => {

@@ -189,7 +189,8 @@ test('PostgreSQL is slow: it answers, but later than the limit', async () => {
     withinMs: poolWaitMs + statementTimeoutMs,
     log: [],
     mostDescribed: 20,
-    forMs: 5000,
+    // Until who came in it has waited for its turn and a connection, and then for the lock.
+    forMs: 8000,
   });
 });
 
