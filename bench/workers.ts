@@ -1,21 +1,25 @@
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
-import { startTree, type Tree } from './data/startTree.ts';
+import { startTreeDatabase, type TreeService } from './data/startTree.ts';
 import { throughput } from './overload/throughput.ts';
 import { toBytes } from './overload/toBytes.ts';
 import { exitOnSignals } from './peers/exitOnSignals.ts';
 import { childrenOf, postmasterOf } from './peers/measure/processTimes.ts';
 
 /**
- * `npm run bench workers`: requests per second of one worker and of two, while PostgreSQL has the same cores in both runs: one of
- * this machine, two, and so on to all. They take turns, so that whatever else the machine does counts for both. Exits with 1 when
- * two are slower than one by more than measuring errs; says from which share on they pay.
+ * `npm run bench workers`: requests per second of one worker and of two on one PostgreSQL, which has the same cores for both: one of
+ * this machine, two, and so on to all. They take turns, so that whatever else the machine does counts for both; and both are started
+ * more than once, since two processes of the same differ, too, as long as they live. Exits with 1 when two are slower than one
+ * by more than measuring errs; says from which share on they pay.
  */
-const rounds = 5;
-const seconds = 3;
+const starts = 2;
+const rounds = 12;
+const seconds = 1;
+/** Each process compiles for itself. */
+const warmUpSeconds = 8;
 const clients = 32;
-/** Of medians, between two runs of the same. */
+/** Of all turns together, between two runs of the same. */
 const error = 0.05;
 
 const operations = {
@@ -24,32 +28,43 @@ const operations = {
     '{ app { users(first: 50) { nodes { id fullName email cardAssignments { card { name } } } } } }',
 };
 
+const cases = Array.from({ length: availableParallelism() }, (_, index) => index + 1).flatMap((cores) =>
+  Object.entries(operations).map(([operation, query]) => ({ cores, operation, query, one: 0, two: 0 })),
+);
+
 exitOnSignals();
 await using resources = new AsyncDisposableStack();
-const trees: Tree[] = [];
-for (const workers of ['1', '2']) {
-  const tree = await startTree({ WORKERS: workers, LOG_LEVEL: 'error' });
-  resources.defer(tree.stop);
-  trees.push(tree);
-}
-
-const rows = [];
-for (let cores = 1; cores <= availableParallelism(); cores++) {
-  for (const tree of trees) await limitPostgres(tree, cores);
-  for (const [operation, query] of Object.entries(operations)) {
-    const measured: number[][] = trees.map(() => []);
-    // The first one is for the compiler.
-    for (let round = 0; round <= rounds; round++) {
-      for (const [index, tree] of trees.entries()) {
-        const perSecond = await throughput(portOf(tree), toBytes(tree.token, query), clients, seconds);
-        if (round > 0) measured[index]?.push(perSecond);
+const database = await startTreeDatabase();
+resources.defer(database.stop);
+for (let start = 0; start < starts; start++) {
+  await using started = new AsyncDisposableStack();
+  const startWorkers = async (workers: number) => {
+    const service = await database.startService({ WORKERS: String(workers) });
+    started.defer(service.stop);
+    return service;
+  };
+  const services = { one: await startWorkers(1), two: await startWorkers(2) };
+  await limitPostgres(availableParallelism());
+  for (const query of Object.values(operations)) {
+    for (const service of Object.values(services)) await measure(service, query, warmUpSeconds);
+  }
+  for (const measured of cases) {
+    await limitPostgres(measured.cores);
+    for (let round = 0; round < rounds; round++) {
+      for (const workers of round % 2 === 0 ? (['one', 'two'] as const) : (['two', 'one'] as const)) {
+        const perSecond = await measure(services[workers], measured.query, seconds);
+        measured[workers] += perSecond / (starts * rounds);
       }
     }
-    const [one = Number.NaN, two = Number.NaN] = measured.map(median);
-    const factor = Math.round((two / one) * 100) / 100;
-    rows.push({ 'cores of PostgreSQL': cores, operation, 'one worker': Math.round(one), two: Math.round(two), factor });
   }
 }
+const rows = cases.map(({ cores, operation, one, two }) => ({
+  'cores of PostgreSQL': cores,
+  operation,
+  'one worker': Math.round(one),
+  two: Math.round(two),
+  factor: Math.round((two / one) * 100) / 100,
+}));
 console.table(rows);
 const paying = rows.find(({ factor }) => factor > 1 + error);
 console.log(
@@ -59,19 +74,15 @@ console.log(
 );
 process.exitCode = rows.every(({ factor }) => factor >= 1 - error) ? 0 : 1;
 
+function measure({ url, token }: TreeService, query: string, seconds: number): Promise<number> {
+  return throughput(Number(new URL(url).port), toBytes(token, query), clients, seconds);
+}
+
 /** The server with all of its sessions, and those that it will begin. */
-async function limitPostgres({ cluster }: Tree, cores: number): Promise<void> {
-  const postmaster = await postmasterOf(cluster);
+async function limitPostgres(cores: number): Promise<void> {
+  const postmaster = await postmasterOf(database.cluster);
   for (const pid of [postmaster, ...(await childrenOf(postmaster))]) {
     // A session may have ended meanwhile.
     await promisify(execFile)('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, String(pid)]).catch(() => undefined);
   }
-}
-
-function portOf({ url }: Tree): number {
-  return Number(new URL(url).port);
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }

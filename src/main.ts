@@ -49,7 +49,9 @@ async function serve(): Promise<void> {
 
 /** One process for each core, or as many as WORKERS says; SIGHUP replaces them one after the other. */
 async function superviseWorkers(config: Config, count: number, log: Log): Promise<void> {
-  cluster.setupPrimary({ serialization: 'advanced' });
+  // V8's helpers, four a process by default, would keep the other processes and PostgreSQL from their cores.
+  const helpers = Math.max(1, Math.min(4, Math.floor(availableParallelism() / count)));
+  cluster.setupPrimary({ serialization: 'advanced', execArgv: [...process.execArgv, `--v8-pool-size=${helpers}`] });
   // What they need of these comes by message.
   const fork = () =>
     cluster.fork({

@@ -12,13 +12,20 @@ import { createSecrets } from '../../src/secrets.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
 import { asStarted } from '../asStarted.ts';
 
+/** A PostgreSQL with the data, for services that are started on it. */
+export type TreeDatabase = {
+  /** Where its files are. */
+  cluster: string;
+  /** Starts the service; `environment` is added to its own. */
+  startService(environment?: Record<string, string>): Promise<TreeService>;
+  stop(): Promise<void>;
+};
+
 /** The service in a process of its own, so that its client's work is not its own. */
-export type Tree = {
+export type TreeService = {
   url: string;
   /** Of the process that was started; with several workers that of their supervisor. */
   pid: number;
-  /** Where the files of its PostgreSQL are. */
-  cluster: string;
   /** An access token with scope `app`. */
   token: string;
   /** A token of another application of the organization. */
@@ -32,44 +39,62 @@ export type Tree = {
   stop(): Promise<void>;
 };
 
-/**
- * Starts the service on an organization of 20,000 units, a chain of 100 levels among them, and 10,000 users, each with a card
- * and a token for external authentication. `environment` is added to the service's own.
- */
+export type Tree = TreeService & Pick<TreeDatabase, 'cluster'>;
+
+/** Starts both: the service, and a database of its own. */
 export async function startTree(environment: Record<string, string> = {}): Promise<Tree> {
+  await using resources = new AsyncDisposableStack();
+  const database = await startTreeDatabase();
+  resources.defer(database.stop);
+  const service = await database.startService(environment);
+  resources.defer(service.stop);
+  const both = resources.move();
+  return { ...service, cluster: database.cluster, stop: () => both.disposeAsync() };
+}
+
+/**
+ * Makes an organization of 20,000 units, a chain of 100 levels among them, and 10,000 users, each with a card and a token for
+ * external authentication.
+ */
+export async function startTreeDatabase(): Promise<TreeDatabase> {
   const key = randomBytes(32);
   const clientSecret = randomBytes(32).toString('base64url');
   const log = createLog('error');
+  await using resources = new AsyncDisposableStack();
   const dataDir = await createTestDataDirectory();
+  resources.defer(() => removeTestDataDirectory(dataDir));
   const postgres = await startMigrated(dataDir, log);
-  let service: ChildProcess | undefined;
-  const stop = async () => {
-    if (service && service.exitCode === null) {
-      service.kill('SIGTERM');
-      await once(service, 'exit');
-    }
-    await postgres.stop();
-    await removeTestDataDirectory(dataDir);
-  };
+  resources.defer(() => postgres.stop());
 
-  try {
-    const owner = createOwnerPool(postgres.ownerUrl, log);
-    await applyDocument(owner, organization(clientSecret), { secrets: createSecrets([key]), report: () => undefined });
-    await owner.query('vacuum analyze');
-    await owner.end();
+  const owner = createOwnerPool(postgres.ownerUrl, log);
+  await applyDocument(owner, organization(clientSecret), { secrets: createSecrets([key]), report: () => undefined });
+  await owner.query('vacuum analyze');
+  await owner.end();
 
-    service = spawn(process.execPath, [...asStarted.options, main], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        ...asStarted.env,
-        HOST: '127.0.0.1',
-        PORT: '0',
+  const all = resources.move();
+  return {
+    cluster: postgres.cluster,
+    startService: (environment = {}) =>
+      startService(clientSecret, {
         AUTH_DATABASE_URL: postgres.authUrl,
         SECRET_KEY: key.toString('base64'),
-        LOG_LEVEL: 'error',
         ...environment,
-      },
-    });
+      }),
+    stop: () => all.disposeAsync(),
+  };
+}
+
+async function startService(clientSecret: string, environment: Record<string, string>): Promise<TreeService> {
+  const service = spawn(process.execPath, [...asStarted.options, main], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...asStarted.env, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', ...environment },
+  });
+  const stop = async () => {
+    if (service.exitCode !== null) return;
+    service.kill('SIGTERM');
+    await once(service, 'exit');
+  };
+  try {
     const url = await addressOf(service);
     const token = await getToken(url, 'tree', clientSecret);
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: graphqlResponse };
@@ -77,7 +102,6 @@ export async function startTree(environment: Record<string, string> = {}): Promi
     return {
       url,
       pid,
-      cluster: postgres.cluster,
       token,
       grantToken: () => getToken(url, 'other', clientSecret),
       stop,
