@@ -22,12 +22,16 @@ let pgbouncer: PgBouncer;
 let service: TestProcess;
 let tenant: TenantWithSecret;
 let clients: Clients;
+const resources = new AsyncDisposableStack();
 
 beforeAll(async () => {
   postgres = await startPostgresServer();
+  resources.defer(() => postgres.remove());
   owner = new Pool({ connectionString: postgres.ownerUrl, max: 2 });
   owner.on('error', () => undefined);
+  resources.defer(() => owner.end());
   pgbouncer = await startPgBouncer(program, postgres.authUrl);
+  resources.defer(() => pgbouncer.stop());
   tenant = await createTenantWithSecret(owner);
   service = startProcess([], {
     PATH: process.env.PATH ?? '',
@@ -40,19 +44,18 @@ beforeAll(async () => {
     SLOW_MS: '600000',
     THROTTLE_REQUESTS_PER_MINUTE: '1000000',
   });
+  resources.defer(async () => {
+    service.signal('SIGTERM');
+    await service.exited;
+  });
   await service.says('Graph Query Service: http');
   clients = startClients(() => addressOf(service), tenant);
+  resources.defer(() => clients.stop());
   await until(() => kinds.every((kind) => successesOf(clients, kind, 0).length > 5));
 }, 120_000);
 
-afterAll(async () => {
-  await clients.stop();
-  service.signal('SIGTERM');
-  await service.exited;
-  await pgbouncer.stop();
-  await owner.end();
-  await postgres.remove();
-});
+// What was started, should something be missing.
+afterAll(() => resources.disposeAsync());
 
 test('a statement ends at the limit that PgBouncer sets in the place of the service', async () => {
   const holder = await owner.connect();
