@@ -16,6 +16,7 @@ const { createLog } = await import('../src/log.ts');
 const { applyDocument } = await import('../src/provisioning/applyDocument.ts');
 const { createSecrets } = await import('../src/secrets.ts');
 const { startService } = await import('../src/service.ts');
+const { testPasswords } = await import('../test/support/passwords.ts');
 const { createTestDataDirectory, removeTestDataDirectory } = await import('../test/support/dataDirectory.ts');
 
 const rounds = 1000;
@@ -122,7 +123,11 @@ async function provision(owner: Pool, turn: number): Promise<void> {
   }));
   const applications = turn === 0 ? [{ name: 'Bench', clientId: 'bench', clientSecret }] : [];
   const document = { organizations: [{ name: `Bench ${turn}`, applications, users: people }] };
-  await applyDocument(owner, document, { secrets: createSecrets([key]), report: () => undefined });
+  await applyDocument(owner, document, {
+    secrets: createSecrets([key]),
+    passwords: testPasswords,
+    report: () => undefined,
+  });
 }
 
 function compared(what: string, unit: string, recording: number, plain: number) {

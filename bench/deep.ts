@@ -14,6 +14,7 @@ const { createLog } = await import('../src/log.ts');
 const { applyDocument } = await import('../src/provisioning/applyDocument.ts');
 const { createSecrets } = await import('../src/secrets.ts');
 const { startService } = await import('../src/service.ts');
+const { testPasswords } = await import('../test/support/passwords.ts');
 const { createTestDataDirectory, removeTestDataDirectory } = await import('../test/support/dataDirectory.ts');
 
 const levels = 100;
@@ -59,7 +60,11 @@ async function provisionChain(): Promise<void> {
   const applications = [{ name: 'Deep', clientId: 'deep', clientSecret }];
   const document = { organizations: [{ name: 'Deep', applications, units: [chain(1)] }] };
   const owner = createOwnerPool(postgres.ownerUrl, log);
-  await applyDocument(owner, document, { secrets: createSecrets([key]), report: () => undefined });
+  await applyDocument(owner, document, {
+    secrets: createSecrets([key]),
+    passwords: testPasswords,
+    report: () => undefined,
+  });
   await owner.end();
 }
 

@@ -138,6 +138,8 @@ const environment = z.object({
   LIMIT_FIELDS: limit(1000),
   LIMIT_CONNECTIONS: limit(110),
   LIMIT_ROWS: limit(10_000),
+  ARGON2_MEMORY_KIB: wholeNumber(32, 4_194_304).default(65_536),
+  ARGON2_PASSES: wholeNumber(1, 1000).default(3),
   THROTTLE_REQUESTS_PER_MINUTE: limit(600),
   THROTTLE_FAILURES_PER_MINUTE: limit(60),
   THROTTLE_FAILURES_PER_ACCOUNT: limit(20),
@@ -261,6 +263,8 @@ function toConfig(env: z.output<typeof environment>) {
       connections: env.LIMIT_CONNECTIONS,
       rows: env.LIMIT_ROWS,
     },
+    /** Of argon2id; by default RFC 9106's second recommendation, about 0.1 s. */
+    passwordCost: { memoryKib: env.ARGON2_MEMORY_KIB, passes: env.ARGON2_PASSES },
     /** Contract section 5, first row. */
     throttle: {
       requestsPerMinute: env.THROTTLE_REQUESTS_PER_MINUTE,

@@ -3,6 +3,7 @@ import { createDataDirectory, keep, lockDataDirectory } from './database/dataDir
 import { startMigrated } from './database/openDatabase.ts';
 import { createOwnerPool } from './database/pools.ts';
 import type { Log } from './log.ts';
+import { createPasswords } from './oauth/passwords.ts';
 import {
   createDemoCredentials,
   type DemoCredentials,
@@ -42,7 +43,7 @@ export async function lockEmbedded({ database }: Config, resources: AsyncDisposa
  * `resources`. Its directory is locked by now.
  */
 export async function openServerDatabase(
-  { database, explorers }: Config,
+  { database, explorers, passwordCost }: Config,
   { url, keys }: { readonly url: string; readonly keys: readonly [Buffer, ...Buffer[]] },
   log: Log,
   resources: AsyncDisposableStack,
@@ -55,11 +56,11 @@ export async function openServerDatabase(
 
   // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
   const demo = await keep(database.dataDir, 'demo.json', createDemoCredentials);
-  const secrets = createSecrets(keys);
+  const sealing = { secrets: createSecrets(keys), passwords: createPasswords(passwordCost) };
   const owner = createOwnerPool(ownerUrl, log);
   try {
-    if (await provisionDemo(owner, secrets, demo)) log.info('provisioned the demo organization');
-    if (explorers) await registerDemoGraphiql(owner, secrets, url);
+    if (await provisionDemo(owner, sealing, demo)) log.info('provisioned the demo organization');
+    if (explorers) await registerDemoGraphiql(owner, sealing, url);
   } finally {
     await owner.end();
   }

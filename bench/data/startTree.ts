@@ -10,6 +10,7 @@ import { createLog } from '../../src/log.ts';
 import { applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
+import { testPasswords } from '../../test/support/passwords.ts';
 import { asStarted } from '../asStarted.ts';
 
 /** A PostgreSQL with the data, for services that are started on it. */
@@ -67,7 +68,11 @@ export async function startTreeDatabase(): Promise<TreeDatabase> {
   resources.defer(() => postgres.stop());
 
   const owner = createOwnerPool(postgres.ownerUrl, log);
-  await applyDocument(owner, organization(clientSecret), { secrets: createSecrets([key]), report: () => undefined });
+  await applyDocument(owner, organization(clientSecret), {
+    secrets: createSecrets([key]),
+    passwords: testPasswords,
+    report: () => undefined,
+  });
   await owner.query('vacuum analyze');
   await owner.end();
 

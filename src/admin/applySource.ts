@@ -8,8 +8,8 @@ import type { AdminContext } from './withOwner.ts';
  * @param source the file's JSON
  * @throws {DocumentError} nothing was changed
  */
-export function applySource(source: unknown, { owner, keys }: AdminContext): Promise<Applied> {
-  return applyDocument(owner, source, { secrets: createSecrets(keys), report: atMostOnceASecond() });
+export function applySource(source: unknown, { owner, keys, passwords }: AdminContext): Promise<Applied> {
+  return applyDocument(owner, source, { secrets: createSecrets(keys), passwords, report: atMostOnceASecond() });
 }
 
 function atMostOnceASecond(): (message: string) => void {

@@ -28,7 +28,7 @@ export function addUserCommands(program: Command, run: Run, runWithInput: RunWit
   ).action((user: UserName) =>
     runWithInput(
       () => readLine('password'),
-      ({ owner }, password) => setPassword(owner, user, password),
+      ({ owner, passwords }, password) => setPassword(owner, passwords, user, password),
     ),
   );
   aboutUser('disable-user', 'refuses a user and all tokens, from the next request on').action((user: UserName) =>

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { ownerTransaction } from '../database/ownerTransaction.ts';
-import { hashPassword } from '../oauth/passwords.ts';
+import type { Passwords } from '../oauth/passwords.ts';
 import * as fields from '../provisioning/fields.ts';
 import { StartupError } from '../startupError.ts';
 import { type FoundUser, findUser, nameOf, type UserName } from './findUser.ts';
@@ -10,10 +10,10 @@ import { type FoundUser, findUser, nameOf, type UserName } from './findUser.ts';
  *
  * @throws {StartupError} when the password is too short or too long
  */
-export async function setPassword(owner: Pool, name: UserName, password: string) {
+export async function setPassword(owner: Pool, passwords: Passwords, name: UserName, password: string) {
   const checked = fields.password.safeParse(password);
   if (!checked.success) throw new StartupError(`The password ${checked.error.issues[0]?.message}.`);
-  const passwordHash = await hashPassword(checked.data);
+  const passwordHash = await passwords.hash(checked.data);
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);
     await client.query(

@@ -4,6 +4,7 @@ import { migrationsAreCurrent } from '../database/migrate.ts';
 import { openDatabase } from '../database/openDatabase.ts';
 import { createOwnerPool } from '../database/pools.ts';
 import { createLog } from '../log.ts';
+import { createPasswords, type Passwords } from '../oauth/passwords.ts';
 import { secretKeys } from '../secretKey.ts';
 import { StartupError } from '../startupError.ts';
 
@@ -13,6 +14,7 @@ export type AdminContext = {
   owner: Pool;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
   keys: readonly [Buffer, ...Buffer[]];
+  passwords: Passwords;
 };
 
 /**
@@ -30,7 +32,7 @@ export async function withOwner<T>(config: Config, work: (context: AdminContext)
       if (!(await migrationsAreCurrent(owner))) {
         throw new StartupError('The database lacks migrations; run `npm run db:migrate` first.');
       }
-      return await work({ owner, keys });
+      return await work({ owner, keys, passwords: createPasswords(config.passwordCost) });
     } finally {
       await owner.end();
     }

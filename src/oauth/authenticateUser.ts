@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { inOrganization } from './inOrganization.ts';
-import { refuseIfBusy, verifyPassword } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle/createThrottle.ts';
 
 /** A try to sign in. */
@@ -15,35 +15,34 @@ export type SignIn = {
  * The id of the person with this e-mail address and password in this organization; null when either is wrong, the person
  * is disabled, locked out or without a password. Null takes as long whatever the reason, and no caller can tell one from another.
  *
- * Every password comes here, from the token endpoint as from the sign-in page, so that their failures count together
- * against the account. That a request of this address has failed is the caller's to count (`Throttle.countFailure`).
- * A hash whose parameters are out of date is renewed when the password is known to be right.
- *
  * @throws {OAuthError} temporarily_unavailable when too many people are signing in at once
  */
-export async function authenticateUser(
-  pool: Pool,
-  throttle: Throttle,
-  organizationId: string,
-  requestId: string,
-  { username, password, address }: SignIn,
-): Promise<string | null> {
-  refuseIfBusy();
-  const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
-  const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
-  return throttle.tryAccount(account, address, async (locked) => {
-    // Nobody is refused before the password was verified, or the time would say why.
-    const passwordHash = user && !user.disabled && !locked ? user.password_hash : null;
-    const { matches, renewedHash } = await verifyPassword(passwordHash, password);
-    if (!matches || !user) return null;
+export type AuthenticateUser = (organizationId: string, requestId: string, signIn: SignIn) => Promise<string | null>;
 
-    if (renewedHash !== null) {
-      await inOrganization(pool, organizationId, requestId, (database) =>
-        replaceHash(database, user.id, passwordHash, renewedHash),
-      );
-    }
-    return user.id;
-  });
+/**
+ * The one place that verifies passwords, for the token endpoint as for the sign-in page, so that their failures count
+ * together against the account. That a request of this address has failed is the caller's to count (`Throttle.countFailure`).
+ * A hash whose parameters are out of date is renewed when the password is known to be right.
+ */
+export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords: Passwords): AuthenticateUser {
+  return async (organizationId, requestId, { username, password, address }) => {
+    passwords.refuseIfBusy();
+    const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
+    const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
+    return throttle.tryAccount(account, address, async (locked) => {
+      // Nobody is refused before the password was verified, or the time would say why.
+      const passwordHash = user && !user.disabled && !locked ? user.password_hash : null;
+      const { matches, renewedHash } = await passwords.verify(passwordHash, password);
+      if (!matches || !user) return null;
+
+      if (renewedHash !== null) {
+        await inOrganization(pool, organizationId, requestId, (database) =>
+          replaceHash(database, user.id, passwordHash, renewedHash),
+        );
+      }
+      return user.id;
+    });
+  };
 }
 
 type UserRow = { id: string; password_hash: string | null; disabled: boolean };

@@ -5,6 +5,7 @@ import type { Secrets } from '../secrets.ts';
 import { allowOnly } from './allowOnly.ts';
 import { authenticateBearer } from './authenticateBearer.ts';
 import { authenticateClient } from './authenticateClient.ts';
+import { createAuthenticateUser } from './authenticateUser.ts';
 import { createAuthorizeRouter } from './authorize/authorizeRouter.ts';
 import { inQueryOfEmptyPost } from './grants/externalAuthenticationToken.ts';
 import { handleErrors } from './handleErrors.ts';
@@ -12,6 +13,7 @@ import { authenticateCaller, introspect, type UserIdOf } from './introspect.ts';
 import { describeServer } from './metadata.ts';
 import { noStore } from './noStore.ts';
 import { readParameters, refuseQueryCredentials } from './parameters.ts';
+import { createPasswords, type PasswordCost } from './passwords.ts';
 import { revoke, revokeBearer } from './revoke.ts';
 import { createThrottle, type ThrottledBy, type ThrottleLimits } from './throttle/createThrottle.ts';
 import { refuseBadParameters, refuseWrongClient } from './tokenChecks.ts';
@@ -24,7 +26,7 @@ export type OauthContext = {
   secrets: Secrets;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
   keys: readonly [Buffer, ...Buffer[]];
-  config: { throttle: ThrottleLimits };
+  config: { throttle: ThrottleLimits; passwordCost: PasswordCost };
   /** The specification's `{base_url}`: the issuer. */
   url: string;
   log: Log;
@@ -39,10 +41,11 @@ export function createOauthRouter(context: OauthContext): Router {
   const throttle = createThrottle(pool, keys[0], config.throttle, onThrottled);
   const client = [authenticateClient(pool), throttle.limitClient];
   const bearer = [authenticateBearer(pool), throttle.limitClient, refuseQueryCredentials];
-  const exchange = createTokenExchange(pool, secrets, throttle);
+  const authenticateUser = createAuthenticateUser(pool, throttle, createPasswords(config.passwordCost));
+  const exchange = createTokenExchange(pool, secrets, authenticateUser);
 
   router.use(['/oauth', '/.well-known/oauth-authorization-server'], noStore);
-  router.use(createAuthorizeRouter({ pool, keys, throttle, url, log }));
+  router.use(createAuthorizeRouter({ pool, keys, throttle, authenticateUser, url, log }));
   router.use('/oauth', throttle.limitAddress);
   router
     .route('/oauth/token')

@@ -4,19 +4,19 @@ import type { Pool } from 'pg';
 import { factsOf } from '../http/facts.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Client } from './authenticateClient.ts';
+import type { AuthenticateUser } from './authenticateUser.ts';
 import { authorizationCode } from './grants/authorizationCode.ts';
 import { clientCredentials } from './grants/clientCredentials.ts';
 import { externalAuthenticationToken } from './grants/externalAuthenticationToken.ts';
 import { password } from './grants/password.ts';
 import { refreshToken } from './grants/refreshToken.ts';
-import type { Throttle } from './throttle/createThrottle.ts';
 
 /** The grant types of `POST /oauth/token`; whoever gets here is who they say, and their parameters are in order. */
-export function createTokenExchange(pool: Pool, secrets: Secrets, throttle: Throttle): RequestHandler {
+export function createTokenExchange(pool: Pool, secrets: Secrets, authenticateUser: AuthenticateUser): RequestHandler {
   const server = oauth2orize.createServer<Client>();
   server.exchange('client_credentials', clientCredentials(pool));
   server.exchange('password', externalAuthenticationToken(pool, secrets));
-  server.exchange('password', password(pool, throttle));
+  server.exchange('password', password(pool, authenticateUser));
   server.exchange('authorization_code', authorizationCode(pool));
   server.exchange('refresh_token', refreshToken(pool));
   const exchange = server.token();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { ownerTransaction } from '../database/ownerTransaction.ts';
+import type { Passwords } from '../oauth/passwords.ts';
 import type { Secrets } from '../secrets.ts';
 import { findAccessProblems, readAccessibleUnits, type UnitIds, writeAccess } from './access.ts';
 import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';
@@ -16,6 +17,7 @@ import { type ExistingUser, findUserProblems, readUsers, writeUsers } from './us
 
 export type ApplyOptions = {
   secrets: Secrets;
+  passwords: Passwords;
   /** Is told how far it is, for people to read. */
   report: (message: string) => void;
 };
@@ -94,7 +96,7 @@ async function write(
   client: ClientBase,
   { organizations }: Document,
   existing: Existing,
-  { secrets, report }: ApplyOptions,
+  { secrets, passwords, report }: ApplyOptions,
 ): Promise<Applied> {
   const { organizationIds } = existing;
   const applications = entriesOf(organizations, organizationIds, 'applications');
@@ -105,7 +107,7 @@ async function write(
   await writeUsers(client, users, existing.users, secrets, report);
   await writeAccess(client, users, existing.users, existing.unitIds);
   await writeCards(client, users, existing.users);
-  await writePasswords(client, users, existing.users, report);
+  await writePasswords(client, users, existing.users, passwords, report);
 
   return {
     organizations: organizations.map(({ name, applications }, index) => ({

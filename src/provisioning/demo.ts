@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
-import type { Secrets } from '../secrets.ts';
 import { createClientSecret } from './applications.ts';
-import { applyDocument } from './applyDocument.ts';
+import { type ApplyOptions, applyDocument } from './applyDocument.ts';
 
 /** What opens the demo; random, so that no two installations share it. */
 export type DemoCredentials = {
@@ -28,14 +27,14 @@ export function createDemoCredentials(): DemoCredentials {
  * @param owner connections as the owner of the tables
  * @returns whether it was provisioned now
  */
-export async function provisionDemo(owner: Pool, secrets: Secrets, credentials: DemoCredentials): Promise<boolean> {
+export async function provisionDemo(owner: Pool, sealing: Sealing, credentials: DemoCredentials): Promise<boolean> {
   const existing = await owner.query(
     `select from app_hidden.organizations where name = 'Demo'
      union all
      select from oauth.applications where client_id like 'demo-%'`,
   );
   if (existing.rowCount) return false;
-  await applyDocument(owner, demoDocument(credentials), { secrets, report: () => undefined });
+  await applyDocument(owner, demoDocument(credentials), { ...sealing, report: () => undefined });
   return true;
 }
 
@@ -45,7 +44,7 @@ export async function provisionDemo(owner: Pool, secrets: Secrets, credentials: 
  *
  * @param url the service's base URL
  */
-export async function registerDemoGraphiql(owner: Pool, secrets: Secrets, url: string): Promise<void> {
+export async function registerDemoGraphiql(owner: Pool, sealing: Sealing, url: string): Promise<void> {
   const demo = await owner.query(
     `select from oauth.applications a join app_hidden.organizations o on o.id = a.organization_id
      where o.name = 'Demo' and a.client_id = 'demo-backend'`,
@@ -60,8 +59,11 @@ export async function registerDemoGraphiql(owner: Pool, secrets: Secrets, url: s
     redirectUris: [...new Set([`${url}/graphiql`, 'http://127.0.0.1/graphiql'])],
   };
   const document = { organizations: [{ name: 'Demo', applications: [graphiql] }] };
-  await applyDocument(owner, document, { secrets, report: () => undefined });
+  await applyDocument(owner, document, { ...sealing, report: () => undefined });
 }
+
+/** What its secrets and passwords are kept by. */
+type Sealing = Pick<ApplyOptions, 'secrets' | 'passwords'>;
 
 const demoDocument = ({ clientSecret, password, externalAuthenticationToken }: DemoCredentials) => ({
   organizations: [

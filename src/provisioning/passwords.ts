@@ -1,14 +1,15 @@
 import type { ClientBase } from 'pg';
-import { hashPassword } from '../oauth/passwords.ts';
+import type { Passwords } from '../oauth/passwords.ts';
 import type { User } from './document.ts';
 import { type Entry, forRows } from './rows.ts';
 import type { ExistingUser } from './users.ts';
 
-/** Sets the password of users who have none; nobody's password changes. Each takes a moment and 64 MiB. */
+/** Sets the password of users who have none; nobody's password changes. Each takes a moment and, by default, 64 MiB. */
 export async function writePasswords(
   client: ClientBase,
   users: readonly Entry<User>[],
   existing: readonly ExistingUser[],
+  passwords: Passwords,
   report: (message: string) => void,
 ): Promise<void> {
   const missing = users.flatMap(({ organizationId, value: { password } }, index) => {
@@ -21,7 +22,7 @@ export async function writePasswords(
       batch.map(async ({ organizationId, userId, password }) => ({
         organization_id: organizationId,
         user_id: userId,
-        password_hash: await hashPassword(password),
+        password_hash: await passwords.hash(password),
       })),
     );
     await forRows(client, rows, setPasswords);

@@ -1,24 +1,17 @@
 import { purgeExpired } from '../../src/oauth/purgeExpired.ts';
 import { applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import {
-  createTenant,
-  createUser,
-  type GraphTest,
-  newExternalToken,
-  read,
-  startGraphTest,
-  type Tenant,
-} from '../graphql/support.ts';
+import { createTenant, createUser, type GraphTest, newExternalToken, read, type Tenant } from '../graphql/support.ts';
+import { testPasswords } from '../support/passwords.ts';
+import { shareService } from '../support/sharedService.ts';
 import { undone } from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const query = async (statement: string, values: unknown[] = []) =>
   (await graph.database.owner.query(statement, values)).rows;
@@ -183,6 +176,7 @@ describe('the history', () => {
     const apply = () =>
       applyDocument(graph.database.owner, document, {
         secrets: createSecrets([Buffer.alloc(32)]),
+        passwords: testPasswords,
         report: () => undefined,
       });
     const counts = () =>

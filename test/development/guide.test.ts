@@ -6,8 +6,8 @@ import {
   createTenant,
   createUnit,
   createViewer,
-  type GraphTest,
   grantAccess,
+  type OwnGraphTest,
   read,
   startGraphTest,
   type Tenant,
@@ -20,7 +20,7 @@ type Block = { language: 'sql' | 'graphql' | 'json'; text: string };
 const guide = new URL('../../docs/changing-the-schema.md', import.meta.url);
 
 let blocks: Block[];
-let graph: GraphTest;
+let graph: OwnGraphTest;
 let tenant: Tenant;
 let depot: TestUnit;
 beforeAll(async () => {

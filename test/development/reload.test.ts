@@ -5,14 +5,14 @@ import {
   createUnit,
   createUser,
   expectRefused,
-  type GraphTest,
+  type OwnGraphTest,
   read,
   startGraphTest,
   type Tenant,
 } from '../graphql/support.ts';
 import { until } from '../support/until.ts';
 
-let graph: GraphTest;
+let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
   graph = await startGraphTest({ EXPLORERS: 'true', DATABASE_POOL_SIZE: '4' });

@@ -1,13 +1,5 @@
-import {
-  createTenant,
-  createUnit,
-  createViewer,
-  type GraphTest,
-  grantAccess,
-  read,
-  startGraphTest,
-  type TestUnit,
-} from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import { createTenant, createUnit, createViewer, type GraphTest, grantAccess, read, type TestUnit } from './support.ts';
 
 const levels = 100;
 
@@ -15,7 +7,7 @@ let graph: GraphTest;
 let app: string;
 let person: string;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   const tenant = await createTenant(graph);
   const viewer = await createViewer(tenant);
   app = tenant.app;
@@ -26,7 +18,6 @@ beforeAll(async () => {
     if (level === 0) await grantAccess(tenant, viewer, parent);
   }
 });
-afterAll(() => graph.stop());
 
 type Nested = { name: string; children?: { nodes?: Nested[]; edges?: { node: Nested }[] } };
 

@@ -1,4 +1,5 @@
 import { createToken, hashToken } from '../../src/token/format.ts';
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
@@ -7,18 +8,16 @@ import {
   expectRefused,
   type GraphTest,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
   await createUser(tenant, { externalIdentifier: 'u-1', fullName: 'Grace Hopper' });
 });
-afterAll(() => graph.stop());
 
 const change = 'mutation { userUpdate(externalIdentifier: "u-1", fullName: "Somebody Else") { user { fullName } } }';
 
@@ -69,7 +68,8 @@ describe('a token that has ended since the request before opens nothing', () => 
     for (const answer of answers) expectRefused(answer, 401, { code: 'UNAUTHENTICATED' });
     expect(before.status).not.toBe(401);
     const { rows } = await tenant.owner.query(
-      "select full_name from app_public.users where external_identifier = 'u-1'",
+      "select full_name from app_public.users where organization_id = $1 and external_identifier = 'u-1'",
+      [tenant.organizationId],
     );
     expect(rows).toEqual([{ full_name: 'Grace Hopper' }]);
   });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
@@ -10,7 +11,6 @@ import {
   type GraphTest,
   newExternalToken,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
@@ -21,10 +21,9 @@ describe('externalAuthenticationToken', () => {
   let graph: GraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
-    graph = await startGraphTest();
+    graph = await shareService();
     tenant = await createTenant(graph);
   });
-  afterAll(() => graph.stop());
 
   it('is in clear for an application, wherever it reads the user', async () => {
     const token = newExternalToken();

@@ -1,19 +1,10 @@
-import {
-  createCard,
-  createTenant,
-  createUnit,
-  createViewer,
-  type GraphTest,
-  grantAccess,
-  read,
-  startGraphTest,
-} from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import { createCard, createTenant, createUnit, createViewer, type GraphTest, grantAccess, read } from './support.ts';
 
 let graph: GraphTest;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
 });
-afterAll(() => graph.stop());
 
 /** Ada with a card of each type, and one unit with a child that she may access. */
 async function createAcme() {

@@ -1,3 +1,4 @@
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
@@ -9,7 +10,6 @@ import {
   globalId,
   grantAccess,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
@@ -18,10 +18,9 @@ let tenant: Tenant;
 let viewer: string;
 let connections: Record<ConnectionName, Connection>;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   await createRows();
 });
-afterAll(() => graph.stop());
 
 type Row = { id: string; externalIdentifier: string | null };
 type Connection = {

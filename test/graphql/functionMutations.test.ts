@@ -1,6 +1,6 @@
-import { ask, createTenant, createUnit, type GraphTest, read, startGraphTest, type Tenant } from './support.ts';
+import { ask, createTenant, createUnit, type OwnGraphTest, read, startGraphTest, type Tenant } from './support.ts';
 
-let graph: GraphTest;
+let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
   graph = await startGraphTest();

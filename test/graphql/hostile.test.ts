@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { shareService } from '../support/sharedService.ts';
 import { hostileDocuments } from './hostileDocuments.ts';
 import { ask, createTenant, expectRefused, type GraphTest, read, startGraphTest } from './support.ts';
 
 let graph: GraphTest;
 let token: string;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   token = (await createTenant(graph)).app;
 });
-afterAll(() => graph.stop());
 
 // Nothing that a client sends is a failure of the service.
 afterEach(() => {

@@ -1,5 +1,14 @@
 import { getIntrospectionQuery } from 'postgraphile/graphql';
-import { ask, createTenant, expectRefused, type GraphTest, read, startGraphTest } from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import {
+  ask,
+  createTenant,
+  expectRefused,
+  type GraphTest,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+} from './support.ts';
 
 const introspections: [what: string, query: string][] = [
   ['by the query of GraphQL.js', getIntrospectionQuery()],
@@ -32,9 +41,8 @@ const more = [
 describe('by default', () => {
   let graph: GraphTest;
   beforeAll(async () => {
-    graph = await startGraphTest();
+    graph = await shareService();
   });
-  afterAll(() => graph.stop());
 
   it.each(introspections)('introspection %s is answered without a token', async (_what, query) => {
     const { status, body } = await ask(graph, null, query);
@@ -87,7 +95,7 @@ describe('by default', () => {
 });
 
 describe('with PUBLIC_INTROSPECTION=false', () => {
-  let graph: GraphTest;
+  let graph: OwnGraphTest;
   beforeAll(async () => {
     graph = await startGraphTest({ PUBLIC_INTROSPECTION: 'false' });
   });

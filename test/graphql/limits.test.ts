@@ -1,3 +1,4 @@
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
@@ -7,6 +8,7 @@ import {
   expectRefused,
   type GraphTest,
   grantAccess,
+  type OwnGraphTest,
   startGraphTest,
   type Tenant,
 } from './support.ts';
@@ -27,10 +29,9 @@ describe('a document', () => {
   let graph: GraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
-    graph = await startGraphTest();
+    graph = await shareService();
     tenant = await createTenant(graph);
   });
-  afterAll(() => graph.stop());
 
   /** Each limit: a document of exactly this size, written for any size. */
   const documents: [limit: string, most: number, write: (size: number) => string][] = [
@@ -108,7 +109,7 @@ describe('a document', () => {
 });
 
 describe('an answer', () => {
-  let graph: GraphTest;
+  let graph: OwnGraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
     graph = await startGraphTest({ LIMIT_ROWS: '20' });

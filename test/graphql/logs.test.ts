@@ -5,7 +5,7 @@ import {
   createUser,
   expectTokens,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   type TestUser,
   token,
@@ -25,7 +25,7 @@ beforeAll(async () => {
   // Libraries print to the console what they think a developer should read.
   for (const method of ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const)
     console[method] = (...values: unknown[]) => void printed.push(inspect(values, { depth: 10 }));
-  service = await startOauthTest();
+  service = await shareOauthTest();
   application = await createApplication(service, {
     scopes: ['app', 'me'],
     secret: 'marker-client-secret-of-32-characters',
@@ -34,7 +34,6 @@ beforeAll(async () => {
   user = await createUser(service, { password: 'marker-password-of-the-user' });
 });
 afterAll(async () => {
-  await service.stop();
   Object.assign(console, realConsole);
 });
 

@@ -1,23 +1,14 @@
-import {
-  ask,
-  createTenant,
-  createUser,
-  expectRefused,
-  type GraphTest,
-  read,
-  startGraphTest,
-  type Tenant,
-} from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import { ask, createTenant, createUser, expectRefused, type GraphTest, read, type Tenant } from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
 let id: string;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
   ({ id } = await createUser(tenant, { externalIdentifier: 'u-1' }));
 });
-afterAll(() => graph.stop());
 
 const users = (args: string) => `app { users(${args}) { totalCount } }`;
 const one = { app: { users: { totalCount: 1 } } };

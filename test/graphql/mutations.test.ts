@@ -1,23 +1,14 @@
-import {
-  ask,
-  createTenant,
-  createUser,
-  expectErrors,
-  type GraphTest,
-  read,
-  startGraphTest,
-  type Tenant,
-} from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import { ask, createTenant, createUser, expectErrors, type GraphTest, read, type Tenant } from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
 });
 beforeEach(async () => {
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const users = async () =>
   (

@@ -1,3 +1,4 @@
+import { shareService } from '../support/sharedService.ts';
 import {
   createCard,
   createTenant,
@@ -8,16 +9,14 @@ import {
   grantAccess,
   issueToken,
   read,
-  startGraphTest,
 } from './support.ts';
 
 let graph: GraphTest;
 let acme: Awaited<ReturnType<typeof createAcme>>;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   acme = await createAcme();
 });
-afterAll(() => graph.stop());
 
 async function createAcme() {
   const tenant = await createTenant(graph);

@@ -1,14 +1,14 @@
+import { shareService } from '../support/sharedService.ts';
 import { until } from '../support/until.ts';
-import { type Answer, ask, createTenant, createUser, type GraphTest, startGraphTest, type Tenant } from './support.ts';
+import { type Answer, ask, createTenant, createUser, type GraphTest, type Tenant } from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
   await createUser(tenant, { fullName: 'Grace Hopper' });
 });
-afterAll(() => graph.stop());
 
 /** The same selection, and beside it as many rows as make another thread run the operation. */
 const short = (selection: string) => `{ app { ${selection} } }`;

@@ -8,14 +8,14 @@ import {
   createUser,
   expectErrors,
   expectRefused,
-  type GraphTest,
+  type OwnGraphTest,
   read,
   startGraphTest,
   type Tenant,
   type TestUser,
 } from './support.ts';
 
-let graph: GraphTest;
+let graph: OwnGraphTest;
 let tenant: Tenant;
 let user: TestUser;
 beforeAll(async () => {

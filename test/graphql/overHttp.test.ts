@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { serverAudits } from 'graphql-http';
-import { createTenant, type GraphTest, startGraphTest } from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import { createTenant, type GraphTest } from './support.ts';
 
 let graph: GraphTest;
 let token: string;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   token = (await createTenant(graph)).app;
 });
-afterAll(() => graph.stop());
 
 const jsonType = 'application/json; charset=utf-8';
 const graphqlType = 'application/graphql-response+json; charset=utf-8';

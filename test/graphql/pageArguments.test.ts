@@ -1,3 +1,4 @@
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
@@ -9,7 +10,6 @@ import {
   globalId,
   grantAccess,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
@@ -17,7 +17,7 @@ let graph: GraphTest;
 let tenant: Tenant;
 let viewer: string;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
   const person = await createViewer(tenant);
   viewer = person.token;
@@ -28,7 +28,6 @@ beforeAll(async () => {
   await createUnit(tenant, { name: 'Second root' });
   await grantAccess(tenant, person, root);
 });
-afterAll(() => graph.stop());
 
 /** Each connection as a document around its arguments, and the token that may ask for it. */
 type Connection = { wrap: (args: string, fields: string) => string; token: () => string };

@@ -1,3 +1,4 @@
+import { shareService } from '../support/sharedService.ts';
 import {
   createTenant,
   createUnit,
@@ -6,7 +7,6 @@ import {
   type GraphTest,
   grantAccess,
   read,
-  startGraphTest,
   type Tenant,
   type TestUnit,
 } from './support.ts';
@@ -16,10 +16,9 @@ let tenant: Tenant;
 let viewer: string;
 let parent: TestUnit;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   await createRows();
 });
-afterAll(() => graph.stop());
 
 // Names come twice or three times, and most rows have no external identifier: ties in every order but that of the key.
 const count = 7;

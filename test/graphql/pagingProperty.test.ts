@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import { shareService } from '../support/sharedService.ts';
 import { type ConnectionName, connections, createRows, type Page, type Row } from './arbitrary/createRows.ts';
-import { type GraphTest, startGraphTest } from './support.ts';
+import type { GraphTest } from './support.ts';
 
 const count = 300;
 const lanes = 4;
@@ -9,9 +10,8 @@ const seed = process.env.SEED ? Number(process.env.SEED) : Math.floor(Math.rando
 
 let graph: GraphTest;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
 });
-afterAll(() => graph.stop());
 
 test('whatever comes, goes and moves between pages, each row that stays is seen exactly once', async () => {
   process.stdout.write(`${count} walks from page to page are drawn with SEED=${seed}\n`);

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getIntrospectionQuery } from 'graphql';
 import { sha256 } from '../../src/graphql/storedOperations.ts';
-import { createTenant, type GraphTest, startGraphTest, type Tenant } from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import { createTenant, type GraphTest, type OwnGraphTest, startGraphTest, type Tenant } from './support.ts';
 
 const graphqlType = 'application/graphql-response+json';
 
@@ -47,10 +48,9 @@ describe('automatic persisted queries', () => {
   let graph: GraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
-    graph = await startGraphTest();
+    graph = await shareService();
     tenant = await createTenant(graph);
   });
-  afterAll(() => graph.stop());
 
   const answered = { status: 200, data: { app: { name: 'Acme Backend' } } };
 
@@ -200,7 +200,7 @@ describe('with a folder of stored operations', () => {
   const create = 'mutation { userCreate(fullName: "A", email: "stored@acme.test") { user { fullName } } }';
 
   let folder: string;
-  let graph: GraphTest;
+  let graph: OwnGraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'graph-query-operations-'));

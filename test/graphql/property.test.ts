@@ -15,7 +15,7 @@ import { documents } from './arbitrary/documents.ts';
 import { edited } from './arbitrary/edits.ts';
 import { type Request, requests } from './arbitrary/requests.ts';
 import { createValues, type Known } from './arbitrary/values.ts';
-import { type Answer, type GraphTest, startGraphTest } from './support.ts';
+import { type Answer, type OwnGraphTest, startGraphTest } from './support.ts';
 
 const count = 5000;
 /** So many requests are under way at any time. */
@@ -23,7 +23,7 @@ const lanes = 8;
 /** `SEED=` repeats a run, but for the order in which requests of different lanes meet. */
 const seed = process.env.SEED ? Number(process.env.SEED) : Math.floor(Math.random() * 2 ** 31);
 
-let graph: GraphTest;
+let graph: OwnGraphTest;
 let schema: GraphQLSchema;
 beforeAll(async () => {
   // A machine that is busy with other tests must not pass for an overload.

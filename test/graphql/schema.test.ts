@@ -10,16 +10,16 @@ import {
   lexicographicSortSchema,
   printSchema,
 } from 'postgraphile/graphql';
-import { type GraphTest, read, startGraphTest } from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import { type GraphTest, read } from './support.ts';
 
 let graph: GraphTest;
 let schema: GraphQLSchema;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   const query = getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true, schemaDescription: true });
   schema = lexicographicSortSchema(buildClientSchema(await read(graph, null, query)));
 });
-afterAll(() => graph.stop());
 
 test('the schema is that of schema.graphql, which a person has reviewed (UPDATE_GOLDEN=1 writes it, npm run format lays it out)', async () => {
   const golden = new URL('schema.graphql', import.meta.url);

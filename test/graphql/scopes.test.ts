@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createToken } from '../../src/token/format.ts';
+import { shareService } from '../support/sharedService.ts';
 import {
   type Answer,
   ask,
@@ -12,7 +13,6 @@ import {
   type GraphTest,
   issueToken,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
@@ -20,11 +20,10 @@ let graph: GraphTest;
 let tenant: Tenant;
 let person: Awaited<ReturnType<typeof createViewer>>;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
   person = await createViewer(tenant, { externalIdentifier: 'u-1' });
 });
-afterAll(() => graph.stop());
 
 const viewer = '{ viewer { id } }';
 const app = '{ app { name } }';

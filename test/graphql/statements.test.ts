@@ -8,14 +8,14 @@ import {
   createUnit,
   createUser,
   createViewer,
-  type GraphTest,
   grantAccess,
+  type OwnGraphTest,
   read,
   type Tenant,
   type TestUnit,
 } from './support.ts';
 
-let graph: GraphTest;
+let graph: OwnGraphTest;
 let recorder: StatementRecorder;
 let tenant: Tenant;
 let person: string;

@@ -6,13 +6,17 @@ import type { Scope } from '../../src/token/claims.ts';
 import { createToken, hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
+import type { SharedService } from '../support/sharedService.ts';
 
 export { type Answer, ask, expectErrors, expectRefused, type Refusal, read } from './client.ts';
 
-/** A service with a database of its own. */
-export type GraphTest = TestService & { database: TestDatabase };
+export type GraphTest = SharedService;
 
-export async function startGraphTest(overrides: Record<string, string> = {}): Promise<GraphTest> {
+/** A service with a database of its own. */
+export type OwnGraphTest = TestService & { database: TestDatabase };
+
+/** For files that change the schema, the configuration or what belongs to no tenant; the others share one. */
+export async function startGraphTest(overrides: Record<string, string> = {}): Promise<OwnGraphTest> {
   const database = await createTestDatabase();
   const service = await startTestService(database, overrides);
   const stop = async () => {

@@ -1,3 +1,4 @@
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
@@ -6,17 +7,15 @@ import {
   type GraphTest,
   newExternalToken,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const user =
   'user { __typename id fullName email locale timeZone externalIdentifier externalAuthenticationToken cardAssignments { id } }';

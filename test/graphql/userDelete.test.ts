@@ -1,3 +1,4 @@
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createCard,
@@ -10,17 +11,15 @@ import {
   type GraphTest,
   grantAccess,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const userDelete = (args: string, fields = 'id') => `mutation { userDelete(${args}) { user { ${fields} } } }`;
 

@@ -1,3 +1,4 @@
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
@@ -7,7 +8,6 @@ import {
   type GraphTest,
   newExternalToken,
   read,
-  startGraphTest,
   type Tenant,
   type TestUser,
 } from './support.ts';
@@ -15,10 +15,9 @@ import {
 let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const userUpdate = `
   mutation Update(

@@ -1,25 +1,16 @@
-import {
-  type Answer,
-  ask,
-  createTenant,
-  createUser,
-  expectErrors,
-  type GraphTest,
-  startGraphTest,
-  type Tenant,
-} from './support.ts';
+import { shareService } from '../support/sharedService.ts';
+import { type Answer, ask, createTenant, createUser, expectErrors, type GraphTest, type Tenant } from './support.ts';
 
 // What a user's values may be: the same rules for userCreate and userUpdate, so each case goes through both.
 
 let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
 });
 beforeEach(async () => {
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 type Mutation = 'userCreate' | 'userUpdate';
 const mutations: Mutation[] = ['userCreate', 'userUpdate'];

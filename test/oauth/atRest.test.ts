@@ -6,15 +6,14 @@ import {
   createUser,
   expectTokens,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   token,
 } from './support.ts';
 
 let oauth: OauthTest;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
 });
-afterAll(() => oauth.stop());
 
 test('no table holds a token, a secret or a password in clear', async () => {
   const user = await createUser(oauth);

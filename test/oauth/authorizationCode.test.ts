@@ -10,7 +10,7 @@ import {
   expectAnswer,
   expectRefusal,
   expectTokens,
-  type OauthTest,
+  type OwnOauthTest,
   send,
   startOauthTest,
   type TestApplication,
@@ -20,7 +20,7 @@ import {
   untilWaiting,
 } from './support.ts';
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import {
   createUser,
   type OauthTest,
   send,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   type TestUser,
 } from './support.ts';
@@ -15,11 +15,10 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
   user = await createUser(oauth);
 });
-afterAll(() => oauth.stop());
 
 test('a person signs in, allows it, and the client gets tokens for the code', async () => {
   const visitor = new Visitor(oauth);

@@ -11,7 +11,7 @@ import {
   createApplication,
   createUser,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   type TestUser,
 } from './support.ts';
@@ -23,7 +23,7 @@ let user: TestUser;
 let browser: Browser;
 let axe: string;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   client = await startClient();
   const registered = 'http://127.0.0.1/callback';
   application = await createApplication(oauth, { scopes: ['me'], confidential: false, redirectUris: [registered] });
@@ -37,7 +37,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await client.stop();
-  await oauth.stop();
 });
 
 type Client = { redirectUri: string; stop(): Promise<void> };

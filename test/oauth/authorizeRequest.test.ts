@@ -3,7 +3,7 @@ import {
   createApplication,
   createUser,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   type TestUser,
 } from './support.ts';
@@ -14,11 +14,10 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
   user = await createUser(oauth);
 });
-afterAll(() => oauth.stop());
 
 const open = (request: Record<string, string>, headers: Record<string, string> = {}) =>
   new Visitor(oauth).open(request, headers);

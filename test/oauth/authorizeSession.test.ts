@@ -7,6 +7,7 @@ import {
   createOrganization,
   createUser,
   type OauthTest,
+  shareOauthTest,
   startOauthTest,
   type TestApplication,
   type TestUser,
@@ -18,11 +19,10 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
   user = await createUser(oauth);
 });
-afterAll(() => oauth.stop());
 
 const json = { Accept: 'application/json' };
 

@@ -8,15 +8,14 @@ import {
   expectRefusal,
   expectTokens,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   token,
 } from './support.ts';
 
 let oauth: OauthTest;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
 });
-afterAll(() => oauth.stop());
 
 const form = { grant_type: 'client_credentials' };
 

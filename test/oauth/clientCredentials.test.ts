@@ -4,15 +4,14 @@ import {
   expectRefusal,
   expectTokens,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   token,
 } from './support.ts';
 
 let oauth: OauthTest;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
 });
-afterAll(() => oauth.stop());
 
 const grant_type = 'client_credentials';
 

@@ -11,6 +11,7 @@ import {
   issueOwn,
   type OauthTest,
   send,
+  shareOauthTest,
   signIn,
   startOauthTest,
   type TestApplication,
@@ -25,7 +26,7 @@ let other: TestProcess;
 let elsewhere: { url: string };
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   other = startProcess([], {
     PATH: process.env.PATH ?? '',
     HOST: '127.0.0.1',
@@ -42,7 +43,6 @@ beforeAll(async () => {
 afterAll(async () => {
   other.signal('SIGTERM');
   await other.exited;
-  await oauth.stop();
 });
 
 /** How the other process answers an access token at each endpoint that takes one, and a refresh token. */

@@ -6,7 +6,7 @@ import {
   expectRefusal,
   expectTokens,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   token,
 } from './support.ts';
@@ -14,10 +14,9 @@ import {
 let oauth: OauthTest;
 let mobile: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   mobile = await createApplication(oauth, { scopes: ['me'], mobileApp: 'external_authentication_token' });
 });
-afterAll(() => oauth.stop());
 
 const parameters = (external_authentication_token: string, application = mobile) => ({
   grant_type: 'password',

@@ -10,8 +10,8 @@ import {
   issueOwn,
   type OauthTest,
   send,
+  shareOauthTest,
   signIn,
-  startOauthTest,
   type TestApplication,
   token,
 } from './support.ts';
@@ -20,11 +20,10 @@ let oauth: OauthTest;
 let application: TestApplication;
 let resourceServer: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['app', 'basic', 'me'] });
   resourceServer = await createApplication(oauth, { scopes: ['basic', 'app'] });
 });
-afterAll(() => oauth.stop());
 
 const introspect = (text: string, client: TestApplication = resourceServer) =>
   send(oauth, '/oauth/introspect', { form: { token: text, ...asClient(client) } });

@@ -8,8 +8,8 @@ import {
   expectTokens,
   issueOwn,
   type OauthTest,
+  shareOauthTest,
   signIn,
-  startOauthTest,
   token,
   untilWaiting,
 } from './support.ts';
@@ -18,9 +18,8 @@ import {
 
 let oauth: OauthTest;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
 });
-afterAll(() => oauth.stop());
 
 /** Sends a request in the middle of somebody else's transaction, which commits once the request waits for it. */
 async function during(statement: string, values: unknown[], request: () => Promise<Answer>): Promise<Answer> {

@@ -1,10 +1,9 @@
-import { expectRefusal, type OauthTest, send, startOauthTest } from './support.ts';
+import { expectRefusal, type OauthTest, send, shareOauthTest } from './support.ts';
 
 let oauth: OauthTest;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
 });
-afterAll(() => oauth.stop());
 
 const path = '/.well-known/oauth-authorization-server';
 

@@ -5,14 +5,14 @@ import {
   createUser,
   expectRefusal,
   expectTokens,
-  type OauthTest,
+  type OwnOauthTest,
   startOauthTest,
   token,
 } from './support.ts';
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 beforeAll(async () => {
-  oauth = await startOauthTest({ STATEMENT_TIMEOUT_MS: '300' });
+  oauth = await startOauthTest({ STATEMENT_TIMEOUT_MS: '300', ARGON2_MEMORY_KIB: '', ARGON2_PASSES: '' });
 });
 afterAll(() => oauth.stop());
 
@@ -21,7 +21,8 @@ test('too many sign-ins at once are refused with 503, and nobody else has to wai
   const user = await createUser(oauth);
   const form = { grant_type: 'password', username: user.email, password: 'wrong', ...asClient(application) };
 
-  const flood = Array.from({ length: 60 }, () => token(oauth, { form }));
+  // Without a hash of the user's own, which is of the tests' cost, it takes production's time.
+  const flood = Array.from({ length: 60 }, () => token(oauth, { form: { ...form, username: 'nobody@example.test' } }));
   const other = await token(oauth, { form: { grant_type: 'client_credentials', ...asClient(application) } });
   const answers = await Promise.all(flood);
 

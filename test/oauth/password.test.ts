@@ -6,7 +6,7 @@ import {
   expectRefusal,
   expectTokens,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   token,
 } from './support.ts';
@@ -14,10 +14,9 @@ import {
 let oauth: OauthTest;
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['app', 'me'] });
 });
-afterAll(() => oauth.stop());
 
 const signIn = (username: string, password: string, more: Record<string, string> = {}) =>
   token(oauth, { form: { grant_type: 'password', username, password, ...asClient(application), ...more } });

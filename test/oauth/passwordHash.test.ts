@@ -5,7 +5,7 @@ import {
   createUser,
   expectRefusal,
   expectTokens,
-  type OauthTest,
+  type OwnOauthTest,
   startOauthTest,
   type TestApplication,
   type TestUser,
@@ -13,10 +13,11 @@ import {
   untilWaiting,
 } from './support.ts';
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  // Production's cost, by the defaults.
+  oauth = await startOauthTest({ ARGON2_MEMORY_KIB: '', ARGON2_PASSES: '' });
   application = await createApplication(oauth, { scopes: ['me'] });
 });
 afterAll(() => oauth.stop());

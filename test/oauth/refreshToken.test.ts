@@ -8,8 +8,8 @@ import {
   expectTokens,
   issueOwn,
   type OauthTest,
+  shareOauthTest,
   signIn as signInAs,
-  startOauthTest,
   type TestApplication,
   type Tokens,
   token,
@@ -18,10 +18,9 @@ import {
 let oauth: OauthTest;
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['app', 'basic', 'me'] });
 });
-afterAll(() => oauth.stop());
 
 const issue = (client = application, scope = 'app basic') => issueOwn(oauth, client, scope);
 

@@ -9,8 +9,8 @@ import {
   issueOwn,
   type OauthTest,
   send,
+  shareOauthTest,
   signIn,
-  startOauthTest,
   type TestApplication,
   token,
 } from './support.ts';
@@ -18,10 +18,9 @@ import {
 let oauth: OauthTest;
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['app', 'basic', 'me'] });
 });
-afterAll(() => oauth.stop());
 
 const revoke = (form: Record<string, string>) => send(oauth, '/oauth/revoke', { form });
 const revokeBearer = (accessToken: string) =>

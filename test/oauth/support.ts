@@ -1,16 +1,25 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { hashPassword } from '../../src/oauth/passwords.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import type { Scope } from '../../src/token/claims.ts';
 import { hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { testPasswords } from '../support/passwords.ts';
 import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
+import { type SharedService, shareService } from '../support/sharedService.ts';
 import { until } from '../support/until.ts';
 
-/** A service with a database of its own, and what it takes to be its client. */
-export type OauthTest = TestService & { database: TestDatabase; organizationId: string };
+/** A service and an organization of the file's own. */
+export type OauthTest = SharedService & { organizationId: string };
 
-export async function startOauthTest(overrides: Record<string, string> = {}): Promise<OauthTest> {
+export async function shareOauthTest(): Promise<OauthTest> {
+  const service = await shareService();
+  return { ...service, organizationId: await createOrganization(service.database) };
+}
+
+/** A service with a database of its own, too: for files that change the configuration or what belongs to no tenant. */
+export type OwnOauthTest = TestService & OauthTest;
+
+export async function startOauthTest(overrides: Record<string, string> = {}): Promise<OwnOauthTest> {
   const database = await createTestDatabase();
   const service = await startTestService(database, {
     THROTTLE_REQUESTS_PER_MINUTE: '1000000',
@@ -99,7 +108,7 @@ export async function createUser(test: OauthTest, options: UserOptions = {}): Pr
   await test.database.owner.query(
     `insert into oauth.credentials (organization_id, user_id, password_hash, disabled_at)
      values ($1, $2, $3, case when $4 then now() end)`,
-    [organizationId, id, password && (await hashOf(password)), options.disabled ?? false],
+    [organizationId, id, password && (await testPasswords.hash(password)), options.disabled ?? false],
   );
   return { id, email, password: password ?? '', externalAuthenticationToken };
 }
@@ -107,15 +116,6 @@ export async function createUser(test: OauthTest, options: UserOptions = {}): Pr
 export const secrets = createSecrets([Buffer.from(testSecretKey, 'base64')]);
 
 export const commonPassword = 'correct horse battery';
-
-/** Hashing is slow on purpose, so each password is hashed once. */
-function hashOf(password: string): Promise<string> {
-  const known = hashes.get(password) ?? hashPassword(password);
-  hashes.set(password, known);
-  return known;
-}
-
-const hashes = new Map<string, Promise<string>>();
 
 export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> };
 

@@ -9,18 +9,17 @@ import {
   issueOwn,
   type OauthTest,
   send,
+  shareOauthTest,
   signIn,
-  startOauthTest,
   type TestApplication,
 } from './support.ts';
 
 let oauth: OauthTest;
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['app', 'basic', 'me'] });
 });
-afterAll(() => oauth.stop());
 
 const path = '/oauth/token/info';
 const info = (headers: Record<string, string>, more: { query?: string; method?: string } = {}) =>

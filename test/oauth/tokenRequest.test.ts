@@ -8,7 +8,7 @@ import {
   expectTokens,
   type OauthTest,
   send,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   token,
 } from './support.ts';
@@ -16,10 +16,9 @@ import {
 let oauth: OauthTest;
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth);
 });
-afterAll(() => oauth.stop());
 
 const formType = 'application/x-www-form-urlencoded';
 const valid = () => ({ grant_type: 'client_credentials', scope: 'app', ...asClient(application) });

@@ -1,9 +1,9 @@
 import { ask, createTenant, createUnit, type Tenant } from '../graphql/support.ts';
-import { asClient, createApplication, createUser, type OauthTest, startOauthTest, token } from '../oauth/support.ts';
+import { asClient, createApplication, createUser, type OwnOauthTest, startOauthTest, token } from '../oauth/support.ts';
 import { until } from '../support/until.ts';
 import { scrape } from './support.ts';
 
-let service: OauthTest;
+let service: OwnOauthTest;
 let tenant: Tenant;
 beforeAll(async () => {
   service = await startOauthTest({

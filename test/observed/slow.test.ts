@@ -1,9 +1,9 @@
-import { ask, createTenant, createUser, type GraphTest, startGraphTest, type Tenant } from '../graphql/support.ts';
+import { ask, createTenant, createUser, type OwnGraphTest, startGraphTest, type Tenant } from '../graphql/support.ts';
 import { until } from '../support/until.ts';
 
 // What the log tells of an operation that was slow or failed: enough to see why, and nothing that a client has sent.
 
-let service: GraphTest;
+let service: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
   service = await startGraphTest({ SLOW_MS: '0' });

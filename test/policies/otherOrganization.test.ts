@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { createToken, hashToken } from '../../src/token/format.ts';
-import { type GraphTest, globalId, read, startGraphTest } from '../graphql/support.ts';
+import { type GraphTest, globalId, read } from '../graphql/support.ts';
+import { shareService } from '../support/sharedService.ts';
 import { seed } from './compare.ts';
 import { email, externalIdentifier, insertWorld } from './insertWorld.ts';
 import { keyOf, type World, worlds } from './world.ts';
@@ -13,12 +14,10 @@ describe(`an organization's answers (SEED=${seed})`, () => {
   let service: GraphTest;
 
   beforeAll(async () => {
-    service = await startGraphTest();
+    service = await shareService();
   });
 
-  afterAll(async () => {
-    await service.stop();
-  });
+  afterAll(async () => {});
 
   it('say nothing about other organizations', async () => {
     const property = fc.asyncProperty(worlds, async (world) => {

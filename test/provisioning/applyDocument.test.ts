@@ -129,7 +129,7 @@ describe('applying a document', () => {
     const hidden = ['correct horse battery', 'sixteen-characters-or-more', 'at-least-32-characters-of-a-secret'];
     for (const clear of hidden) expect(everything).not.toContain(clear);
     const [hash] = await values('select password_hash from oauth.credentials');
-    expect(hash).toMatch(/^\$argon2id\$v=19\$m=65536,t=3,p=4\$/);
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=32,t=1,p=4\$/);
     expect(await verify(String(hash), 'correct horse battery')).toBe(true);
     const { rows } = await database.owner.query('select * from app_public.users');
     const owner = { organizationId: rows[0].organization_id, userId: rows[0].id };

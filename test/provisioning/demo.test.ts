@@ -2,7 +2,10 @@ import { verify } from '@node-rs/argon2';
 import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from '../../src/provisioning/demo.ts';
 import { hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { testPasswords } from '../support/passwords.ts';
 import { apply, everyRow, testSecrets } from './support.ts';
+
+const sealing = { secrets: testSecrets, passwords: testPasswords };
 
 describe('the demo', () => {
   let database: TestDatabase;
@@ -18,7 +21,7 @@ describe('the demo', () => {
   it('is an organization whose credentials open it', async () => {
     const credentials = createDemoCredentials();
 
-    expect(await provisionDemo(database.owner, testSecrets, credentials)).toBe(true);
+    expect(await provisionDemo(database.owner, sealing, credentials)).toBe(true);
 
     const backend = await database.owner.query("select * from oauth.find_application('demo-backend')");
     expect(backend.rows[0]).toMatchObject({ confidential: true, scopes: ['app', 'basic'] });
@@ -39,12 +42,12 @@ describe('the demo', () => {
 
   it('is provisioned once, whatever became of it', async () => {
     const credentials = createDemoCredentials();
-    await provisionDemo(database.owner, testSecrets, credentials);
+    await provisionDemo(database.owner, sealing, credentials);
     await database.owner.query("delete from app_public.users where email = 'ada@demo.test'");
     await database.owner.query("update app_hidden.organizations set name = 'Ours'");
     const before = await everyRow(database.owner);
 
-    expect(await provisionDemo(database.owner, testSecrets, createDemoCredentials())).toBe(false);
+    expect(await provisionDemo(database.owner, sealing, createDemoCredentials())).toBe(false);
 
     expect(await everyRow(database.owner)).toEqual(before);
   });
@@ -54,24 +57,24 @@ describe('the demo', () => {
       const found = await database.owner.query("select redirect_uris from oauth.find_application('demo-graphiql')");
       return found.rows[0]?.redirect_uris;
     };
-    await registerDemoGraphiql(database.owner, testSecrets, 'http://localhost:3000');
+    await registerDemoGraphiql(database.owner, sealing, 'http://localhost:3000');
     expect(await redirectUris()).toBeUndefined();
-    await provisionDemo(database.owner, testSecrets, createDemoCredentials());
+    await provisionDemo(database.owner, sealing, createDemoCredentials());
 
-    await registerDemoGraphiql(database.owner, testSecrets, 'http://localhost:3000');
+    await registerDemoGraphiql(database.owner, sealing, 'http://localhost:3000');
     expect(await redirectUris()).toEqual(['http://localhost:3000/graphiql', 'http://127.0.0.1/graphiql']);
-    await registerDemoGraphiql(database.owner, testSecrets, 'http://localhost:4000');
+    await registerDemoGraphiql(database.owner, sealing, 'http://localhost:4000');
     expect(await redirectUris()).toEqual(['http://localhost:4000/graphiql', 'http://127.0.0.1/graphiql']);
 
     await database.owner.query("update app_hidden.organizations set name = 'Ours'");
-    await registerDemoGraphiql(database.owner, testSecrets, 'http://localhost:5000');
+    await registerDemoGraphiql(database.owner, sealing, 'http://localhost:5000');
     expect(await redirectUris()).toEqual(['http://localhost:4000/graphiql', 'http://127.0.0.1/graphiql']);
   });
 
   it('comes beside organizations that are there already', async () => {
     await apply(database.owner, { organizations: [{ name: 'Acme' }] });
 
-    await provisionDemo(database.owner, testSecrets, createDemoCredentials());
+    await provisionDemo(database.owner, sealing, createDemoCredentials());
 
     const { rows } = await database.owner.query('select name from app_hidden.organizations order by 1');
     expect(rows).toEqual([{ name: 'Acme' }, { name: 'Demo' }]);

@@ -3,11 +3,12 @@ import type { Pool } from 'pg';
 import { type Applied, applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { DocumentError } from '../../src/provisioning/problem.ts';
 import { createSecrets, type Secrets } from '../../src/secrets.ts';
+import { testPasswords } from '../support/passwords.ts';
 
 export const testSecrets = createSecrets([randomBytes(32)]);
 
 export function apply(owner: Pool, document: unknown, secrets: Secrets = testSecrets): Promise<Applied> {
-  return applyDocument(owner, document, { secrets, report: () => undefined });
+  return applyDocument(owner, document, { secrets, passwords: testPasswords, report: () => undefined });
 }
 
 /** What is wrong with a document, as `path: message`; fails when it is applied. */

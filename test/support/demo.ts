@@ -4,6 +4,7 @@ import type { DemoCredentials } from '../../src/provisioning/demo.ts';
 import { startService } from '../../src/service.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from './dataDirectory.ts';
 import { opened } from './openThings.ts';
+import { testPasswordCost } from './passwords.ts';
 
 export type Demo = { url: string; credentials: DemoCredentials; stop(): Promise<void> };
 
@@ -14,7 +15,7 @@ export type Demo = { url: string; credentials: DemoCredentials; stop(): Promise<
 export async function startDemo(overrides: Record<string, string> = {}): Promise<Demo> {
   const dataDir = await createTestDataDirectory();
   const { url, embedded, stop } = await startService(
-    loadConfig({ DATA_DIR: dataDir, PORT: '0', ...overrides }, 'serve'),
+    loadConfig({ DATA_DIR: dataDir, PORT: '0', ...testPasswordCost, ...overrides }, 'serve'),
     createLog('fatal'),
   );
   if (!embedded) throw new Error('The service has no embedded database.');

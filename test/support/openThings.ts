@@ -1,14 +1,25 @@
 /**
- * Remembers that this test file has opened something.
+ * Remembers that the test file that runs has opened something.
  *
  * @returns what to call when it is closed
  */
 export function opened(name: string): () => void {
-  globalThis.openThings.add(name);
-  return () => void globalThis.openThings.delete(name);
+  open.add(name);
+  return () => void open.delete(name);
 }
 
-declare global {
-  // Belongs to the test environment, which looks at it after the file's last hook.
-  var openThings: Set<string>;
+/**
+ * Forgets and throws what the test file that has run left open: the next start of the same thing would fail, too.
+ */
+export function expectNothingOpen(): void {
+  const left = [...open];
+  open.clear();
+  if (left.length > 0) throw new Error(`This file has left open: ${left.join(', ')}`);
 }
+
+/** What was opened so far is not the file's, but lasts as long as the worker. */
+export function forgetOpened(): void {
+  open.clear();
+}
+
+const open = new Set<string>();

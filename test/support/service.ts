@@ -4,6 +4,7 @@ import { createLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { preparedStatements, type TestDatabase } from './database.ts';
 import { opened } from './openThings.ts';
+import { testPasswordCost } from './passwords.ts';
 
 export type TestService = {
   /** The base URL, such as `http://localhost:40123`. */
@@ -26,6 +27,7 @@ export async function startTestService(
     PORT: '0',
     AUTH_DATABASE_URL: database.authUrl,
     SECRET_KEY: testSecretKey,
+    ...testPasswordCost,
     // On a busy machine anything may be slow, which would ask PostgreSQL for a plan, too.
     SLOW_MS: '600000',
     DATABASE_PREPARED_STATEMENTS: String(preparedStatements),

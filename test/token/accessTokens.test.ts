@@ -11,13 +11,13 @@ import {
 import { createToken } from '../../src/token/format.ts';
 import { queryInImplicitTransaction, type Statement } from '../../src/token/implicitTransaction.ts';
 import { graphSettings } from '../../src/token/settings.ts';
-import { asClient, createApplication, expectTokens, type OauthTest, startOauthTest, token } from '../oauth/support.ts';
+import { asClient, createApplication, expectTokens, type OauthTest, shareOauthTest, token } from '../oauth/support.ts';
 
 let oauth: OauthTest;
 let pool: Pool;
 let present: PresentToken;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   const { authUrl: AUTH_DATABASE_URL } = oauth.database;
   const environment = { AUTH_DATABASE_URL, SECRET_KEY: Buffer.alloc(32).toString('base64'), DATABASE_POOL_SIZE: '1' };
   pool = createPool(AUTH_DATABASE_URL, loadConfig(environment, 'serve'), createLog('silent'));
@@ -25,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await pool.end();
-  await oauth.stop();
 });
 
 async function issue() {

@@ -10,21 +10,20 @@ import {
   createUser,
   expectTokens,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   token,
 } from '../oauth/support.ts';
 
 let oauth: OauthTest;
 let pool: Pool;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   const { authUrl: AUTH_DATABASE_URL } = oauth.database;
   const environment = { AUTH_DATABASE_URL, SECRET_KEY: Buffer.alloc(32).toString('base64'), DATABASE_POOL_SIZE: '1' };
   pool = createPool(AUTH_DATABASE_URL, loadConfig(environment, 'serve'), createLog('silent'));
 });
 afterAll(async () => {
   await pool.end();
-  await oauth.stop();
 });
 
 const verify = (text: string) => verifyBearer(pool, text, 'request-1');

@@ -2,6 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import type { Pool } from 'pg';
 import type { Log } from '../../log.ts';
 import { allowOnly } from '../allowOnly.ts';
+import type { AuthenticateUser } from '../authenticateUser.ts';
 import { handleErrors, sendJson } from '../handleErrors.ts';
 import { readBody, refuseQueryCredentials } from '../parameters.ts';
 import type { Throttle } from '../throttle/createThrottle.ts';
@@ -18,6 +19,7 @@ export type AuthorizeContext = {
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
   keys: readonly [Buffer, ...Buffer[]];
   throttle: Throttle;
+  authenticateUser: AuthenticateUser;
   url: string;
   log: Log;
 };
@@ -27,7 +29,8 @@ export type AuthorizeContext = {
  * unless told otherwise and is not tied to the person who was asked, its code grant reads the query alone, and a
  * repeated parameter reaches its callbacks as an array.
  */
-export function createAuthorizeRouter({ pool, keys, throttle, url, log }: AuthorizeContext): Router {
+export function createAuthorizeRouter(context: AuthorizeContext): Router {
+  const { pool, keys, throttle, authenticateUser, url, log } = context;
   const router = Router();
   const answerClient = createAnswerClient(url);
   const antiForgery = createAntiForgery(keys[0], url);
@@ -54,7 +57,7 @@ export function createAuthorizeRouter({ pool, keys, throttle, url, log }: Author
     .all(allowOnly('GET', 'HEAD', 'POST', 'DELETE'));
   router
     .route('/oauth/sign-in')
-    .post(form, signIn(pool, throttle, antiForgery, pages))
+    .post(form, signIn(authenticateUser, throttle, antiForgery, pages))
     .all(allowOnly('POST'));
   router.route('/oauth/sign-out').post(form, signOut(antiForgery, pages)).all(allowOnly('POST'));
   router.use(

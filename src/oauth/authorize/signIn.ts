@@ -1,7 +1,6 @@
 import type { RequestHandler } from 'express';
-import type { Pool } from 'pg';
 import { requestIdOf } from '../../http/requestId.ts';
-import { authenticateUser } from '../authenticateUser.ts';
+import type { AuthenticateUser } from '../authenticateUser.ts';
 import { invalidGrant } from '../errors.ts';
 import { sendJson } from '../handleErrors.ts';
 import { bodyOf, pick } from '../parameters.ts';
@@ -16,14 +15,19 @@ import { beginSession, endSession } from './sessions.ts';
  * `POST /oauth/sign-in`: by e-mail address and password, in the organization of the application that asks; then back to
  * its question. What is wrong with them is not said.
  */
-export function signIn(pool: Pool, throttle: Throttle, antiForgery: AntiForgery, pages: Pages): RequestHandler {
+export function signIn(
+  authenticateUser: AuthenticateUser,
+  throttle: Throttle,
+  antiForgery: AntiForgery,
+  pages: Pages,
+): RequestHandler {
   return async (request, response) => {
     const authorization = requireAuthorization(request);
     const { csrf_token, username = '', password = '' } = pick(bodyOf(request), ['csrf_token', 'username', 'password']);
     antiForgery.verify(request, csrf_token);
 
     const { organizationId } = authorization.application;
-    const userId = await authenticateUser(pool, throttle, organizationId, requestIdOf(response), {
+    const userId = await authenticateUser(organizationId, requestIdOf(response), {
       username,
       password,
       address: request.ip ?? '',

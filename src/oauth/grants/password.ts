@@ -1,35 +1,33 @@
 import oauth2orize from 'oauth2orize';
 import type { Pool } from 'pg';
 import type { Client } from '../authenticateClient.ts';
-import { authenticateUser } from '../authenticateUser.ts';
+import type { AuthenticateUser } from '../authenticateUser.ts';
 import { invalidGrant } from '../errors.ts';
 import type { TokenReply } from '../issueTokens.ts';
 import { issueToUser } from '../issueToUser.ts';
 import type { Parameters } from '../parameters.ts';
 import { respond } from '../respond.ts';
 import { grantedScopes, scopesOfGrantType } from '../scope.ts';
-import type { Throttle } from '../throttle/createThrottle.ts';
 
 /** A person by e-mail address and password (RFC 6749 section 4.3), in the organization of the application. */
-export const password = (pool: Pool, throttle: Throttle) =>
+export const password = (pool: Pool, authenticateUser: AuthenticateUser) =>
   oauth2orize.exchange.password<Client>(
     { userProperty: 'oauthClient' },
     // Called by the number of its parameters.
     (client: Client, username, secret, _scope, parameters: Parameters, _info, issued) =>
-      respond(issued, issue(pool, throttle, client, { username, password: secret }, parameters)),
+      respond(issued, issue(pool, authenticateUser, client, { username, password: secret }, parameters)),
   );
 
 async function issue(
   pool: Pool,
-  throttle: Throttle,
+  authenticateUser: AuthenticateUser,
   client: Client,
   credentials: { username: string; password: string },
   { scope }: Parameters,
 ): Promise<TokenReply> {
   const { application, address, requestId } = client;
   const scopes = grantedScopes(scopesOfGrantType.password, application, scope);
-  const signIn = { ...credentials, address };
-  const userId = await authenticateUser(pool, throttle, application.organizationId, requestId, signIn);
+  const userId = await authenticateUser(application.organizationId, requestId, { ...credentials, address });
   if (userId === null) throw invalidGrant('User name or password is wrong.');
   return issueToUser(pool, client, userId, scopes);
 }

@@ -1,4 +1,4 @@
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, glob, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -17,7 +17,7 @@ import {
   Store,
   type Variables,
 } from 'relay-runtime';
-import { createTenant, createUnit, createViewer, type GraphTest, grantAccess, startGraphTest } from '../support.ts';
+import { createTenant, createUnit, createViewer, grantAccess, type OwnGraphTest, startGraphTest } from '../support.ts';
 import { openWorkshop, schemaFile, type Workshop } from './workshop.ts';
 
 const component = fileURLToPath(new URL('relay/units.js', import.meta.url));
@@ -69,17 +69,26 @@ describe.each([
   ['sends its documents', 'sending', {}],
   ['names its documents, which are the only ones that the service answers,', 'naming', { persistConfig }],
 ])('a Relay application that %s', (_how, folder, others) => {
-  let graph: GraphTest;
+  let graph: OwnGraphTest;
   beforeAll(async () => {
     const stored = await workshop.write('stored/operations.json', '{}');
     const { code } = await compile(await readFile(component, 'utf8'), folder, others);
     expect(code).toBe(0);
+    await resolveImports();
     graph = await startGraphTest('persistConfig' in others ? { PERSISTED_OPERATIONS: dirname(stored) } : {});
   });
   afterAll(() => graph.stop());
 
   const artifact = async <Kind>(name: string): Promise<Kind> =>
     (await import(join(workshop.folder, folder, `${name}.graphql.js`))).default;
+
+  /** What an application's bundler does: Node.js wants the whole name of a file. */
+  async function resolveImports(): Promise<void> {
+    for await (const file of glob(join(workshop.folder, folder, '*.graphql.js'))) {
+      const source = await readFile(file, 'utf8');
+      await writeFile(file, source.replaceAll(/(['"]\.\/\w+\.graphql)(['"])/g, '$1.js$2'));
+    }
+  }
 
   /** Relay as it runs in a page, for the person of the token; `sent` grows with each request. */
   function createEnvironment(token: string) {

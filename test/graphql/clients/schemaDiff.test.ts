@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema } from 'graphql';
-import { type GraphTest, startGraphTest } from '../support.ts';
+import { shareService } from '../../support/sharedService.ts';
+import type { GraphTest } from '../support.ts';
 import { schemaFile } from './workshop.ts';
 
 let graph: GraphTest;
 let reviewed: string;
 let served: string;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   reviewed = await readFile(schemaFile, 'utf8');
   served = await (await fetch(`${graph.url}/graphql/schema.graphql`)).text();
 });
-afterAll(() => graph.stop());
 
 /** What graphql-inspector tells a client's author who has the one schema and gets the other. */
 async function changes(from: string, to: string): Promise<[level: CriticalityLevel, path: string | undefined][]> {

@@ -4,7 +4,7 @@ import {
   createApplication,
   createUser,
   type OauthTest,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   type TestUser,
 } from '../support.ts';
@@ -14,14 +14,13 @@ let application: TestApplication;
 let user: TestUser;
 let server: oauth4webapi.AuthorizationServer;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['app', 'me'], redirectUris: [redirectUri] });
   user = await createUser(oauth);
   const issuer = new URL(oauth.url);
   const response = await oauth4webapi.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure });
   server = await oauth4webapi.processDiscoveryResponse(issuer, response);
 });
-afterAll(() => oauth.stop());
 
 /** The test service has no certificate. */
 const insecure = { [oauth4webapi.allowInsecureRequests]: true };

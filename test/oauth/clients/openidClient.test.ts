@@ -1,12 +1,11 @@
 import * as openid from 'openid-client';
 import { answerOf, Visitor } from '../authorizeSupport.ts';
-import { createApplication, createUser, type OauthTest, startOauthTest } from '../support.ts';
+import { createApplication, createUser, type OauthTest, shareOauthTest } from '../support.ts';
 
 let oauth: OauthTest;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
 });
-afterAll(() => oauth.stop());
 
 const discover = (clientId: string, authentication: openid.ClientAuth) =>
   openid.discovery(new URL(oauth.url), clientId, undefined, authentication, {

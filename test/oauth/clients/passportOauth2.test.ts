@@ -6,17 +6,16 @@ import passport from 'passport';
 import { Strategy } from 'passport-oauth2';
 import { opened } from '../../support/openThings.ts';
 import { Visitor } from '../authorizeSupport.ts';
-import { bearer, createApplication, createUser, type OauthTest, send, startOauthTest } from '../support.ts';
+import { bearer, createApplication, createUser, type OauthTest, send, shareOauthTest } from '../support.ts';
 
 let oauth: OauthTest;
 let site: { url: string; stop(): Promise<void> };
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   site = await startSite(oauth);
 });
 afterAll(async () => {
   await site.stop();
-  await oauth.stop();
 });
 
 /** A web site whose visitors sign in with us, by passport-oauth2 with PKCE and state. It shows them their token. */

@@ -6,7 +6,7 @@ import {
   createUser,
   type OauthTest,
   send,
-  startOauthTest,
+  shareOauthTest,
   type TestApplication,
   type TestUser,
 } from '../support.ts';
@@ -17,11 +17,10 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await startOauthTest();
+  oauth = await shareOauthTest();
   application = await createApplication(oauth, { scopes: ['app', 'me'], redirectUris: [redirectUri] });
   user = await createUser(oauth);
 });
-afterAll(() => oauth.stop());
 
 const config = () => ({
   client: { id: application.clientId, secret: application.secret },

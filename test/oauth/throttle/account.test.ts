@@ -6,7 +6,7 @@ import {
   createUser,
   expectRefusal,
   expectTokens,
-  type OauthTest,
+  type OwnOauthTest,
   startOauthTest,
   type TestApplication,
   type TestUser,
@@ -16,7 +16,7 @@ import { moveClock } from './support.ts';
 
 // The limits of one account: 3 failures from one address, 15 from all together, in 15 minutes.
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 let application: TestApplication;
 beforeAll(async () => {
   oauth = await startOauthTest({ THROTTLE_FAILURES_PER_ACCOUNT: '3', TRUST_PROXY: '1' });

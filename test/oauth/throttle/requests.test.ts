@@ -9,7 +9,7 @@ import {
   createUser,
   expectRefusal,
   expectTokens,
-  type OauthTest,
+  type OwnOauthTest,
   type Sent,
   send,
   startOauthTest,
@@ -24,7 +24,7 @@ const limits = {
   THROTTLE_FAILURES_PER_ACCOUNT: '2',
 };
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 /** Another process' server, in effect: its own pool and memory on the same database. */
 let other: TestService;
 /** One that nobody stands in front of. */

@@ -1,0 +1,48 @@
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { forgetOpened } from './openThings.ts';
+import { startTestService, type TestService } from './service.ts';
+
+/** A service and its database. Files that change the schema or the configuration start one of their own. */
+export type SharedService = Omit<TestService, 'stop'> & { readonly database: TestDatabase };
+
+/**
+ * The service and database that the test files of one Jest worker share: starting one takes longer than most files run.
+ * Each file makes tenants of its own, which see nothing of the others. It begins with an empty log.
+ */
+export async function shareService(): Promise<SharedService> {
+  shared ??= start();
+  const service = await shared;
+  service.logs.length = 0;
+  return service;
+}
+
+/** Stops it, if this process has started it. */
+export async function stopSharedService(): Promise<void> {
+  const stopping = shared;
+  shared = undefined;
+  if (!stopping) return;
+  const { stop, database } = await stopping;
+  await stop();
+  await database.drop();
+}
+
+let shared: ReturnType<typeof start> | undefined;
+
+async function start() {
+  const database = await createTestDatabase();
+  const service = await startTestService(database, {
+    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
+    THROTTLE_FAILURES_PER_MINUTE: '1000000',
+    THROTTLE_FAILURES_PER_ACCOUNT: '1000000',
+  });
+  forgetOpened();
+  stopWithWorker();
+  return { ...service, database };
+}
+
+/** A worker of Jest is done when Jest no longer listens to messages in it; the process then ends if nothing is open. */
+function stopWithWorker(): void {
+  process.on('removeListener', (event) => {
+    if (event === 'message') void stopSharedService();
+  });
+}

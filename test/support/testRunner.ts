@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { expectNothingOpen } from './openThings.ts';
+
+/** What a test runner of Jest is called with: the whole configuration, the project's, and how to load and report. */
+type RunTestFile = (
+  globalConfig: object,
+  config: object,
+  environment: object,
+  runtime: object,
+  testPath: string,
+  sendMessageToJest?: unknown,
+) => Promise<object>;
+
+/**
+ * Jest's own test runner, jest-circus, over Node's module loader instead of Jest's registry of modules in a vm context.
+ *
+ * A worker then parses the service, PostGraphile and the test support once and not once per file, and the state of a module
+ * lives as long as the worker. The price: the files of one worker share its globals.
+ *
+ * Jest documents the extension point: https://jestjs.io/docs/configuration#testrunner-string
+ */
+const runTestFile: RunTestFile = async (
+  globalConfig,
+  config,
+  environment,
+  runtime,
+  testPath,
+  sendMessageToJest,
+): Promise<object> => {
+  const native = Object.assign(Object.create(runtime), {
+    requireInternalModule: requireAnew,
+    unstable_shouldLoadAsEsm: () => true,
+    // The watch mode runs a file again in the same process when there is one worker.
+    unstable_importModule: (path: string) => import(`${pathToFileURL(path)}?run=${++runs}`),
+  });
+  const here = Object.assign(Object.create(environment), { global: globalThis });
+  // Each file begins with no test and no handler of the file before.
+  Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
+  const circus: { default: RunTestFile } = require('jest-circus/runner');
+
+  const result = await circus.default(globalConfig, config, here, native, testPath, sendMessageToJest);
+
+  expectNothingOpen();
+  return result;
+};
+
+export default runTestFile;
+
+let runs = 0;
+
+const require = createRequire(import.meta.url);
+
+function requireAnew(path: string): unknown {
+  delete require.cache[path];
+  return require(path);
+}
