@@ -23,6 +23,8 @@ beforeAll(async () => {
 
 const userDelete = (args: string, fields = 'id') => `mutation { userDelete(${args}) { user { ${fields} } } }`;
 
+const userUpdate = (args: string) => `mutation { userUpdate(${args}) { user { id } } }`;
+
 const expectRefusal = async (args: string, code: string, argument?: string) =>
   expectErrors(
     await ask(graph, tenant.app, userDelete(args)),
@@ -121,6 +123,22 @@ test('userDelete deletes no user of another organization, and does not tell that
   expect(await read(graph, other.app, userDelete('externalIdentifier: "foreign"'))).toEqual({
     userDelete: { user: { id: user.id } },
   });
+});
+
+test('userDelete and userUpdate tell that there is no such user from the plan of a large table, too', async () => {
+  // With these, PostgreSQL looks for the organization first, and finds that the tenant has no user at all.
+  await tenant.owner.query(
+    `with o as (insert into app_hidden.organizations (name) select 'Large ' || gen_random_uuid() from generate_series(1, 500) returning id)
+     insert into app_public.users (organization_id, full_name, email) select id, 'Somebody', 'somebody@large.test' from o`,
+  );
+  await tenant.owner.query('analyze app_public.users');
+  const { app } = await createTenant(graph);
+
+  for (const [name, mutation] of [
+    ['userDelete', userDelete('externalIdentifier: "u-1"')],
+    ['userUpdate', userUpdate('externalIdentifier: "u-1", locale: "de"')],
+  ] as const)
+    expectErrors(await ask(graph, app, mutation), { [name]: null }, { code: 'NOT_FOUND', path: [name] });
 });
 
 test('every token of a deleted user ends with the next request', async () => {
