@@ -1,6 +1,7 @@
 import { comparePeers } from './peers/comparePeers.ts';
 import { compareSizes } from './peers/compareSizes.ts';
 import { exitOnSignals } from './peers/exitOnSignals.ts';
+import { installPeers } from './peers/installPeers.ts';
 import { readOptions } from './peers/options.ts';
 
 /**
@@ -12,4 +13,5 @@ import { readOptions } from './peers/options.ts';
  */
 exitOnSignals();
 const options = readOptions(process.argv.slice(2));
+if (!options.large) installPeers(options.peers);
 process.exitCode = (await (options.large ? compareSizes(options) : comparePeers(options))) ? 0 : 1;

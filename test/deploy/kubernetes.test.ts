@@ -3,12 +3,11 @@ import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Deployment } from 'kubernetes-models/apps/v1/Deployment';
-import type { Job } from 'kubernetes-models/batch/v1/Job';
-import type { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
-import type { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
-import type { IPodSpec } from 'kubernetes-models/v1/PodSpec';
-import type { Service } from 'kubernetes-models/v1/Service';
+import type { Deployment } from 'kubernetes-types/apps/v1.js';
+import type { Job } from 'kubernetes-types/batch/v1.js';
+import type { PodSpec, Service } from 'kubernetes-types/core/v1.js';
+import type { NetworkPolicy } from 'kubernetes-types/networking/v1.js';
+import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js';
 import { routes } from '../../src/http/routeOf.ts';
 import { drainMs } from '../../src/service.ts';
 import { anySecretKey, configOf, readOnlyYaml, root } from './support.ts';
@@ -17,7 +16,7 @@ const folder = 'deploy/kubernetes';
 const readManifest = <T>(file: string) => readOnlyYaml<T>(`${folder}/${file}.yaml`);
 
 /** The one container, which every test is about. */
-function containerOf(pod: IPodSpec | undefined) {
+function containerOf(pod: PodSpec | undefined) {
   expect(pod?.containers).toHaveLength(1);
   const [container] = pod?.containers ?? [];
   if (!pod || !container) throw new Error('There is no container.');
@@ -42,11 +41,11 @@ function environmentOf({ env = [] }: ReturnType<typeof containerOf>['container']
 
 test('every manifest is one that Kubernetes knows, without a field that it does not', async () => {
   const types = {
-    'service-account': ['ServiceAccount', 'v1'],
+    'service-account': ['ServiceAccount', 'core/v1'],
     deployment: ['Deployment', 'apps/v1'],
-    service: ['Service', 'v1'],
+    service: ['Service', 'core/v1'],
     'disruption-budget': ['PodDisruptionBudget', 'policy/v1'],
-    'network-policy': ['NetworkPolicy', 'networking.k8s.io/v1'],
+    'network-policy': ['NetworkPolicy', 'networking/v1'],
     migrate: ['Job', 'batch/v1'],
   } as const;
   const files = (await readdir(join(root, folder))).map((file) => file.replace('.yaml', ''));
@@ -59,7 +58,7 @@ test('every manifest is one that Kubernetes knows, without a field that it does 
     const lines = await Promise.all(
       Object.entries(types).map(async ([file, [kind, group]], index) => {
         const manifest = JSON.stringify(change(await readManifest(file)));
-        return `import type { I${kind} } from 'kubernetes-models/${group}/${kind}';\nexport const manifest${index}: I${kind} = ${manifest};\n`;
+        return `import type { ${kind} } from 'kubernetes-types/${group}.js';\nexport const manifest${index}: ${kind} = ${manifest};\n`;
       }),
     );
     await writeFile(join(place, 'manifests.ts'), lines.join(''));

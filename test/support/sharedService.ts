@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { forgetOpened } from './openThings.ts';
+import { takeLeftOpen } from './openThings.ts';
 import { startTestService, type TestService } from './service.ts';
 
 /** A service and its database. Files that change the schema or the configuration start one of their own. */
@@ -35,7 +35,8 @@ async function start() {
     THROTTLE_FAILURES_PER_MINUTE: '1000000',
     THROTTLE_FAILURES_PER_ACCOUNT: '1000000',
   });
-  forgetOpened();
+  // They are not the file's.
+  takeLeftOpen();
   stopWithWorker();
   return { ...service, database };
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { expectNothingOpen } from './openThings.ts';
+import { takeLeftOpen } from './openThings.ts';
 
 /** What a test runner of Jest is called with: the whole configuration, the project's, and how to load and report. */
 type RunTestFile = (
@@ -10,7 +10,7 @@ type RunTestFile = (
   runtime: object,
   testPath: string,
   sendMessageToJest?: unknown,
-) => Promise<object>;
+) => Promise<{ numFailingTests: number }>;
 
 /**
  * Jest's own test runner, jest-circus, over Node's module loader instead of Jest's registry of modules in a vm context.
@@ -20,14 +20,7 @@ type RunTestFile = (
  *
  * Jest documents the extension point: https://jestjs.io/docs/configuration#testrunner-string
  */
-const runTestFile: RunTestFile = async (
-  globalConfig,
-  config,
-  environment,
-  runtime,
-  testPath,
-  sendMessageToJest,
-): Promise<object> => {
+const runTestFile: RunTestFile = async (globalConfig, config, environment, runtime, testPath, sendMessageToJest) => {
   const native = Object.assign(Object.create(runtime), {
     requireInternalModule: requireAnew,
     unstable_shouldLoadAsEsm: () => true,
@@ -41,7 +34,9 @@ const runTestFile: RunTestFile = async (
 
   const result = await circus.default(globalConfig, config, here, native, testPath, sendMessageToJest);
 
-  expectNothingOpen();
+  const left = takeLeftOpen();
+  // A test that fails may leave something open, and then the failure is what matters.
+  if (left.length > 0 && result.numFailingTests === 0) throw new Error(`This file has left open: ${left.join(', ')}`);
   return result;
 };
 

@@ -10,9 +10,12 @@ export type Serve = (authUrl: string) => Promise<Server>;
 const peers: Record<string, () => Promise<Serve>> = {
   sql: async () => (await import('./sql/serveSql.ts')).serveSql,
   stock: async () => (await import('./stock/serveStock.ts')).serveStock,
-  apollo: async () => (await import('./resolvers/serveApollo.ts')).serveApollo,
-  mercurius: async () => (await import('./resolvers/serveMercurius.ts')).serveMercurius,
+  apollo: async () => (await importInstalled('serveApollo')).serveApollo as Serve,
+  mercurius: async () => (await importInstalled('serveMercurius')).serveMercurius as Serve,
 };
+
+/** From the package beside this file, which TypeScript looks at only where it is installed. */
+const importInstalled = (file: string): Promise<Record<string, unknown>> => import(`./resolvers/${file}.ts`);
 
 const [, , name = ''] = process.argv;
 const load = peers[name];
