@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from './clock.ts';
+
 /** How many run at once, how many may wait for their turn and how long, and what refuses the others. */
 export type Limits = {
   readonly parallel: number;
@@ -17,7 +19,7 @@ export type Limiter = {
   refuseIfFull(): void;
 };
 
-export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits): Limiter {
+export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits, clock: Clock = systemClock): Limiter {
   const queue = new Set<() => void>();
   let running = 0;
 
@@ -27,7 +29,7 @@ export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits): L
 
   const wait = (signal: AbortSignal | undefined) =>
     new Promise<void>((resolve, reject) => {
-      const patience = waitMs === undefined ? [] : [AbortSignal.timeout(waitMs)];
+      const patience = waitMs === undefined ? [] : [clock.timeoutSignal(waitMs)];
       const end = AbortSignal.any([...(signal ? [signal] : []), ...patience]);
       const leave = () => {
         queue.delete(begin);

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Clock, systemClock } from './clock.ts';
 
 /** What somebody awaited did not come in time. */
 export class OutOfPatience extends Error {
@@ -7,8 +8,8 @@ export class OutOfPatience extends Error {
 }
 
 /** Does for a request what may wait for `mostMs` in all, wherever that is: what waits there spends it by {@link spendPatience}. */
-export function withPatience<T>(mostMs: number, work: () => T): T {
-  return patience.run(createPatience(mostMs), work);
+export function withPatience<T>(mostMs: number, work: () => T, clock: Clock = systemClock): T {
+  return patience.run(createPatience(mostMs, clock), work);
 }
 
 /**
@@ -22,22 +23,22 @@ export function spendPatience<T>(awaited: Promise<T>): Promise<T> {
 
 const patience = new AsyncLocalStorage<ReturnType<typeof createPatience>>();
 
-function createPatience(mostMs: number) {
+function createPatience(mostMs: number, clock: Clock) {
   let leftMs = mostMs;
   // What waits at the same time spends the same time.
   let waits = 0;
   let since = 0;
-  const spentMs = () => performance.now() - since;
+  const spentMs = () => clock.now() - since;
 
   return {
     async spend<T>(awaited: Promise<T>): Promise<T> {
-      if (waits++ === 0) since = performance.now();
+      if (waits++ === 0) since = clock.now();
       const end = Promise.withResolvers<never>();
-      const timer = setTimeout(() => end.reject(new OutOfPatience()), Math.max(0, leftMs - spentMs()));
+      const clearTimer = clock.setTimeout(() => end.reject(new OutOfPatience()), Math.max(0, leftMs - spentMs()));
       try {
         return await Promise.race([awaited, end.promise]);
       } finally {
-        clearTimeout(timer);
+        clearTimer();
         if (--waits === 0) leftMs -= spentMs();
       }
     },

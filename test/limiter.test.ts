@@ -1,6 +1,12 @@
 import { setImmediate as soon } from 'node:timers/promises';
 import { DatabaseUnavailable } from '../src/database/unavailable.ts';
 import { createLimiter } from '../src/limiter.ts';
+import { createTestClock, type TestClock } from './support/clock.ts';
+
+let clock: TestClock;
+beforeEach(() => {
+  clock = createTestClock();
+});
 
 /** Works that end when told to. */
 function createWorks() {
@@ -94,7 +100,16 @@ test('as many as allowed begin at once, the others in their order as soon as one
 test('who waits too long is told so, and takes no turn from those behind', async () => {
   const { take } = createTurns(1, 20);
   const done = await take(never);
-  await expect(take(never)).rejects.toThrow(DatabaseUnavailable);
+  let refusal: unknown;
+  take(never).catch((error) => {
+    refusal = error;
+  });
+  await clock.advance(19);
+  expect(refusal).toBeUndefined();
+
+  await clock.advance(1);
+  expect(refusal).toBeInstanceOf(DatabaseUnavailable);
+  expect(refusal).toMatchObject({ cause: { name: 'TimeoutError' } });
 
   const next = take(never);
   done();
@@ -117,12 +132,8 @@ test('who goes away leaves the queue', async () => {
 
 /** A limiter whose works are over when what `take` resolves to is called. */
 function createTurns(parallel: number, waitMs: number) {
-  const { run } = createLimiter({
-    parallel,
-    waiting: Number.POSITIVE_INFINITY,
-    waitMs,
-    refusal: (cause) => new DatabaseUnavailable({ cause }),
-  });
+  const refusal = (cause: unknown) => new DatabaseUnavailable({ cause });
+  const { run } = createLimiter({ parallel, waiting: Number.POSITIVE_INFINITY, waitMs, refusal }, clock);
   const take = (signal: AbortSignal) =>
     new Promise<() => void>((begin, refuse) => {
       run(() => new Promise<void>((end) => begin(end)), signal).catch(refuse);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, systemClock } from '../clock.ts';
 import { asideCount } from './aside.ts';
 import { createOverload, mostBeforeCrowd, type Overload } from './overload.ts';
 import { refuseOverload } from './refuseOverload.ts';
@@ -27,13 +28,16 @@ export type AdmissionSettings = {
  * the newest at once: a newer one will come. So those who are served are served about as fast as ever, and the others know soon. How it
  * begins, and how it is tried whether it can end, see `Phase`.
  */
-export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings) {
+export function createAdmission(
+  { mostAtOnce, mostWaiting, waitMs, isDatabaseBusy, onOverload }: AdmissionSettings,
+  clock: Clock = systemClock,
+) {
   const waiting: Waiting[] = [];
   /** How many are in that keep the thread or a connection busy, or wait elsewhere for their turn. */
   let busy = 0;
   let begunInTurn = 0;
   let overload: Overload | null = null;
-  let ticking: NodeJS.Timeout | undefined;
+  let stopTicking: (() => void) | undefined;
   let isTurning = false;
 
   const begin = ({ request, response, answer, since }: Waiting) => {
@@ -54,7 +58,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
     };
     // Whoever is slow to send a body, or to take an answer, keeps nobody from being let in.
     response.once('prefinish', pause).once('close', pause);
-    answer(performance.now() - since);
+    answer(clock.now() - since);
     setImmediate(() => {
       // A body that comes together with its headers is there by now.
       if (request.complete) return;
@@ -88,7 +92,7 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
   };
 
   const refuseLate = () => {
-    const now = performance.now();
+    const now = clock.now();
     const isStrict = overload?.phase === 'strict';
     const boundMs = isStrict ? overloadWaitMs : waitMs;
     const mostKept = isStrict && overload?.most === 1 ? 1 : Number.POSITIVE_INFINITY;
@@ -111,8 +115,8 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
 
   const rest = () => {
     if (overload || waiting.length > 0) return;
-    clearInterval(ticking);
-    ticking = undefined;
+    stopTicking?.();
+    stopTicking = undefined;
   };
 
   const tick = () => {
@@ -133,13 +137,13 @@ export function createAdmission({ mostAtOnce, mostWaiting, waitMs, isDatabaseBus
 
   /** Calls `answer` when it is the request's turn, with how long it has waited for that, or refuses it with 503. */
   return (request: IncomingMessage, response: ServerResponse, answer: (waitedMs: number) => void): void => {
-    waiting.push({ request, response, answer, since: performance.now() });
+    waiting.push({ request, response, answer, since: clock.now() });
     admitInTurn();
     if (waiting.length === 0) return;
-    ticking ??= setInterval(tick, tickMs);
+    stopTicking ??= clock.setInterval(tick, tickMs);
     // Whoever waits for the next turn only is none of them.
     const crowd = waiting.length - room();
-    if (crowd > Math.min(mostBeforeCrowd, mostWaiting)) overload ??= createOverload(mostAtOnce, mostWaiting);
+    if (crowd > Math.min(mostBeforeCrowd, mostWaiting)) overload ??= createOverload(mostAtOnce, mostWaiting, clock);
     if (overload?.see(crowd)) onOverload({ refused: null });
     if (waiting.length > mostWaitingInOverload) refuse(waiting.shift());
   };

@@ -1,4 +1,5 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+import { type Clock, systemClock } from '../clock.ts';
 
 /**
  * - `young`: a crowd has come. It will soon have been served, or it is the beginning of an overload, of which most will be refused.
@@ -37,21 +38,21 @@ export type Overload = {
 export const mostBeforeCrowd = 64;
 
 /** To be called when a crowd waits. */
-export function createOverload(mostAtOnce: number, mostWaiting: number): Overload {
-  const limit = createThreadLimit(mostAtOnce);
-  const wasShortTurn = createTurnMeter();
-  const youngUntil = performance.now() + youngMs;
-  let calmAt = performance.now() + calmMs;
+export function createOverload(mostAtOnce: number, mostWaiting: number, clock: Clock = systemClock): Overload {
+  const limit = createThreadLimit(mostAtOnce, clock);
+  const wasShortTurn = createTurnMeter(clock);
+  const youngUntil = clock.now() + youngMs;
+  let calmAt = clock.now() + calmMs;
   let easeAt: number | null = null;
   let refused = 0;
 
   const phase = (): Phase => {
-    const now = performance.now();
+    const now = clock.now();
     if (easeAt === null) return now < youngUntil ? 'young' : 'patient';
     return now < easeAt ? 'strict' : 'easing';
   };
   const stayUp = () => {
-    calmAt = performance.now() + calmMs;
+    calmAt = clock.now() + calmMs;
   };
   return {
     get phase() {
@@ -70,7 +71,7 @@ export function createOverload(mostAtOnce: number, mostWaiting: number): Overloa
       const wasCertain = easeAt !== null;
       if (!wasCertain && waiting > mostBeforeCrowd) stayUp();
       const isTooMany = waiting > (wasCertain ? mostBeforeCrowd : mostWaiting);
-      if (isTooMany && phase() !== 'strict') easeAt = performance.now() + easeEveryMs;
+      if (isTooMany && phase() !== 'strict') easeAt = clock.now() + easeEveryMs;
       return isTooMany && !wasCertain;
     },
     count() {
@@ -79,7 +80,7 @@ export function createOverload(mostAtOnce: number, mostWaiting: number): Overloa
     },
     adjust: limit.adjust,
     wasShortTurn,
-    isOver: () => performance.now() > calmAt,
+    isOver: () => clock.now() > calmAt,
   };
 }
 
@@ -89,19 +90,19 @@ const easeEveryMs = 5000;
 const shortTurnMs = 2;
 const mostLongTurnsMs = 50;
 
-function createTurnMeter() {
-  const used = createThreadMeter();
-  let shortAt = performance.now();
+function createTurnMeter(clock: Clock) {
+  const used = createThreadMeter(clock);
+  let shortAt = clock.now();
   return () => {
-    if (used().active > shortTurnMs && performance.now() - shortAt < mostLongTurnsMs) return false;
-    shortAt = performance.now();
+    if (used().active > shortTurnMs && clock.now() - shortAt < mostLongTurnsMs) return false;
+    shortAt = clock.now();
     return true;
   };
 }
 
 /** How many requests at once keep the thread busy without waiting for it: fewer while it never rests, more while it does. */
-function createThreadLimit(most: number) {
-  const used = createThreadMeter();
+function createThreadLimit(most: number, clock: Clock) {
+  const used = createThreadMeter(clock);
   let limit = 1;
   return {
     get: () => limit,
@@ -115,10 +116,10 @@ function createThreadLimit(most: number) {
 }
 
 /** What the thread has done since it was last asked. */
-function createThreadMeter(): () => EventLoopUtilization {
-  let before = performance.eventLoopUtilization();
+function createThreadMeter(clock: Clock): () => EventLoopUtilization {
+  let before = clock.eventLoopUtilization();
   return () => {
-    const now = performance.eventLoopUtilization();
+    const now = clock.eventLoopUtilization();
     const used = performance.eventLoopUtilization(now, before);
     before = now;
     return used;

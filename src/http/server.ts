@@ -17,11 +17,27 @@ export type HttpServer = {
   stop(drainMs: number, lingerMs?: number): Promise<void>;
 };
 
+/** How long a connection may take, in milliseconds. */
+export const connectionTimeouts = {
+  headersMs: 10_000,
+  /** For a whole request. */
+  requestMs: 30_000,
+  /** Without a byte in either direction. */
+  idleMs: 60_000,
+  /** Between two requests: longer than the proxies in front keep theirs, so that it is they who close. */
+  keepAliveMs: 65_000,
+  /**
+   * For what is left of a body that has its answer. At once would be too soon: what is still on its way would reset the
+   * connection before the client has read its answer.
+   */
+  lateBodyMs: 2000,
+  /** How often the first two are looked at. */
+  checkMs: 2000,
+};
+
 /**
- * Listens, with what a client can cost bounded: 10 s for the headers, which are 16 KiB at most, 30 s for a whole request, 60 s
- * without a byte in either direction, 2 s for what is left of a body that has its answer, one request at a time, 64 MB for what all of
- * them have not taken of their answers, and `maxConnections`. An idle connection is kept for 65 s: longer than the proxies in front
- * keep theirs, so that it is they who close.
+ * Listens, with what a client can cost bounded: by `timeouts`, 16 KiB of headers, one request at a time, 64 MB for what all
+ * clients have not taken of their answers, and `maxConnections`.
  *
  * @throws {StartupError} when the address cannot be had
  */
@@ -30,6 +46,7 @@ export async function listen(
   port: number,
   listener: RequestListener,
   maxConnections = Number.MAX_SAFE_INTEGER,
+  timeouts = connectionTimeouts,
 ): Promise<HttpServer> {
   // By connection, so that an answer adds and removes nothing: a set that does is copied again and again, and its old copies, which are
   // collected rarely, keep the responses that they hold from being collected soon.
@@ -41,23 +58,23 @@ export async function listen(
     inFlight.set(socket, response);
     response.once('close', () => {
       if (inFlight.get(socket) === response) inFlight.set(socket, null);
-      if (!request.complete) setTimeout(() => request.complete || socket.destroy(), lateBodyMs).unref();
+      if (!request.complete) setTimeout(() => request.complete || socket.destroy(), timeouts.lateBodyMs).unref();
     });
     bound(response);
     if (stopping) response.setHeader('Connection', 'close');
     listener(request, response);
   };
-  const server = createServer({ connectionsCheckingInterval: 2000 }, (request, response) => {
+  const server = createServer({ connectionsCheckingInterval: timeouts.checkMs }, (request, response) => {
     inTurn(request.socket, response, () => answer(request, response));
   });
   server.on('connection', (socket) => {
     inFlight.set(socket, null);
     socket.once('close', () => inFlight.delete(socket));
   });
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 30_000;
-  server.timeout = 60_000;
-  server.keepAliveTimeout = 65_000;
+  server.headersTimeout = timeouts.headersMs;
+  server.requestTimeout = timeouts.requestMs;
+  server.timeout = timeouts.idleMs;
+  server.keepAliveTimeout = timeouts.keepAliveMs;
   // Of several processes on one port, none passes on what is too much to another, which may have as many.
   Object.assign(server, { maxConnections, dropMaxConnection: true });
 
@@ -76,8 +93,6 @@ export async function listen(
   };
 }
 
-/** At once would be too soon: what is still on its way would reset the connection before the client has read its answer. */
-const lateBodyMs = 2000;
 const mostUnreadBytes = 64_000_000;
 /** Within which whoever reads at all has taken an answer. */
 const unreadMs = 2000;

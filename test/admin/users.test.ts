@@ -7,8 +7,8 @@ import {
   expectTokens,
   type OauthTest,
   send,
-  shareOauthTest,
   signIn,
+  startOauthTest,
   type TestApplication,
   token,
 } from '../oauth/support.ts';
@@ -21,16 +21,15 @@ let other: TestService;
 let organization: string;
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
+  oauth = await startOauthTest();
   other = await startTestService(oauth.database);
-  const { rows } = await oauth.database.owner.query('select name from app_hidden.organizations where id = $1', [
-    oauth.organizationId,
-  ]);
+  const { rows } = await oauth.database.owner.query('select name from app_hidden.organizations');
   organization = rows[0].name;
   application = await createApplication(oauth, { scopes: ['me'] });
 });
 afterAll(async () => {
   await other.stop();
+  await oauth.stop();
 });
 
 const run = (command: string, ...args: string[]) =>

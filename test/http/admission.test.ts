@@ -1,54 +1,75 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createAdmission } from '../../src/http/admission.ts';
 import { stepAside } from '../../src/http/aside.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
-import { compute } from '../support/compute.ts';
-import { until } from '../support/until.ts';
+import { createTestClock, type TestClock } from '../support/clock.ts';
 
 describe('admission', () => {
+  let clock: TestClock;
   let server: HttpServer;
   let agent: Agent;
   let admit: ReturnType<typeof createAdmission>;
   let isDatabaseBusy: boolean;
   /** Those that were let in and have no answer yet, by their paths. */
   let admitted: Map<string, ServerResponse>;
-  let arrived: Set<string>;
+  /** The responses to all requests that have come, by their paths in the order in which they came. */
+  let arrived: Map<string, ServerResponse>;
   /** How many had arrived when each was let in. */
   let arrivedWhenAdmitted: number[];
+  /** How long each had waited when it was let in. */
+  let waitedMs: Map<string, number>;
+  /** Keeps requests until all of them are there, so that they come in one turn of the event loop. */
+  let hold: ((path: string, arrive: () => void) => void) | null;
   let closed: Set<string>;
-  let whenArrived: (response: ServerResponse) => void;
+  let whenAdmitted: (response: ServerResponse) => void;
   let overloads: (number | null)[];
   let underWay: Promise<unknown>[];
+  /** How many requests were sent whose answers the client does not have. */
+  let unanswered: number;
+  /** The responses that the server has not closed. */
+  let open: Set<ServerResponse>;
 
   beforeEach(async () => {
+    clock = createTestClock();
     admitted = new Map();
     overloads = [];
     underWay = [];
     isDatabaseBusy = false;
     agent = new Agent({ keepAlive: true });
     admit = admitWith({ mostWaiting: 2 });
-    arrived = new Set();
+    arrived = new Map();
     arrivedWhenAdmitted = [];
+    waitedMs = new Map();
+    hold = null;
     closed = new Set();
-    whenArrived = () => undefined;
+    whenAdmitted = () => undefined;
+    unanswered = 0;
+    open = new Set();
     server = await listen('127.0.0.1', 0, (request, response) => {
       const path = request.url ?? '';
-      response.once('close', () => closed.add(path));
-      arrived.add(path);
-      whenArrived(response);
-      admit(request, response, () => {
-        arrivedWhenAdmitted.push(arrived.size);
-        admitted.set(path, response);
+      open.add(response);
+      response.once('close', () => {
+        open.delete(response);
+        closed.add(path);
       });
+      const arrive = () => {
+        arrived.set(path, response);
+        admit(request, response, (ms) => {
+          arrivedWhenAdmitted.push(arrived.size);
+          waitedMs.set(path, ms);
+          admitted.set(path, response);
+          whenAdmitted(response);
+        });
+      };
+      if (hold) hold(path, arrive);
+      else arrive();
     });
   });
 
   afterEach(async () => {
-    const answerAll = setInterval(() => [...admitted.values()].map((response) => response.end()), 5);
-    await Promise.all(underWay);
-    clearInterval(answerAll);
+    answerAll();
+    await passUntilAnswered(underWay);
     agent.destroy();
     await server.stop(0);
   });
@@ -56,27 +77,22 @@ describe('admission', () => {
   it('lets 32 in at once, and the next when one of them has its answer', async () => {
     const sent = await fill();
     const late = send('/late');
+    await until(() => arrived.has('/late'));
     await stays(() => !admitted.has('/late'));
 
+    await clock.advance(7);
     admitted.get('/1')?.end();
     await until(() => admitted.has('/late'));
     admitted.get('/late')?.end('served');
 
     expect(await late).toMatchObject({ status: 200, body: 'served' });
+    expect(waitedMs.get('/late')).toBe(7);
     expect(sent).toHaveLength(32);
     expect(overloads).toEqual([]);
   });
 
   it('lets in a few of those who come together before it has seen them all', async () => {
-    const comeTogether = async () => {
-      for (const all of [admitted, arrived]) all.clear();
-      arrivedWhenAdmitted = [];
-      const sent = await fill();
-      for (const response of admitted.values()) response.end();
-      await Promise.all(sent);
-    };
-    // The first connect; and where the machine stops meanwhile, the next do not come together.
-    for (let attempt = 0; attempt < 5 && arrivedWhenAdmitted[4] !== 32; attempt++) await comeTogether();
+    await fill();
 
     expect(arrivedWhenAdmitted.slice(0, 4)).toEqual([1, 2, 3, 4]);
     expect(new Set(arrivedWhenAdmitted.slice(4))).toEqual(new Set([32]));
@@ -85,30 +101,36 @@ describe('admission', () => {
 
   it('refuses whoever has waited too long, overloaded or not', async () => {
     await fill();
+    const late = send('/late');
+    await until(() => arrived.has('/late'));
 
-    expect((await send('/late')).status).toBe(503);
+    await clock.advance(1000);
+    expect(arrived.get('/late')?.writableEnded).toBe(false);
+    await clock.advance(5);
+    expect((await late).status).toBe(503);
     expect(overloads).toEqual([]);
   });
 
   it('refuses soon when too many wait, and says so once', async () => {
     await fill();
 
-    const refused = await Promise.all(['/oauth/token', '/oauth/a', '/oauth/b', '/oauth/c'].map((path) => send(path)));
+    const sent = await sendTogether(['/oauth/token', '/oauth/a', '/oauth/b', '/oauth/c']);
+    const refused = await passUntilAnswered(sent);
 
     for (const { status, headers, body, tookMs } of refused) {
       expect(status).toBe(503);
       expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
       expect(headers['cache-control']).toBe('no-store');
       expect(JSON.parse(body)).toEqual({ error: 'temporarily_unavailable', error_description: expect.any(String) });
-      expect(tookMs).toBeLessThan(250);
+      expect(tookMs).toBeLessThanOrEqual(10);
     }
-    await until(() => overloads.length === 2);
+    expect(overloads).toEqual([null]);
+    await clock.advance(1005);
     expect(overloads).toEqual([null, 4]);
   });
 
   it('is overloaded until nobody had to be refused for a second', async () => {
     const sent = await overwhelm();
-    const since = performance.now();
 
     for (const response of admitted.values()) response.end();
     await Promise.all(sent);
@@ -117,29 +139,36 @@ describe('admission', () => {
     admitted.get('/next')?.end();
 
     expect((await next).status).toBe(200);
+    await clock.advance(1000);
     expect(overloads).toEqual([null]);
-    await until(() => overloads.length === 2);
-    expect(performance.now() - since).toBeGreaterThan(900);
+    await clock.advance(5);
+    expect(overloads).toEqual([null, 3]);
   });
 
   it('serves those who ask again at once, when they can be served', async () => {
-    await fill();
-    const answering = setInterval(() => {
-      for (const response of admitted.values()) setTimeout(() => response.end(), 50);
-      admitted.clear();
-    }, 5);
+    // A quarter of the others' 32, so that it takes a quarter of the requests: of 10 clients there are always some too many.
+    admit = admitWith({ mostAtOnce: 8, mostWaiting: 2 });
+    whenAdmitted = (response) => clock.setTimeout(() => response.end(), 50);
+    await fill(8);
     let isOver = false;
-    const clients = Array.from({ length: 40 }, async (_, client) => {
-      for (let n = 0; !isOver; n++) await send(`/${client}-${n}`);
+    const clients = Array.from({ length: 10 }, async (_, client) => {
+      for (let n = 0; !isOver; n++) {
+        await send(`/${client}-${n}`);
+        // As long as an answer and the next request are on their way.
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, 5));
+      }
     });
 
-    await until(() => overloads.length >= 2).finally(() => {
-      isOver = true;
-    });
-    await Promise.all(clients);
-    clearInterval(answering);
+    const since = clock.now();
+    while (overloads.length < 2 && clock.now() - since < 20_000) await passTick();
+    const elapsedMs = clock.now() - since;
+    isOver = true;
+    await passUntilAnswered(clients);
 
     expect(overloads.slice(0, 2)).toEqual([null, expect.any(Number)]);
+    // Until it was tried, and another second.
+    expect(elapsedMs).toBeGreaterThan(5000);
+    expect(elapsedMs).toBeLessThan(6100);
   });
 
   it('speaks GraphQL to clients of GraphQL, and plainly to people', async () => {
@@ -147,7 +176,8 @@ describe('admission', () => {
     const paths = ['/graphql', '/GraphQL/?query=x', 'http://x/graphql', '/graphqlx', '/oauth/authorize'];
     const accepts = ['application/graphql-response+json', '*/*', '*/*', '*/*', 'text/html'];
 
-    const refused = await Promise.all(paths.map((path, index) => send(path, { Accept: accepts[index] ?? '' })));
+    const sent = paths.map((path, index) => send(path, { Accept: accepts[index] ?? '' }));
+    const refused = await passUntilAnswered(sent);
 
     const error = { message: expect.any(String), extensions: { code: 'UNAVAILABLE' } };
     expect(refused.map(({ headers }) => headers['content-type'])).toEqual([
@@ -163,86 +193,82 @@ describe('admission', () => {
   });
 
   it('serves the newest first in an overload', async () => {
-    // Where the machine stops for the 5 ms that each may wait, nobody is served; then it is tried again.
-    await until(async () => {
-      if (overloads.at(-1) !== null) await overwhelm();
-      for (const response of admitted.values()) response.end();
-      for (const all of [admitted, arrived]) all.clear();
-      arrivedWhenAdmitted = [];
-      await answered([send('/a'), send('/b')]);
-      return arrivedWhenAdmitted[0] === 2;
-    });
+    await overwhelm();
+    answerAll();
+    await Promise.all(underWay);
+    for (const all of [admitted, arrived]) all.clear();
+    arrivedWhenAdmitted = [];
 
-    expect([...admitted.keys()][0]).toBe([...arrived][1]);
+    await Promise.all(await sendTogether(['/a', '/b']));
+
+    expect(arrivedWhenAdmitted[0]).toBe(2);
+    expect([...admitted.keys()][0]).toBe([...arrived.keys()][1]);
+  });
+
+  it('lets nobody in at the end of a long turn of the event loop, in an overload', async () => {
+    await overwhelm();
+    answerAll();
+    await Promise.all(underWay);
+
+    const sent = await sendTogether(['/next']);
+    clock.compute(3);
+    await turns();
+    expect(admitted.has('/next')).toBe(false);
+
+    // The next tick's turn is short.
+    const [answer] = await passUntilAnswered(sent);
+    expect(answer?.status).toBe(200);
   });
 
   it('serves a crowd that has just come newest first, and all of it', async () => {
     const crowd = Array.from({ length: 70 }, (_, index) => `/crowd-${index}`);
-    let firstServed: string | undefined;
-    let lastArrived: string | undefined;
-    // Where the machine stops for the 100 ms in which it is new, it is served in turn.
-    for (let attempt = 0; attempt < 5 && (attempt === 0 || firstServed !== lastArrived); attempt++) {
-      admit = admitWith({ mostWaiting: 200 });
-      admitted.clear();
-      await fill();
-      arrived.clear();
-      const sent = crowd.map((path) => send(path));
-      await until(() => arrived.size === crowd.length);
-      lastArrived = [...arrived].at(-1);
-      const answers = await answered(sent);
-      firstServed = [...admitted.keys()][32];
+    admit = admitWith({ mostWaiting: 200 });
+    await fill();
+    arrived.clear();
 
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    }
+    const sent = await sendTogether(crowd);
+    const lastArrived = [...arrived.keys()].at(-1);
+    answerAll();
+    const answers = await Promise.all(sent);
 
-    expect(firstServed).toBe(lastArrived);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect([...admitted.keys()][32]).toBe(lastArrived);
     expect(overloads).toEqual([]);
   });
 
   it('keeps only the newest in an overload while the thread never rests', async () => {
     await overwhelm();
-    let refusedAtOnce: boolean[] = [];
-    let isTogether = false;
-    whenArrived = (response) => {
-      process.nextTick(() =>
-        setImmediate(() => {
-          if (refusedAtOnce.length === 0) isTogether = arrived.size === 2;
-          refusedAtOnce.push(response.writableEnded);
-        }),
-      );
-    };
     const comeTogether = async () => {
-      arrived.clear();
-      refusedAtOnce = [];
-      const answers = await Promise.all([send('/a'), send('/b')]);
+      const sent = await sendTogether(['/a', '/b']);
+      await turns();
+      const refusedAtOnce = ['/a', '/b'].map((path) => arrived.get(path)?.writableEnded);
+      const answers = await passUntilAnswered(sent);
       expect(answers.map(({ status }) => status)).toEqual([503, 503]);
-      return isTogether;
+      return refusedAtOnce;
     };
 
-    // Until it has been busy for a while, and two have come in one turn of the event loop.
-    const computing = setInterval(() => compute(10), 1);
-    const isRefused = async () => (await comeTogether()) && refusedAtOnce[0] === true;
-    await until(isRefused).finally(() => clearInterval(computing));
-    expect(refusedAtOnce).toEqual([true, false]);
-
-    // Until it has rested for a while, but not until it is tried whether the overload can end.
-    for (let attempt = 0; attempt < 30; attempt++) {
-      await delay(20);
-      if ((await comeTogether()) && refusedAtOnce[0] === false) break;
+    for (let ticks = 0; ticks < 5; ticks++) {
+      clock.compute(5);
+      await clock.advance(0);
     }
-    expect(refusedAtOnce).toEqual([false, false]);
+    expect(await comeTogether()).toEqual([true, false]);
+
+    // Not until it is tried whether the overload can end.
+    await clock.advance(50);
+    expect(await comeTogether()).toEqual([false, false]);
   });
 
   it('lets nobody in during an overload while the database has no connection left', async () => {
     const sent = await fill();
-    const waiting = ['/first', '/second', '/third'].map((path) => send(path));
-    await until(() => overloads.length === 1);
+    const waiting = await sendTogether(['/first', '/second', '/third']);
+    expect(overloads).toEqual([null]);
     isDatabaseBusy = true;
 
     for (const response of admitted.values()) response.end();
     await Promise.all(sent);
 
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([503, 503, 503]);
+    const answers = await passUntilAnswered(waiting);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
   });
 
   it('lets others in for whoever waits for another thread', async () => {
@@ -263,8 +289,9 @@ describe('admission', () => {
     await fill();
     const gone = request({ port: server.port, path: '/gone' }).on('error', () => undefined);
     gone.end();
+    await until(() => arrived.has('/gone'));
     const late = send('/late');
-    await until(() => arrived.has('/gone') && arrived.has('/late'));
+    await until(() => arrived.has('/late'));
     gone.destroy();
     await until(() => closed.has('/gone'));
 
@@ -281,53 +308,92 @@ describe('admission', () => {
     const small = { 'Content-Length': '2' };
     const large = { 'Content-Length': '1000000' };
 
-    const refused = await Promise.all([send('/graphql', large, 'x'), send('/graphql', small, '{}'), send('/c')]);
+    const sent = [send('/graphql', large, 'x'), send('/graphql', small, '{}'), send('/c')];
+    const refused = await passUntilAnswered(sent);
 
     expect(refused.map(({ headers }) => headers.connection)).toEqual(['close', 'keep-alive', 'keep-alive']);
   });
 
-  function admitWith({ mostWaiting }: { mostWaiting: number }) {
+  function admitWith({ mostAtOnce = 32, mostWaiting }: { mostAtOnce?: number; mostWaiting: number }) {
     // An overload may last longer than its test.
     const heard = overloads;
-    return createAdmission({
-      mostAtOnce: 32,
-      mostWaiting,
-      waitMs: 1000,
-      isDatabaseBusy: () => isDatabaseBusy,
-      onOverload: ({ refused }) => heard.push(refused),
-    });
+    return createAdmission(
+      {
+        mostAtOnce,
+        mostWaiting,
+        waitMs: 1000,
+        isDatabaseBusy: () => isDatabaseBusy,
+        onOverload: ({ refused }) => heard.push(refused),
+      },
+      clock,
+    );
   }
 
   /** As many as are let in at once. */
-  async function fill(): Promise<Promise<Received>[]> {
-    const sent = Array.from({ length: 32 }, (_, index) => send(`/${index}`));
-    await until(() => admitted.size === 32);
+  async function fill(mostAtOnce = 32): Promise<Promise<Received>[]> {
+    const sent = await sendTogether(Array.from({ length: mostAtOnce }, (_, index) => `/${index}`));
+    await until(() => admitted.size === mostAtOnce);
     return sent;
   }
 
-  /** As many, and then more than may wait. */
+  /** As many, and then more than may wait, all of which are refused within 10 ms. */
   async function overwhelm(): Promise<Promise<Received>[]> {
     const sent = await fill();
-    await Promise.all(['/first', '/second', '/third'].map((path) => send(path)));
+    await passUntilAnswered(await sendTogether(['/first', '/second', '/third']));
     return sent;
   }
 
-  /** What was sent, where whoever is let in is answered at once. */
-  function answered(sent: Promise<Received>[]): Promise<Received[]> {
-    const answering = setInterval(() => {
-      for (const response of admitted.values()) response.end();
-    }, 1);
-    return Promise.all(sent).finally(() => clearInterval(answering));
+  /** Answers all that were let in, and from now on at once. */
+  function answerAll(): void {
+    whenAdmitted = (response) => response.end();
+    for (const response of admitted.values()) response.end();
+  }
+
+  /** Sends requests that come in this order and in one turn of the event loop; resolves in this turn. */
+  async function sendTogether(paths: string[]): Promise<Promise<Received>[]> {
+    const held = new Map<string, () => void>();
+    hold = (path, arrive) => held.set(path, arrive);
+    const sent = paths.map((path) => send(path));
+    await until(() => held.size === paths.length);
+    hold = null;
+    for (const path of paths) held.get(path)?.();
+    return sent;
+  }
+
+  /** Advances the clock until all requests have their answers, but never while a request or an answer is on its way. */
+  async function passUntilAnswered<T>(sent: Promise<T>[]): Promise<T[]> {
+    let isAnswered = false;
+    const answers = Promise.all(sent).finally(() => {
+      isAnswered = true;
+    });
+    await arrivals();
+    while (!isAnswered) await passTick();
+    return answers;
+  }
+
+  async function passTick(): Promise<void> {
+    await clock.advance(5);
+    await arrivals();
+  }
+
+  /** Resolves when no request and no answer is on its way: each request has its answer, or has come and waits. */
+  async function arrivals(): Promise<void> {
+    const areHere = () => [...open].filter(({ writableEnded }) => !writableEnded).length === unanswered;
+    do {
+      await until(areHere);
+      await turns();
+    } while (!areHere());
   }
 
   function send(path: string, headers: Record<string, string> = {}, body?: string): Promise<Received> {
-    const answer = sendOnce(path, headers, body);
+    unanswered++;
+    const answer = sendOnce(path, headers, body).finally(() => unanswered--);
     underWay.push(answer);
     return answer;
   }
 
   async function sendOnce(path: string, headers: Record<string, string>, body?: string): Promise<Received> {
-    const since = performance.now();
+    const since = clock.now();
     const method = body === undefined ? 'GET' : 'POST';
     const sent = request({ port: server.port, agent, path, headers, method });
     if (body === undefined) sent.end();
@@ -339,17 +405,33 @@ describe('admission', () => {
       status: response.statusCode ?? 0,
       headers: response.headers,
       body: chunks.join(''),
-      tookMs: performance.now() - since,
+      tookMs: clock.now() - since,
     };
   }
 });
 
 type Received = { status: number; headers: IncomingMessage['headers']; body: string; tookMs: number };
 
-/** Holds for some turns of the event loop, in which what was sent has arrived. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** More turns of the event loop than a request that can be let in, or that is to be refused, has to wait for. */
+async function turns(): Promise<void> {
+  for (let count = 0; count < 5; count++) await turn();
+}
+
+/** Resolves in the turn of the event loop in which the condition holds. Fails after 20 s. */
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`This did not come true: ${condition}`);
+    await turn();
+  }
+}
+
+/** Holds for some turns of the event loop. */
 async function stays(condition: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) {
-    await new Promise((resolve) => setImmediate(resolve));
+  for (let count = 0; count < 20; count++) {
+    await turn();
     expect(condition()).toBe(true);
   }
 }

@@ -1,12 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createOverload, mostBeforeCrowd, type Overload } from '../../src/http/overload.ts';
-import { compute } from '../support/compute.ts';
+import { createTestClock, type TestClock } from '../support/clock.ts';
 
 describe('an overload', () => {
+  let clock: TestClock;
   let overload: Overload;
-  beforeEach(async () => {
-    overload = createOverload(15, mostWaiting);
-    await turn();
+  beforeEach(() => {
+    clock = createTestClock();
+    overload = createOverload(15, mostWaiting, clock);
     overload.wasShortTurn();
   });
 
@@ -14,22 +14,24 @@ describe('an overload', () => {
     expect(overload).toMatchObject({ phase: 'young', isCertain: false });
     expect(overload.most).toBeLessThan(15);
 
-    await delay(110);
+    await clock.advance(99);
+    expect(overload.phase).toBe('young');
+
+    await clock.advance(1);
     expect(overload.see(mostWaiting)).toBe(false);
     expect(overload).toMatchObject({ phase: 'patient', isCertain: false, most: 15 });
   });
 
   it('lasts as long as there is a crowd, and a second', async () => {
-    await delay(900);
+    await clock.advance(900);
     overload.see(mostBeforeCrowd + 1);
-    const seenAt = performance.now();
-    await delay(900);
+    await clock.advance(900);
     overload.see(mostBeforeCrowd);
-    const isOver = overload.isOver();
-    // Only where the machine stops for so long.
-    expect(isOver).toBe(performance.now() - seenAt > 1000);
+    expect(overload.isOver()).toBe(false);
+    await clock.advance(100);
+    expect(overload.isOver()).toBe(false);
 
-    await delay(200);
+    await clock.advance(1);
     expect(overload.isOver()).toBe(true);
   });
 
@@ -44,58 +46,71 @@ describe('an overload', () => {
 
   it('tries every five seconds whether a crowd can be served', async () => {
     overload.see(mostWaiting + 1);
-    await delay(5010);
+    await clock.advance(4999);
+    expect(overload.phase).toBe('strict');
+    await clock.advance(1);
     overload.count();
     overload.see(mostBeforeCrowd);
     expect(overload).toMatchObject({ phase: 'easing', isCertain: true, refused: 1 });
 
     expect(overload.see(mostBeforeCrowd + 1)).toBe(false);
     expect(overload.phase).toBe('strict');
+    await clock.advance(5000);
+    expect(overload.phase).toBe('easing');
   });
 
   it('tells a long turn of the event loop from a short one', async () => {
-    await turn();
-    compute(5);
+    clock.compute(3);
     expect(overload.wasShortTurn()).toBe(false);
 
-    // One of them, wherever the machine does something else in between.
-    const idle: boolean[] = [];
-    for (let turns = 0; turns < 20; turns++) {
-      await turn();
-      idle.push(overload.wasShortTurn());
-    }
-    expect(idle).toContain(true);
+    clock.compute(2);
+    // Time in which the thread rests makes no turn long.
+    await clock.advance(20);
+    expect(overload.wasShortTurn()).toBe(true);
   });
 
-  it('lets one pass for short now and then when all are long', async () => {
-    const found: boolean[] = [];
-    const since = performance.now();
-    for (let turns = 0; turns < 40; turns++) {
-      await turn();
-      compute(5);
-      found.push(overload.wasShortTurn());
+  it('lets one pass for short now and then when all are long', () => {
+    const shortAfterMs: number[] = [];
+    for (let ms = 5; ms <= 200; ms += 5) {
+      clock.compute(5);
+      if (overload.wasShortTurn()) shortAfterMs.push(ms);
     }
 
-    const short = found.filter((wasShort) => wasShort).length;
-    expect(short).toBeGreaterThan(0);
     // One in 50 ms, however long the turns are.
-    expect(short).toBeLessThanOrEqual((performance.now() - since) / 50 + 1);
-    expect(found).toContain(false);
+    expect(shortAfterMs).toEqual([50, 100, 150, 200]);
+    clock.compute(49);
+    expect(overload.wasShortTurn()).toBe(false);
+    clock.compute(50);
+    expect(overload.wasShortTurn()).toBe(true);
   });
 
   it('lets in more while the thread rests, and one at a time while it never does', async () => {
     overload.see(mostWaiting + 1);
     expect(overload.most).toBe(1);
+    for (const expected of [2, 3, 4, 5]) {
+      await clock.advance(5);
+      overload.adjust(overload.most);
+      expect(overload.most).toBe(expected);
+    }
     for (let pauses = 0; pauses < 30; pauses++) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await clock.advance(5);
       overload.adjust(overload.most);
     }
-    expect(overload.most).toBeGreaterThan(4);
-    expect(overload.most).toBeLessThanOrEqual(15);
+    expect(overload.most).toBe(15);
 
+    // Neither busy nor at rest.
+    for (const activeMs of [6, 8.5]) {
+      clock.compute(activeMs);
+      await clock.advance(10 - activeMs);
+      overload.adjust(overload.most);
+      expect(overload.most).toBe(15);
+    }
+
+    clock.compute(5);
+    overload.adjust(overload.most);
+    expect(overload.most).toBe(14);
     for (let turns = 0; turns < 15; turns++) {
-      await turn();
-      compute(5);
+      clock.compute(5);
       overload.adjust(overload.most);
     }
     expect(overload.most).toBe(1);
@@ -103,6 +118,3 @@ describe('an overload', () => {
 });
 
 const mostWaiting = 200;
-
-/** The next turn of the event loop. */
-const turn = () => new Promise((resolve) => setImmediate(resolve));

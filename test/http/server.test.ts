@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { Agent, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { listen } from '../../src/http/server.ts';
+import { connectionTimeouts, listen } from '../../src/http/server.ts';
 import { StartupError } from '../../src/startupError.ts';
 
 describe('the HTTP server', () => {
@@ -99,11 +99,18 @@ describe('the HTTP server', () => {
     await server.stop(0);
   });
 
+  it('gives a client 10 s for its headers, 30 s for a request, and a minute without a byte', () => {
+    expect(connectionTimeouts).toEqual({
+      ...{ headersMs: 10_000, requestMs: 30_000, idleMs: 60_000, keepAliveMs: 65_000 },
+      ...{ lateBodyMs: 2000, checkMs: 2000 },
+    });
+  });
+
   it('hangs up on clients that send their headers too slowly, or none', async () => {
-    const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
+    const server = await listenWith({ headersMs: 500, checkMs: 50 }, (_request, response) => response.end('ok'));
     const silent = connect(server.port, '127.0.0.1');
     const slow = connect(server.port, '127.0.0.1');
-    const drip = setInterval(() => slow.write('X: y\r\n'), 500);
+    const drip = setInterval(() => slow.write('X: y\r\n'), 50);
     slow.write('GET / HTTP/1.1\r\nHost: x\r\n');
 
     const [toSilent, toSlow] = await Promise.all([silent, slow].map(untilHungUp));
@@ -116,10 +123,10 @@ describe('the HTTP server', () => {
   });
 
   it('hangs up on a client that goes on sending a body long after its answer, which it can read', async () => {
-    const server = await listen('127.0.0.1', 0, (_request, response) => response.writeHead(413).end());
+    const server = await listenWith({ lateBodyMs: 300 }, (_request, response) => response.writeHead(413).end());
     const socket = connect(server.port, '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
-    const drip = setInterval(() => socket.write('x'), 100);
+    const drip = setInterval(() => socket.write('x'), 20);
 
     const received = await untilHungUp(socket);
 
@@ -152,6 +159,9 @@ describe('the HTTP server', () => {
     await expect(listen('192.0.2.1', 0, () => undefined)).rejects.toThrow('HOST 192.0.2.1 is no address');
   });
 });
+
+const listenWith = (timeouts: Partial<typeof connectionTimeouts>, listener: RequestListener) =>
+  listen('127.0.0.1', 0, listener, undefined, { ...connectionTimeouts, ...timeouts });
 
 /** What came until the connection ended, in whatever way. */
 async function untilHungUp(socket: Socket): Promise<string> {

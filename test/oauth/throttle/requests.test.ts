@@ -15,7 +15,7 @@ import {
   startOauthTest,
   type TestApplication,
 } from '../support.ts';
-import { moveClock } from './support.ts';
+import { moveClock, startClock, stopClock } from './support.ts';
 
 // 10 requests a minute of an address, 50 of a client; 4 failures a minute of an address, 2 of an account there.
 const limits = {
@@ -43,7 +43,8 @@ afterAll(async () => {
   await other.stop();
   await oauth.stop();
 });
-afterEach(() => moveClock(0));
+beforeEach(stopClock);
+afterEach(startClock);
 
 let addresses = 0;
 /** One that no test has used. */
@@ -82,6 +83,7 @@ describe('the requests of an address', () => {
     expect((await from(address, oauth, '/oauth/revoke', { method: 'GET' })).status).toBe(405);
 
     const retryAfter = expectTooMany(await ask(address));
+    expect(retryAfter).toBe(60);
     expectTooMany(await info());
     for (const path of ['/oauth/revoke', '/oauth/introspect']) {
       expectTooMany(await from(address, oauth, path, { form: { token: access_token, ...asClient(application) } }));
@@ -89,7 +91,7 @@ describe('the requests of an address', () => {
     expectTooMany(await from(address, oauth, '/oauth/token', { method: 'DELETE', headers: bearer(access_token) }));
     expectTokens(await ask(newAddress()), 'app');
 
-    moveClock(retryAfter - 2);
+    moveClock(retryAfter - 1);
     expectTooMany(await ask(address));
     moveClock(retryAfter);
     expectTokens(await ask(address), 'app');
@@ -174,6 +176,7 @@ describe('the failures of an address', () => {
     for (const answer of refused) expect([400, 401]).toContain(answer.status);
     expectTooMany(await fail(address));
     const retryAfter = expectTooMany(await ask(address));
+    expect(retryAfter).toBe(60);
     expectTooMany(await ask(address, other));
 
     await times(3, () => fail(neighbour));
@@ -244,6 +247,7 @@ describe('the requests of a client', () => {
 
     const here = newAddress();
     const retryAfter = expectTooMany(await ask(here, oauth, busy));
+    expect(retryAfter).toBe(60);
     expectTooMany(await ask(here, other, busy));
     expectTokens(await ask(here, oauth, quiet), 'app');
 

@@ -1,0 +1,34 @@
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+
+/**
+ * A monotonic clock with its timers, injected where time is the subject, so that a test can advance it by hand.
+ *
+ * Its methods do what their namesakes in Node.js do.
+ */
+export type Clock = {
+  /** Milliseconds since an arbitrary point in time. It never goes back, as `Date.now()` may. */
+  now(): number;
+  /** @returns what clears the timer */
+  setTimeout(callback: () => void, delayMs: number): () => void;
+  /** @returns what clears the timer */
+  setInterval(callback: () => void, periodMs: number): () => void;
+  /** `AbortSignal.timeout`: aborts with a `TimeoutError`, and keeps no process alive. */
+  timeoutSignal(delayMs: number): AbortSignal;
+  /** How long the event loop of this thread has been idle and active so far. */
+  eventLoopUtilization(): EventLoopUtilization;
+};
+
+/** The clock of production: what Node.js has. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  setTimeout(callback, delayMs) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+  setInterval(callback, periodMs) {
+    const timer = setInterval(callback, periodMs);
+    return () => clearInterval(timer);
+  },
+  timeoutSignal: (delayMs) => AbortSignal.timeout(delayMs),
+  eventLoopUtilization: () => performance.eventLoopUtilization(),
+};
