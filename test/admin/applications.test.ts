@@ -5,7 +5,7 @@ import {
   expectRefusal,
   expectTokens,
   issueOwn,
-  type OauthTest,
+  type OwnOauthTest,
   send,
   signIn,
   startOauthTest,
@@ -14,7 +14,7 @@ import {
 import { startTestService, type TestService } from '../support/service.ts';
 import { admin, expectDone, expectFailure } from './inProcess.ts';
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 /** Another process' server, in effect: its own pool and memory on the same database. */
 let other: TestService;
 let organization: string;

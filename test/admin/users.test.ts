@@ -5,7 +5,7 @@ import {
   createUser,
   expectRefusal,
   expectTokens,
-  type OauthTest,
+  type OwnOauthTest,
   send,
   signIn,
   startOauthTest,
@@ -16,7 +16,7 @@ import { startTestService, type TestService, testSecretKey } from '../support/se
 import { admin, expectDone, expectFailure } from './inProcess.ts';
 import { runAdmin } from './support.ts';
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 let other: TestService;
 let organization: string;
 let application: TestApplication;

@@ -1,17 +1,25 @@
 import { purgeExpired } from '../../src/oauth/purgeExpired.ts';
 import { applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { createSecrets } from '../../src/secrets.ts';
-import { createTenant, createUser, type GraphTest, newExternalToken, read, type Tenant } from '../graphql/support.ts';
+import {
+  createTenant,
+  createUser,
+  newExternalToken,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from '../graphql/support.ts';
 import { testPasswords } from '../support/passwords.ts';
-import { shareService } from '../support/sharedService.ts';
 import { undone } from './support.ts';
 
-let graph: GraphTest;
+let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await shareService();
+  graph = await startGraphTest();
   tenant = await createTenant(graph);
 });
+afterAll(() => graph.stop());
 
 const query = async (statement: string, values: unknown[] = []) =>
   (await graph.database.owner.query(statement, values)).rows;

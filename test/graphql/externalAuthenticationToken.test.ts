@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
-import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
   createUser,
   createViewer,
   expectErrors,
-  type GraphTest,
   newExternalToken,
+  type OwnGraphTest,
   read,
+  startGraphTest,
   type Tenant,
 } from './support.ts';
 
@@ -18,12 +18,13 @@ const field = '{ node(id: $id) { ... on User { fullName externalAuthenticationTo
 const byId = `query($id: ID!) ${field}`;
 
 describe('externalAuthenticationToken', () => {
-  let graph: GraphTest;
+  let graph: OwnGraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
-    graph = await shareService();
+    graph = await startGraphTest();
     tenant = await createTenant(graph);
   });
+  afterAll(() => graph.stop());
 
   it('is in clear for an application, wherever it reads the user', async () => {
     const token = newExternalToken();

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { seed, sizeOf } from '../support/search.ts';
 import { type Comparison, startComparison } from './fusion/startComparison.ts';
 
-const count = Number(process.env.RUNS ?? 1500);
-/** `SEED=` repeats a run. */
-const seed = process.env.SEED ? Number(process.env.SEED) : Math.floor(Math.random() * 2 ** 31);
+const count = sizeOf({ small: 200, whole: 1500 });
 
 let database: TestDatabase;
 let comparison: Comparison;

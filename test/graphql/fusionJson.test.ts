@@ -7,7 +7,7 @@ test('texts of every kind and length are written as JSON.stringify does it', () 
     fc.property(fc.array(texts, { maxLength: 200 }), (values) => {
       expect(writeTexts(values)).toBe(JSON.stringify(values));
     }),
-    { numRuns: 500 },
+    { numRuns: 500, seed: 1 },
   );
 });
 

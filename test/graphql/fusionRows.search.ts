@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { types } from 'pg';
 import { type Cell, parseRows, type Row, type Shape } from '../../plugins/fusion/parseRows.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { seed, sizeOf } from '../support/search.ts';
 
 /** The driver's own parser of `text[]`. */
 const parseArray = types.getTypeParser(1009 as never) as (text: string) => (string | null)[][];
@@ -16,7 +17,7 @@ test('rows, and rows in their cells, are what the driver finds level by level', 
       expect(parsed).toEqual(rows);
       expect(parsed).toEqual(parseByLevel(text, shape));
     }),
-    { numRuns: 5000 },
+    { numRuns: sizeOf({ small: 500, whole: 5000 }), seed },
   );
 });
 
@@ -37,7 +38,7 @@ test('a text that is cut off is refused', () => {
 
       expect(() => parseRows(text.slice(0, at % text.length), shape)).toThrow(SyntaxError);
     }),
-    { numRuns: 5000 },
+    { numRuns: sizeOf({ small: 500, whole: 5000 }), seed },
   );
 });
 

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
+import { seed, sizeOf } from '../support/search.ts';
 import { shareService } from '../support/sharedService.ts';
 import { type ConnectionName, connections, createRows, type Page, type Row } from './arbitrary/createRows.ts';
 import type { GraphTest } from './support.ts';
 
-const count = 300;
+const count = sizeOf({ small: 60, whole: 300 });
 const lanes = 4;
-/** `SEED=` repeats a run. */
-const seed = process.env.SEED ? Number(process.env.SEED) : Math.floor(Math.random() * 2 ** 31);
 
 let graph: GraphTest;
 beforeAll(async () => {

@@ -10,6 +10,7 @@ import {
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
 import { errorCodes } from '../../src/graphql/errors.ts';
+import { seed, sizeOf } from '../support/search.ts';
 import { createWorld } from './arbitrary/createWorld.ts';
 import { documents } from './arbitrary/documents.ts';
 import { edited } from './arbitrary/edits.ts';
@@ -17,11 +18,9 @@ import { type Request, requests } from './arbitrary/requests.ts';
 import { createValues, type Known } from './arbitrary/values.ts';
 import { type Answer, type OwnGraphTest, startGraphTest } from './support.ts';
 
-const count = 5000;
+const count = sizeOf({ small: 1000, whole: 5000 });
 /** So many requests are under way at any time. */
 const lanes = 8;
-/** `SEED=` repeats a run, but for the order in which requests of different lanes meet. */
-const seed = process.env.SEED ? Number(process.env.SEED) : Math.floor(Math.random() * 2 ** 31);
 
 let graph: OwnGraphTest;
 let schema: GraphQLSchema;

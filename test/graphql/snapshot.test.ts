@@ -1,14 +1,23 @@
-import { shareService } from '../support/sharedService.ts';
 import { until } from '../support/until.ts';
-import { ask, createTenant, createUnit, createUser, type GraphTest, read, type Tenant } from './support.ts';
+import {
+  ask,
+  createTenant,
+  createUnit,
+  createUser,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from './support.ts';
 
-let graph: GraphTest;
+let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await shareService();
+  graph = await startGraphTest();
   tenant = await createTenant(graph);
   for (let index = 0; index < 5; index++) await createUser(tenant);
 });
+afterAll(() => graph.stop());
 
 test('the statements of one operation see the same state while others write', async () => {
   const user = await createUser(tenant, { fullName: 'Name 0' });

@@ -5,15 +5,16 @@ import {
   createApplication,
   createUser,
   expectTokens,
-  type OauthTest,
-  shareOauthTest,
+  type OwnOauthTest,
+  startOauthTest,
   token,
 } from './support.ts';
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
+  oauth = await startOauthTest();
 });
+afterAll(() => oauth.stop());
 
 test('no table holds a token, a secret or a password in clear', async () => {
   const user = await createUser(oauth);
@@ -77,7 +78,7 @@ test('no table holds a session, a code or what a form carries in clear', async (
 });
 
 /** Every row of every table, as text. */
-async function dumpEverything({ database: { owner } }: OauthTest): Promise<string> {
+async function dumpEverything({ database: { owner } }: OwnOauthTest): Promise<string> {
   const tables = await owner.query(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
      where schemaname in ('oauth', 'app_public', 'app_hidden', 'audit')`,

@@ -6,8 +6,7 @@ import {
   createApplication,
   createOrganization,
   createUser,
-  type OauthTest,
-  shareOauthTest,
+  type OwnOauthTest,
   startOauthTest,
   type TestApplication,
   type TestUser,
@@ -15,14 +14,15 @@ import {
 
 // Who is signed in, and whose consent counts.
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
+  oauth = await startOauthTest();
   application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
   user = await createUser(oauth);
 });
+afterAll(() => oauth.stop());
 
 const json = { Accept: 'application/json' };
 

@@ -3,15 +3,16 @@ import {
   createApplication,
   expectRefusal,
   expectTokens,
-  type OauthTest,
-  shareOauthTest,
+  type OwnOauthTest,
+  startOauthTest,
   token,
 } from './support.ts';
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
+  oauth = await startOauthTest();
 });
+afterAll(() => oauth.stop());
 
 const grant_type = 'client_credentials';
 

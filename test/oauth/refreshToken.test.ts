@@ -7,20 +7,21 @@ import {
   expectRefusal,
   expectTokens,
   issueOwn,
-  type OauthTest,
-  shareOauthTest,
+  type OwnOauthTest,
   signIn as signInAs,
+  startOauthTest,
   type TestApplication,
   type Tokens,
   token,
 } from './support.ts';
 
-let oauth: OauthTest;
+let oauth: OwnOauthTest;
 let application: TestApplication;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
+  oauth = await startOauthTest();
   application = await createApplication(oauth, { scopes: ['app', 'basic', 'me'] });
 });
+afterAll(() => oauth.stop());
 
 const issue = (client = application, scope = 'app basic') => issueOwn(oauth, client, scope);
 

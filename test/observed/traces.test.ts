@@ -185,7 +185,7 @@ test('traces go as protobuf unless told otherwise, the last ones at the end', as
 });
 
 test('a collector that is away is told once, and nothing else is affected', async () => {
-  const other = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+  const other = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
   for (let request = 0; request < 3; request++) await fetch(`${other.url}/healthz`);
   await other.says('traces cannot be sent');
   other.signal('SIGTERM');

@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import type { TestDatabase } from '../support/database.ts';
+import { seed } from '../support/search.ts';
 import { openAttempts } from './attempts.ts';
 import { changes, changeWorld } from './changes.ts';
 import { findDifference } from './findDifference.ts';
 import { insertWorld } from './insertWorld.ts';
 import { worlds } from './world.ts';
-
-/** Draws the worlds; `SEED=…` repeats a run. */
-export const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 
 /**
  * Compares the database with the oracle in so many worlds, each inserted, changed a little by its owner and then tried.

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { createToken, hashToken } from '../../src/token/format.ts';
-import { type GraphTest, globalId, read } from '../graphql/support.ts';
-import { shareService } from '../support/sharedService.ts';
-import { seed } from './compare.ts';
+import { globalId, type OwnGraphTest, read, startGraphTest } from '../graphql/support.ts';
+import { seed, sizeOf } from '../support/search.ts';
 import { email, externalIdentifier, insertWorld } from './insertWorld.ts';
 import { keyOf, type World, worlds } from './world.ts';
 
@@ -11,13 +10,13 @@ import { keyOf, type World, worlds } from './world.ts';
  * byte, whether the others exist or not, and whatever of theirs a request names.
  */
 describe(`an organization's answers (SEED=${seed})`, () => {
-  let service: GraphTest;
+  let service: OwnGraphTest;
 
   beforeAll(async () => {
-    service = await shareService();
+    service = await startGraphTest();
   });
 
-  afterAll(async () => {});
+  afterAll(() => service.stop());
 
   it('say nothing about other organizations', async () => {
     const property = fc.asyncProperty(worlds, async (world) => {
@@ -46,7 +45,7 @@ describe(`an organization's answers (SEED=${seed})`, () => {
       // Not because they say nothing at all.
       expect(new Set(alone.map(({ body }) => body)).size).toBeGreaterThan(10);
     });
-    await fc.assert(property, { seed, numRuns: 2, interruptAfterTimeLimit: 40_000 });
+    await fc.assert(property, { seed, numRuns: sizeOf({ small: 1, whole: 2 }), interruptAfterTimeLimit: 40_000 });
   }, 60_000);
 
   /** The world, and those tokens whose organization exists in it. */

@@ -1,5 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { compare, seed } from './compare.ts';
+import { seed } from '../support/search.ts';
+import { compare } from './compare.ts';
 
 /** Mistakes that somebody could make in a migration. Each must be seen, or the comparison proves nothing. */
 const bugs: Record<string, string> = {

@@ -33,6 +33,8 @@ export type OpenPage = {
    * would break off what is being loaded.
    */
   settled(): Promise<void>;
+  /** Forgets cookies and everything stored, as in a new profile; what was loaded stays cached. */
+  forget(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -60,7 +62,17 @@ export async function openPage(
   context.on('request', (request) => {
     if (!isOf(baseUrl, request.url())) problems.push(`foreign: ${request.url()}`);
   });
-  return { page, problems, settled, close: () => context.close() };
+  const forget = async () => {
+    // From a page without scripts, since an explorer stores its state when it is left.
+    await page.goto(baseUrl);
+    await context.clearCookies();
+    await page.evaluate(`(async () => {
+      localStorage.clear();
+      sessionStorage.clear();
+      for (const { name } of await indexedDB.databases()) indexedDB.deleteDatabase(name);
+    })()`);
+  };
+  return { page, problems, settled, forget, close: () => context.close() };
 }
 
 function isOf(baseUrl: string, url: string): boolean {
