@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { type Config, ConfigError, loadConfig, needed } from './config.ts';
+import { type Config, loadConfig, needed } from './config.ts';
 import type { DevelopmentCommand } from './development/runDevelopmentCommand.ts';
 import { createLog, type Log } from './log.ts';
+import { report } from './report.ts';
 import { StartupError } from './startupError.ts';
-import { WorkerFailed } from './workers/workerFailed.ts';
 
 const [name = 'serve', ...args] = process.argv.slice(2);
 
@@ -157,16 +157,4 @@ function stopOnSignals(starting: Promise<{ stop(lingerMs?: number): Promise<void
     process.exit(1);
   };
   process.on('uncaughtException', crash).on('unhandledRejection', crash);
-}
-
-/** @returns the exit code */
-function report(error: unknown): number {
-  if (error instanceof WorkerFailed) return error.exitCode;
-  if (error instanceof ConfigError || error instanceof StartupError) {
-    const reason = Error.isError(error.cause) ? `\n${error.cause.message}` : '';
-    console.error(error.message + reason);
-    return error instanceof ConfigError ? 78 : 1;
-  }
-  createLog('fatal').fatal({ error }, 'unexpected failure');
-  return 1;
 }

@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess } from '../support/process.ts';
 import { runAdmin } from './support.ts';
 
@@ -8,8 +9,14 @@ describe('the admin command line on the embedded database', () => {
   let environment: Record<string, string>;
 
   beforeAll(async () => {
-    dataDir = await createTestDataDirectory();
-    environment = { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' };
+    dataDir = await createTestDataDirectory(await directoryInMemory());
+    environment = {
+      PATH: process.env.PATH ?? '',
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...testPasswordCost,
+    };
   });
 
   afterAll(async () => {
@@ -41,9 +48,9 @@ describe('the admin command line on the embedded database', () => {
 
     expect(await applied('After')).toMatchObject({ code: 0, stderr: '' });
     const stopped = await runAdmin(['database-url'], environment);
-    expect(stopped.code).toBe(0);
+    expect(stopped).toEqual({ code: 0, stdout: running.stdout, stderr: expect.stringContaining('is not running') });
     expect(stopped.stdout).toBe(running.stdout);
     expect(stopped.stderr).toContain('is not running');
     await expect(organizations(stopped.stdout)).rejects.toThrow('ECONNREFUSED');
-  });
+  }, 120_000);
 });

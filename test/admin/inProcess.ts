@@ -1,18 +1,26 @@
+import { Readable } from 'node:stream';
 import { runAdmin } from '../../src/admin/runAdmin.ts';
-import { loadConfig } from '../../src/config.ts';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import { report } from '../../src/report.ts';
 import { StartupError } from '../../src/startupError.ts';
 import { testSecretKey } from '../support/service.ts';
 
 /** What a command printed and how it ended; `result` is its JSON. */
 export type Outcome = { code: number; result: Record<string, unknown>; stderr: string };
 
-/** `admin <args>` in this process, as main does it, against the database of a test service. */
+/** `admin <args>` in this process against the database of a test service. */
 export async function admin(
   { ownerUrl }: { ownerUrl: string },
   args: string[],
   overrides: Record<string, string> = {},
 ): Promise<Outcome> {
   const environment = { DATABASE_URL: ownerUrl, SECRET_KEY: testSecretKey, ...overrides };
+  const { code, stdout, stderr } = await adminInProcess(args, environment);
+  return { code, result: stdout === '' ? {} : JSON.parse(stdout), stderr };
+}
+
+/** `admin <args>` as main does it, but in this process: with exactly these environment variables, to its end. */
+export async function adminInProcess(args: string[], environment: Record<string, string>, input = '') {
   const output = { stdout: '', stderr: '' };
   const restore = (['stdout', 'stderr'] as const).map((name) => {
     const { write } = process[name];
@@ -24,14 +32,17 @@ export async function admin(
       process[name].write = write;
     };
   });
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin') ?? {};
+  const given = Readable.from([Buffer.from(input)]);
+  Object.defineProperty(process, 'stdin', { ...stdin, get: () => given });
   try {
     const code = await runAdmin(args, () => loadConfig(environment, 'admin')).catch((error: unknown) => {
-      if (!(error instanceof StartupError)) throw error;
-      output.stderr += error.message;
-      return 1;
+      if (error instanceof StartupError || error instanceof ConfigError) return report(error);
+      throw error;
     });
-    return { code, result: output.stdout === '' ? {} : JSON.parse(output.stdout), stderr: output.stderr };
+    return { code, ...output };
   } finally {
+    Object.defineProperty(process, 'stdin', stdin);
     for (const undo of restore) undo();
   }
 }

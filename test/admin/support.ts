@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '../support/process.ts';
 
-/** `npm run -s admin -- <args>` with exactly these environment variables, to its end. */
+/** `npm run -s admin -- <args>` with exactly these environment variables and a cache of compiled modules, to its end. */
 export async function runAdmin(args: string[], environment: Record<string, string>, input = '') {
-  const env = { PATH: process.env.PATH ?? '', ...environment };
+  const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: compileCache, ...environment };
   const child = spawn(process.execPath, [main, 'admin', ...args], { env });
   // It may end without reading.
   child.stdin.on('error', () => undefined).end(input);

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, glob, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { glob, rm } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Copy, DockerfileParser, type JSONInstruction } from 'dockerfile-ast';
 import { createTestDatabase } from '../support/database.ts';
 import { startProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
+import { createSourceCopy } from '../support/sourceCopy.ts';
 import { read, root, startCommand } from './support.ts';
 
 // The image is not built here, for that takes an engine; but what is in it is put together and started as it would be.
@@ -97,11 +96,8 @@ test('every package that the program imports is one that comes without developme
 });
 
 test('these files serve, as user 1000 and without writing; the health check finds it', async () => {
-  const image = await mkdtemp(join(tmpdir(), 'image-'));
-  for (const path of await copied()) await cp(join(root, path), join(image, path), { recursive: true });
-  await symlink(join(root, 'node_modules'), join(image, 'node_modules'));
-  await chmod(image, 0o755);
-  const before = await readdir(image, { recursive: true });
+  const image = await createSourceCopy(await copied());
+  const before = await filesIn(image);
   const user = (await instructions()).find((instruction) => instruction.getKeyword() === 'USER');
   const [uid = 0, gid = 0] = (user?.getArgumentsContent() ?? '').split(':').map(Number);
   expect([uid, gid]).toEqual([1000, 1000]);
@@ -126,10 +122,15 @@ test('these files serve, as user 1000 and without writing; the health check find
 
   expect(ready.status).toBe(200);
   expect(await service.exited).toEqual({ code: 0, signal: null });
-  expect(await readdir(image, { recursive: true })).toEqual(before);
+  expect(await filesIn(image)).toEqual(before);
   await database.drop();
   await rm(image, { recursive: true });
 }, 60_000);
+
+/** And folders; the packages are a link, which is not followed. */
+async function filesIn(folder: string): Promise<string[]> {
+  return (await Array.fromAsync(glob('**', { cwd: folder }))).sort();
+}
 
 /** Root may become anybody, unless this clone is where others cannot read. */
 async function canRunAs(uid: number, gid: number): Promise<boolean> {

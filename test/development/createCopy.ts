@@ -1,8 +1,9 @@
-import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
+import { createSourceCopy } from '../support/sourceCopy.ts';
 
 /** A clone of this repository, in which a test may work as a developer does. */
 export type Copy = {
@@ -17,18 +18,19 @@ export type Copy = {
 };
 
 export async function createCopy(): Promise<Copy> {
-  const root = await createTestDataDirectory();
-  const dataDir = await createTestDataDirectory();
-  for (const path of copied) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    await cp(join(repository, path), join(root, path), { recursive: true });
-  }
-  await symlink(join(repository, 'node_modules'), join(root, 'node_modules'));
+  const root = await createSourceCopy(copied);
+  const dataDir = await createTestDataDirectory(await directoryInMemory());
   const save = (sql: string) => writeFile(join(root, 'migrations/current.sql'), sql);
   await save('-- Enter migration here\n');
 
+  const common = {
+    PATH: process.env.PATH ?? '',
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ...testPasswordCost,
+  };
   const start = (args: string[], environment: Record<string, string> = {}) =>
-    startProcess(args, { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', ...environment }, root);
+    startProcess(args, { ...common, ...environment }, root);
   return {
     root,
     save,
@@ -44,8 +46,6 @@ export async function createCopy(): Promise<Copy> {
     },
   };
 }
-
-const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 const copied = [
   ...['src', 'plugins', 'migrations', 'package.json'],

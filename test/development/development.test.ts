@@ -133,7 +133,7 @@ describe('the way of a change', () => {
     expect(await copy.run(['schema'])).toMatchObject({ code: 0 });
     expect(await readFile(join(copy.root, 'test/graphql/schema.graphql'), 'utf8')).toContain('label: String');
     expect(await copy.run(['status'])).toEqual({ code: 0, output: 'Migrations, database and golden files agree.\n' });
-  });
+  }, 120_000);
 
   test('db:reset wants the server stopped, and makes the database anew', async () => {
     const refused = 'The embedded database is in use; stop the server first.\n';

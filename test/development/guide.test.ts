@@ -58,7 +58,7 @@ test('following the guide, each step is in GraphQL as the guide shows it', async
   expect(answered).toEqual(shown);
   expect(steps).toHaveLength(4);
   expect(shown).toHaveLength(5);
-});
+}, 120_000);
 
 test('what the guide teaches is a safe migration', async () => {
   const steps = blocks.filter(({ language }) => language === 'sql').map(({ text }) => text);
@@ -169,7 +169,7 @@ test('a filter is on every connection, and refuses what is no text or too much b
       errors: [refusal, refusal],
     });
   }
-});
+}, 120_000);
 
 type Found = { doors: { totalCount: number }; rootUnits: { nodes: { doors: { totalCount: number } }[] } };
 

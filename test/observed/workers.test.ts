@@ -1,6 +1,6 @@
-import { createServer } from 'node:net';
 import { ask, createTenant, type Tenant } from '../graphql/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/freePort.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -82,12 +82,3 @@ test('workers send their traces', async () => {
   await until(() => collector.spans.some(({ attributes }) => attributes['graphql.operation.name'] === 'Traced'));
   expect(collector.spans.map(({ name }) => name)).toContain('select app_public.app');
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const free = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-  });
-  await new Promise((resolve) => server.close(resolve));
-  return free;
-}

@@ -1,138 +1,103 @@
 import { execFile } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 describe('npm start without a database', () => {
   let dataDir: string;
+  let firstStart: TestProcess;
   let service: TestProcess;
 
   beforeAll(async () => {
     dataDir = await createTestDataDirectory();
-    service = await start();
-  });
-
-  // Some tests stop it.
-  beforeEach(async () => {
-    if (!service.running) service = await start();
+    firstStart = await start();
+    service = firstStart;
   });
 
   afterAll(async () => {
-    service.signal('SIGTERM');
-    await service.exited;
+    await stop();
     await removeTestDataDirectory(dataDir);
   });
 
-  it('serves', async () => {
-    const response = await fetch(`${addressOf(service)}/readyz`);
+  describe('started for the first time', () => {
+    beforeEach(() => startUnlessItRuns());
 
-    expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ status: 'ready' });
-  });
+    it('serves', async () => {
+      const response = await fetch(`${addressOf(service)}/readyz`);
 
-  it('shows where everything is, and a command that works when pasted', async () => {
-    const url = addressOf(service);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({ status: 'ready' });
+    });
 
-    expect(service.output.stdout.split('\n')).toEqual([
-      `Graph Query Service: ${url}`,
-      `GraphiQL: ${url}/graphiql`,
-      `Playground: ${url}/playground`,
-      `Documentation: ${url}/documentations/graphql`,
-      expect.stringContaining(`Database: an embedded PostgreSQL in `),
-      expect.stringMatching(/^Demo credentials: client_id demo-backend, client_secret \S+; /),
-      'Try it:',
-      expect.stringMatching(/^curl /),
-      '',
-    ]);
-    const answer: unknown = JSON.parse(await paste(commandOf(service)));
-    expect(answer).toMatchObject({ data: { app: { name: 'Demo Backend' } } });
-    expect(answer).toHaveProperty('data.app.users.nodes.length', 3);
-  });
+    it('shows where everything is, and a command that works when pasted', async () => {
+      const url = addressOf(service);
 
-  it('shows the same secrets at the next start, which still work, and never in the log', async () => {
-    const shown = secretsOf(service);
-    service.signal('SIGTERM');
-    await service.exited;
-    service = await start();
+      expect(service.output.stdout.split('\n')).toEqual([
+        `Graph Query Service: ${url}`,
+        `GraphiQL: ${url}/graphiql`,
+        `Playground: ${url}/playground`,
+        `Documentation: ${url}/documentations/graphql`,
+        expect.stringContaining(`Database: an embedded PostgreSQL in `),
+        expect.stringMatching(/^Demo credentials: client_id demo-backend, client_secret \S+; /),
+        'Try it:',
+        expect.stringMatching(/^curl /),
+        '',
+      ]);
+      const answer: unknown = JSON.parse(await paste(commandOf(service)));
+      expect(answer).toMatchObject({ data: { app: { name: 'Demo Backend' } } });
+      expect(answer).toHaveProperty('data.app.users.nodes.length', 3);
+    });
 
-    expect(secretsOf(service)).toEqual(shown);
-    expect(JSON.parse(await paste(commandOf(service)))).toHaveProperty('data.app.name', 'Demo Backend');
-    for (const secret of shown) expect(service.output.stderr).not.toContain(secret);
-  });
+    it('keeps its secrets readable for its owner only', async () => {
+      for (const name of ['postgres.json', 'secret-key.json', 'demo.json']) {
+        expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
+      }
+      expect((await readdir(dataDir)).filter((name) => name.includes('password'))).toEqual([]);
+    });
 
-  it('keeps its secrets readable for its owner only', async () => {
-    for (const name of ['postgres.json', 'secret-key.json', 'demo.json']) {
-      expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
-    }
-    expect((await readdir(dataDir)).filter((name) => name.includes('password'))).toEqual([]);
-  });
+    it('lets admin commands work beside it', async () => {
+      const admin = startProcess(['admin', 'database-url'], environment());
 
-  it('stops the database cleanly on SIGTERM and exits with 0', async () => {
-    service.signal('SIGTERM');
+      expect(await admin.exited).toEqual({ code: 0, signal: null });
+      expect(admin.output.stdout.trim()).toBe((await findEmbeddedPostgres(dataDir, log))?.ownerUrl);
+    });
 
-    expect(await service.exited).toEqual({ code: 0, signal: null });
-    expect(await findEmbeddedPostgres(dataDir, log)).toBeNull();
-  });
+    it('refuses a second server on the same directory and leaves the first alone', async () => {
+      const second = startProcess([], environment());
 
-  it('stops as cleanly when the whole group gets Ctrl-C, more than once', async () => {
-    service.signalGroup('SIGINT');
-    service.signalGroup('SIGINT');
-    service.signal('SIGTERM');
+      expect(await second.exited).toEqual({ code: 1, signal: null });
+      expect(second.output.stderr).toContain(`Another server already uses the data directory ${dataDir}`);
+      expect((await fetch(`${addressOf(service)}/readyz`)).status).toBe(200);
+    });
 
-    expect(await service.exited).toEqual({ code: 0, signal: null });
-  });
+    it('starts the database again when that alone is killed', async () => {
+      await remember('database');
 
-  it('keeps every acknowledged write when the whole group is killed', async () => {
-    await remember('group');
+      process.kill(await postmasterPid(), 'SIGKILL');
+      await service.says('the embedded database ended; starting it again');
+      await until(async () => (await fetch(`${addressOf(service)}/readyz`)).status === 200);
 
-    service.signalGroup('SIGKILL');
-    await service.exited;
-    const startedAt = Date.now();
-    service = await start();
+      expect(await remembered()).toContain('database');
+    });
 
-    expect(Date.now() - startedAt).toBeLessThan(10_000);
-    expect(await remembered()).toContain('group');
-  });
+    it('stops the database cleanly on SIGTERM and exits with 0', async () => {
+      service.signal('SIGTERM');
 
-  it('keeps every acknowledged write when the database is killed, too', async () => {
-    await remember('everything');
-
-    service.signalGroup('SIGKILL');
-    await service.exited;
-    process.kill(await postmasterPid(), 'SIGKILL');
-    service = await start();
-
-    expect(await remembered()).toContain('everything');
-  });
-
-  it('starts the database again when that alone is killed', async () => {
-    await remember('database');
-
-    process.kill(await postmasterPid(), 'SIGKILL');
-    await service.says('the embedded database ended; starting it again');
-    await until(async () => (await fetch(`${addressOf(service)}/readyz`)).status === 200);
-
-    expect(await remembered()).toContain('database');
-  });
-
-  it('refuses a second server on the same directory and leaves the first alone', async () => {
-    const second = startProcess([], environment());
-
-    expect(await second.exited).toEqual({ code: 1, signal: null });
-    expect(second.output.stderr).toContain(`Another server already uses the data directory ${dataDir}`);
-    expect((await fetch(`${addressOf(service)}/readyz`)).status).toBe(200);
+      expect(await service.exited).toEqual({ code: 0, signal: null });
+      expect(await findEmbeddedPostgres(dataDir, log)).toBeNull();
+    });
   });
 
   it('lets exactly one of several win that start at the same instant', async () => {
-    service.signal('SIGTERM');
-    await service.exited;
+    await stop();
     const contenders = [1, 2, 3].map(() => startProcess([], environment()));
 
     const outcomes = await Promise.all(
@@ -149,32 +114,87 @@ describe('npm start without a database', () => {
     service = winners[0] ?? service;
   });
 
-  it('takes the database along when it crashes, logs why and exits with 1', async () => {
-    service.signal('SIGTERM');
-    await service.exited;
-    const bug = `process.on('SIGUSR2', () => { throw new Error('a bug'); })`;
-    service = await start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}` });
+  describe('started again', () => {
+    beforeEach(() => startUnlessItRuns());
 
-    service.signal('SIGUSR2');
+    it('shows the same secrets at the next start, which still work, and never in the log', async () => {
+      const shown = secretsOf(firstStart);
+      await startAgain();
 
-    expect(await service.exited).toEqual({ code: 1, signal: null });
-    expect(service.output.stderr).toContain('a bug');
-    await until(async () => (await findEmbeddedPostgres(dataDir, log)) === null);
+      expect(secretsOf(service)).toEqual(shown);
+      expect(JSON.parse(await paste(commandOf(service)))).toHaveProperty('data.app.name', 'Demo Backend');
+      for (const secret of shown) expect(service.output.stderr).not.toContain(secret);
+    });
+
+    it('keeps every acknowledged write when the whole group is killed', async () => {
+      await remember('group');
+
+      service.signalGroup('SIGKILL');
+      await service.exited;
+      service = await start();
+
+      // It has ended the database that was left, and not waited until it lost patience with it.
+      expect(await postgresLog()).toContain('database system was shut down');
+      expect(await remembered()).toContain('group');
+    });
+
+    it('keeps every acknowledged write when the database is killed, too', async () => {
+      await remember('everything');
+
+      service.signalGroup('SIGKILL');
+      await service.exited;
+      process.kill(await postmasterPid(), 'SIGKILL');
+      service = await start();
+
+      expect(await remembered()).toContain('everything');
+    });
+
+    it('takes the database along when it crashes, logs why and exits with 1', async () => {
+      service.signal('SIGUSR2');
+
+      expect(await service.exited).toEqual({ code: 1, signal: null });
+      expect(service.output.stderr).toContain('a bug');
+      await until(async () => (await findEmbeddedPostgres(dataDir, log)) === null);
+    });
+
+    it('stops as cleanly when the whole group gets Ctrl-C, more than once', async () => {
+      service.signalGroup('SIGINT');
+      service.signalGroup('SIGINT');
+      service.signal('SIGTERM');
+
+      expect(await service.exited).toEqual({ code: 0, signal: null });
+    });
   });
 
-  it('lets admin commands work beside it', async () => {
-    const admin = startProcess(['admin', 'database-url'], environment());
+  // Some tests end it. A start takes seconds, so what ends it comes before what begins with a start.
+  const startUnlessItRuns = async () => {
+    if (!service.running) service = await start();
+  };
 
-    expect(await admin.exited).toEqual({ code: 0, signal: null });
-    expect(admin.output.stdout.trim()).toBe((await findEmbeddedPostgres(dataDir, log))?.ownerUrl);
+  const environment = () => ({
+    PATH: process.env.PATH ?? '',
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ...testPasswordCost,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(bug)}`,
   });
 
-  const environment = () => ({ PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0' });
-
-  async function start(more: Record<string, string> = {}): Promise<TestProcess> {
-    const started = startProcess([], { ...environment(), ...more });
+  async function start(): Promise<TestProcess> {
+    const started = startProcess([], environment());
     await started.says('curl ');
     return started;
+  }
+
+  async function stop(): Promise<void> {
+    service.signal('SIGTERM');
+    await service.exited;
+  }
+
+  /** Unless a test before has. */
+  async function startAgain(): Promise<void> {
+    if (service !== firstStart) return;
+    await stop();
+    service = await start();
   }
 
   async function remember(word: string): Promise<void> {
@@ -193,6 +213,12 @@ describe('npm start without a database', () => {
     return Number(rows[0]?.pg_read_file.split('\n')[0]);
   }
 
+  /** What the server has said since it was started. */
+  async function postgresLog(): Promise<string> {
+    const { rows } = await asOwner((client) => client.query<{ data_directory: string }>('show data_directory'));
+    return readFile(join(dirname(rows[0]?.data_directory ?? ''), 'postgres.log'), 'utf8');
+  }
+
   async function asOwner<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const urls = await findEmbeddedPostgres(dataDir, log);
     const client = new Client({ connectionString: urls?.ownerUrl });
@@ -206,6 +232,9 @@ describe('npm start without a database', () => {
 });
 
 const log = createLog('silent');
+
+/** In every start; it waits for its signal. */
+const bug = `process.on('SIGUSR2', () => { throw new Error('a bug'); })`;
 
 function addressOf(service: TestProcess): string {
   return /Graph Query Service: (http\S+)/.exec(service.output.stdout)?.[1] ?? '';

@@ -2,11 +2,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
-import { listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { createTenant, createUser } from '../graphql/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { freePort } from '../support/freePort.ts';
+import { createMigratedDataDirectory } from '../support/migratedDataDirectory.ts';
+import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
 import { startSteadyLoad } from '../support/steadyLoad.ts';
@@ -16,7 +18,10 @@ import { addressOf, workersOf } from '../support/workers.ts';
 describe('a service of several workers', () => {
   let database: TestDatabase;
   let service: TestProcess;
+  /** Another one on the same database. */
+  let successor: TestProcess;
   let url: string;
+  let metricsPort: number;
   let token: string;
 
   const environment = () => ({
@@ -29,19 +34,30 @@ describe('a service of several workers', () => {
     LOG_LEVEL: 'warn',
   });
 
+  async function start(more: Record<string, string> = {}): Promise<TestProcess> {
+    const started = startProcess([], { ...environment(), ...more });
+    await started.says('Graph Query Service: http');
+    return started;
+  }
+
   beforeAll(async () => {
     database = await createTestDatabase();
     const tenant = await createTenant({ database });
     for (let n = 0; n < 5; n++) await createUser(tenant);
     token = tenant.app;
-    service = startProcess([], { ...environment(), LOG_LEVEL: 'info' });
-    await service.says('Graph Query Service: http');
+    metricsPort = await freePort();
+    [service, successor] = await Promise.all([
+      start({ LOG_LEVEL: 'info', METRICS_PORT: String(metricsPort) }),
+      start(),
+    ]);
     url = addressOf(service);
   });
 
   afterAll(async () => {
-    service.signal('SIGTERM');
-    await service.exited;
+    for (const started of [service, successor]) {
+      started.signal('SIGTERM');
+      await started.exited;
+    }
     await database.drop();
   });
 
@@ -60,6 +76,12 @@ describe('a service of several workers', () => {
     }
   });
 
+  it('shows the metrics of all workers at once', async () => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+
+    expect(text).toContain('\ngraph_workers 2\n');
+  });
+
   it('starts a worker again that was killed, while the other serves', async () => {
     const [victim = 0, other] = await workersOf(service);
 
@@ -73,7 +95,7 @@ describe('a service of several workers', () => {
 
   it('replaces the workers on SIGHUP without a failed request', async () => {
     const before = await workersOf(service);
-    const load = startSteadyLoad({ urls: [url], token, connections: 4 });
+    const load = startSteadyLoad({ urls: [url], token, connections: 4, pauseMs });
     await until(() => load.answered > 20);
 
     service.signal('SIGHUP');
@@ -86,34 +108,7 @@ describe('a service of several workers', () => {
     const after = await workersOf(service);
     expect(after).toHaveLength(2);
     expect(after.filter((pid) => before.includes(pid))).toEqual([]);
-  });
-
-  it('shows the metrics of all workers at once', async () => {
-    const port = await freePort();
-    const measured = startProcess([], { ...environment(), METRICS_PORT: String(port) });
-    await measured.says('Graph Query Service: http');
-
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    measured.signal('SIGTERM');
-    await measured.exited;
-
-    expect(text).toContain('\ngraph_workers 2\n');
-  });
-
-  it('answers what is in flight when it is told to stop, and exits with 0', async () => {
-    const stopped = startProcess([], environment());
-    await stopped.says('Graph Query Service: http');
-    const load = startSteadyLoad({ urls: [addressOf(stopped), url], token, connections: 4 });
-    await until(() => load.answered > 20);
-
-    stopped.signalGroup('SIGTERM');
-
-    expect(await stopped.exited).toEqual({ code: 0, signal: null });
-    const answered = load.answered;
-    await until(() => load.answered > answered + 20);
-    await load.stop();
-    expect(load.failures).toEqual([]);
-  });
+  }, 120_000);
 
   it('ends with the exit code of a worker that cannot start, and says why once', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'graph-query-service-operations-'));
@@ -127,13 +122,24 @@ describe('a service of several workers', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('leaves no worker behind when it is killed', async () => {
-    const killed = startProcess([], environment());
-    await killed.says('Graph Query Service: http');
-    const pids = await workersOf(killed);
+  it('answers what is in flight when it is told to stop, and exits with 0', async () => {
+    const load = startSteadyLoad({ urls: [url, addressOf(successor)], token, connections: 4, pauseMs });
+    await until(() => load.answered > 20);
 
-    killed.signal('SIGKILL');
-    await killed.exited;
+    service.signalGroup('SIGTERM');
+
+    expect(await service.exited).toEqual({ code: 0, signal: null });
+    const answered = load.answered;
+    await until(() => load.answered > answered + 20);
+    await load.stop();
+    expect(load.failures).toEqual([]);
+  });
+
+  it('leaves no worker behind when it is killed', async () => {
+    const pids = await workersOf(successor);
+
+    successor.signal('SIGKILL');
+    await successor.exited;
 
     expect(pids).toHaveLength(2);
     await until(() => pids.every((pid) => !isRunning(pid)));
@@ -141,8 +147,9 @@ describe('a service of several workers', () => {
 });
 
 it('several workers share the embedded database, which their supervisor has', async () => {
-  const dataDir = await createTestDataDirectory();
-  const service = startProcess([], { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', WORKERS: '2' });
+  const dataDir = await createMigratedDataDirectory();
+  const environment = { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', WORKERS: '2', ...testPasswordCost };
+  const service = startProcess([], environment);
   await service.says('curl ');
   const [, secret = ''] = /client_secret (\S+);/.exec(service.output.stdout) ?? [];
   const form = { grant_type: 'client_credentials', client_id: 'demo-backend', client_secret: secret };
@@ -164,11 +171,8 @@ it('several workers share the embedded database, which their supervisor has', as
   await removeTestDataDirectory(dataDir);
 });
 
-async function freePort(): Promise<number> {
-  const server = await listen('127.0.0.1', 0, () => undefined);
-  await server.stop(0);
-  return server.port;
-}
+/** Between requests of a load, which would else keep the processes that start from their cores. */
+const pauseMs = 10;
 
 function isRunning(pid: number): boolean {
   try {

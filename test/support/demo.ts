@@ -3,6 +3,7 @@ import { createLog } from '../../src/log.ts';
 import type { DemoCredentials } from '../../src/provisioning/demo.ts';
 import { startService } from '../../src/service.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from './dataDirectory.ts';
+import { createMigratedDataDirectory } from './migratedDataDirectory.ts';
 import { opened } from './openThings.ts';
 import { testPasswordCost } from './passwords.ts';
 
@@ -12,8 +13,11 @@ export type Demo = { url: string; credentials: DemoCredentials; stop(): Promise<
  * What `npm start` gives: the service on an embedded database of its own, with the demo organization and the explorers;
  * `overrides` are environment variables.
  */
-export async function startDemo(overrides: Record<string, string> = {}): Promise<Demo> {
-  const dataDir = await createTestDataDirectory();
+export async function startDemo(
+  overrides: Record<string, string> = {},
+  createDataDirectory = createTestDataDirectory,
+): Promise<Demo> {
+  const dataDir = await createDataDirectory();
   const { url, embedded, stop } = await startService(
     loadConfig({ DATA_DIR: dataDir, PORT: '0', ...testPasswordCost, ...overrides }, 'serve'),
     createLog('fatal'),
@@ -31,7 +35,7 @@ export async function startDemo(overrides: Record<string, string> = {}): Promise
 
 /** The same in a test file, which fails when it does not stop it. */
 export async function startTestDemo(overrides: Record<string, string> = {}): Promise<Demo> {
-  const demo = await startDemo(overrides);
+  const demo = await startDemo(overrides, createMigratedDataDirectory);
   const closed = opened(`demo ${demo.url}`);
   const stop = async () => {
     await demo.stop();

@@ -1,14 +1,19 @@
+import { rmSync } from 'node:fs';
 import { Client } from 'pg';
 import { startMigrated } from '../../src/database/openDatabase.ts';
 import { createLog } from '../../src/log.ts';
-import { createTestDataDirectory } from './dataDirectory.ts';
+import { createTestDataDirectory, directoryInMemory } from './dataDirectory.ts';
+import { createTemplate } from './migratedDataDirectory.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 /** One PostgreSQL for the whole run; its migrated database is the template of every test file's own. */
 export default async function globalSetup(): Promise<void> {
   // A run that is ended early takes its server along: that goes with the process' exit, which a signal alone skips.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  const dataDir = await createTestDataDirectory();
+  const dataDir = await createTestDataDirectory(await directoryInMemory());
+  const template = await createTemplate(dataDir, createLog('warn'));
+  // A run that is ended early does not come to the tear-down, and memory is scarcer than disk.
+  process.once('exit', () => rmSync(template, { recursive: true, force: true }));
   const server = await startMigrated(dataDir, createLog('warn'));
   const owner = new Client({ connectionString: server.ownerUrl });
   await owner.connect();
@@ -19,7 +24,7 @@ export default async function globalSetup(): Promise<void> {
 
   process.env.TEST_OWNER_URL = server.ownerUrl;
   process.env.TEST_AUTH_URL = server.authUrl;
-  globalThis.testServer = { dataDir, stop: server.stop };
+  globalThis.testServer = { dataDir, template, stop: server.stop };
   if (process.env.TEST_PGBOUNCER) await goByPgBouncer(process.env.TEST_PGBOUNCER, server.authUrl);
 }
 
@@ -33,6 +38,6 @@ async function goByPgBouncer(program: string, authUrl: string): Promise<void> {
 
 declare global {
   // Jest hands it from the set-up to the tear-down.
-  var testServer: { dataDir: string; stop(): Promise<void> } | undefined;
+  var testServer: { dataDir: string; template: string; stop(): Promise<void> } | undefined;
   var testPgBouncer: PgBouncer | undefined;
 }

@@ -9,4 +9,5 @@ export default async function globalTeardown(): Promise<void> {
   if (!server) return;
   await server.stop();
   await removeTestDataDirectory(server.dataDir);
+  await removeTestDataDirectory(server.template);
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export type SteadyLoad = {
   /** How many requests have had their answer. */
@@ -15,10 +16,12 @@ export type LoadSettings = {
   readonly urls: readonly string[];
   readonly token: string;
   readonly connections: number;
+  /** How long a connection idles between an answer and the next request; not at all unless said. */
+  readonly pauseMs?: number;
 };
 
 /** Sends queries on kept-alive connections, one after the other on each. What a connection that was open could not send or read is a failure. */
-export function startSteadyLoad({ urls, token, connections }: LoadSettings): SteadyLoad {
+export function startSteadyLoad({ urls, token, connections, pauseMs }: LoadSettings): SteadyLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const failures: string[] = [];
   let answered = 0;
@@ -50,7 +53,10 @@ export function startSteadyLoad({ urls, token, connections }: LoadSettings): Ste
     }
   };
   const sender = async () => {
-    while (!stopping) await sendOnce();
+    while (!stopping) {
+      await sendOnce();
+      if (pauseMs !== undefined) await delay(pauseMs);
+    }
   };
   const sending = Promise.all(Array.from({ length: connections }, sender));
 

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { access, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startMigrated } from '../../src/database/openDatabase.ts';
+import type { Log } from '../../src/log.ts';
+import { createTestDataDirectory, directoryInMemory, placeElsewhere } from './dataDirectory.ts';
+import { freePort } from './freePort.ts';
+
+/**
+ * A data directory with a migrated database and nothing else, as a stopped service leaves it: a copy of the run's template, since
+ * `initdb` and the migrations take seconds. For tests whose subject is not the first start; it is in memory where there is room.
+ */
+export async function createMigratedDataDirectory(): Promise<string> {
+  const template = process.env.TEST_DATA_DIR_TEMPLATE;
+  if (!template) throw new Error('There is no template of a data directory: Jest has not called globalSetup.');
+  const dataDir = await createTestDataDirectory(await directoryInMemory());
+  await copyDataDirectory(template, dataDir);
+  // The port is chosen when the cluster is made, and kept.
+  const path = join(dataDir, 'postgres.json');
+  await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), port: await freePort() }));
+  return dataDir;
+}
+
+/** Makes the template: migrates an embedded database in `dataDir`, and copies that while its server is stopped. */
+export async function createTemplate(dataDir: string, log: Log): Promise<string> {
+  const { stop } = await startMigrated(dataDir, log);
+  await stop();
+  const template = await createTestDataDirectory(await directoryInMemory());
+  await copyDataDirectory(dataDir, template);
+  process.env.TEST_DATA_DIR_TEMPLATE = template;
+  return template;
+}
+
+/** Owners and modes stay, since PostgreSQL refuses a cluster of another user. */
+async function copyDataDirectory(from: string, to: string): Promise<void> {
+  await run('cp', ['-a', `${from}/.`, to]);
+  const elsewhere = placeElsewhere(from);
+  if (await exists(elsewhere)) await run('cp', ['-a', elsewhere, placeElsewhere(to)]);
+}
+
+const run = promisify(execFile);
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
