@@ -89,11 +89,13 @@ describe('the HTTP server', () => {
   });
 
   it('disconnects nobody who reads, however many they are', async () => {
+    // Together more than may be unread.
+    const readers = 24;
     answer = (response) => response.end(large.subarray(0, 4_000_000));
 
-    const lengths = await Promise.all(Array.from({ length: 60 }, () => lengthOf(server.port)));
+    const lengths = await Promise.all(Array.from({ length: readers }, () => lengthOf(server.port)));
 
-    expect(lengths).toEqual(Array(60).fill(4_000_000));
+    expect(lengths).toEqual(Array(readers).fill(4_000_000));
   });
 
   it('begins a request when the answer to the one before it on the connection was taken, and reads no further', async () => {

@@ -43,7 +43,7 @@ export async function openPage(
   browser: Browser,
   { baseUrl, width, colorScheme = 'light' }: { baseUrl: string; width: number; colorScheme?: 'light' | 'dark' },
 ): Promise<OpenPage> {
-  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, reducedMotion: 'reduce' });
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
@@ -51,9 +51,10 @@ export async function openPage(
   });
   page.on('pageerror', (error) => problems.push(`thrown: ${error.stack ?? error.message}`));
   const { settled, isWorkerScript } = followRequests(page);
+  let isLeaving = false;
   context.on('requestfailed', (request) => {
     const { errorText } = request.failure() ?? {};
-    if (errorText !== 'net::ERR_ABORTED' || !isWorkerScript(request))
+    if (errorText !== 'net::ERR_ABORTED' || !(isLeaving || isWorkerScript(request)))
       problems.push(`failed: ${request.url()} ${errorText}`);
   });
   context.on('response', (response) => {
@@ -63,8 +64,10 @@ export async function openPage(
     if (!isOf(baseUrl, request.url())) problems.push(`foreign: ${request.url()}`);
   });
   const forget = async () => {
-    // From a page without scripts, since an explorer stores its state when it is left.
+    // From a page without scripts, since an explorer stores its state when it is left. What it still loads is broken off.
+    isLeaving = true;
     await page.goto(baseUrl);
+    isLeaving = false;
     await context.clearCookies();
     await page.evaluate(`(async () => {
       localStorage.clear();

@@ -32,7 +32,6 @@ describe('the explorers', () => {
 
     afterEach(async () => {
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      await settled();
       await forget();
       expect(problems.splice(0)).toEqual([]);
       expect(overflow).toBe(0);
@@ -48,6 +47,8 @@ describe('the explorers', () => {
 
       await page.locator(content).first().waitFor();
       await page.getByRole('link', { name }).and(page.locator('[aria-current]')).waitFor();
+      // What an editor loads late must be there, too.
+      await settled();
     });
 
     describe('GraphiQL', () => {
