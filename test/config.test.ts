@@ -10,6 +10,17 @@ describe('the configuration', () => {
     expect(config.database).toEqual({ kind: 'embedded', dataDir: `${process.cwd()}/.data` });
   });
 
+  it('has the limits and throttles of the contract unless told otherwise', () => {
+    const { limits, throttle, passwordCost } = loadConfig({}, 'serve');
+
+    expect(limits).toEqual({
+      ...{ body: 100_000, tokens: 5000, depth: 310, aliases: 50, rootFields: 20, directives: 20 },
+      ...{ fields: 1000, connections: 110, rows: 10_000 },
+    });
+    expect(throttle).toEqual({ requestsPerMinute: 600, failuresPerMinute: 60, failuresPerAccount: 20 });
+    expect(passwordCost).toEqual({ memoryKib: 65_536, passes: 3 });
+  });
+
   it("takes somebody's own database and then listens on every address", () => {
     const authUrl = 'postgres://server:secret@db/graph';
     const config = loadConfig({ AUTH_DATABASE_URL: authUrl, SECRET_KEY: secretKey }, 'serve');

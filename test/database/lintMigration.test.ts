@@ -70,6 +70,11 @@ test.each<[string, string, string]>([
     'drop view app_public.doors;',
   ],
   [
+    'ban-drop-table',
+    'drop table if exists app_public.doors, app_public.cards;\ncreate table app_public.doors (id uuid);',
+    'drop table if exists app_public.doors, app_public.keys;\ncreate table app_public.doors (id uuid);\ncreate table app_public.keys (id uuid);',
+  ],
+  [
     'ban-drop-column',
     'alter table app_public.users drop column locale;',
     '-- squawk-ignore ban-drop-column\nalter table app_public.users drop column locale;',

@@ -89,13 +89,13 @@ describe('the HTTP server', () => {
   });
 
   it('disconnects nobody who reads, however many they are', async () => {
-    // Together more than may be unread.
-    const readers = 24;
-    answer = (response) => response.end(large.subarray(0, 4_000_000));
+    // Together more than may be unread, beyond what the operating system takes.
+    const readers = 12;
+    answer = (response) => response.end(large);
 
     const lengths = await Promise.all(Array.from({ length: readers }, () => lengthOf(server.port)));
 
-    expect(lengths).toEqual(Array(readers).fill(4_000_000));
+    expect(lengths).toEqual(Array(readers).fill(large.length));
   });
 
   it('begins a request when the answer to the one before it on the connection was taken, and reads no further', async () => {

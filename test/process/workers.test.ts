@@ -122,6 +122,19 @@ describe('a service of several workers', () => {
     await rm(folder, { recursive: true });
   });
 
+  it('ends with it, too, when no worker can be started again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'graph-query-service-operations-'));
+    await writeFile(join(folder, 'right.graphql'), '{ app { name } }');
+    const service = startProcess([], { ...environment(), PERSISTED_OPERATIONS: folder });
+    await service.says('Graph Query Service: http');
+    await writeFile(join(folder, 'wrong.graphql'), '{ noSuchField }');
+
+    for (const pid of await workersOf(service)) process.kill(pid, 'SIGKILL');
+
+    expect(await service.exited).toEqual({ code: 78, signal: null });
+    await rm(folder, { recursive: true });
+  }, 60_000);
+
   it('answers what is in flight when it is told to stop, and exits with 0', async () => {
     const load = startSteadyLoad({ urls: [url, addressOf(successor)], token, connections: 4, pauseMs });
     await until(() => load.answered > 20);

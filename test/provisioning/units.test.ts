@@ -64,12 +64,16 @@ describe('provisioning units', () => {
     await place(chain(['a', 'b']));
     const before = await everyRow(database.owner);
 
-    await place({ ...chain(['a', 'b']), name: 'Renamed' });
+    const [renamed, below] = [
+      { ...chain(['a', 'b']), name: 'Renamed' },
+      { ...chain(['b']), name: 'Below' },
+    ];
+    await place({ ...renamed, children: [below] });
 
     const after = await everyRow(database.owner);
     expect(after['app_hidden.unit_ancestors']).toEqual(before['app_hidden.unit_ancestors']);
     const { rows } = await database.owner.query('select name from app_public.units order by external_identifier');
-    expect(rows).toEqual([{ name: 'Renamed' }, { name: 'B' }]);
+    expect(rows).toEqual([{ name: 'Renamed' }, { name: 'Below' }]);
   });
 
   it('takes a chain of 100, and refuses one of 5,000 without an overflow', async () => {
