@@ -29,8 +29,8 @@ export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits, cl
 
   const wait = (signal: AbortSignal | undefined) =>
     new Promise<void>((resolve, reject) => {
-      const patience = waitMs === undefined ? [] : [clock.timeoutSignal(waitMs)];
-      const end = AbortSignal.any([...(signal ? [signal] : []), ...patience]);
+      const deadline = waitMs === undefined ? [] : [clock.timeoutSignal(waitMs)];
+      const end = AbortSignal.any([...(signal ? [signal] : []), ...deadline]);
       const leave = () => {
         queue.delete(begin);
         reject(refusal(end.reason));

@@ -4,7 +4,7 @@ import { StartupError } from './startupError.ts';
 import { WorkerFailed } from './workers/workerFailed.ts';
 
 /**
- * Says on stderr why a command has failed; what nobody expected is logged.
+ * Says on stderr why a command has failed; an unexpected failure is logged with its stack.
  *
  * @returns the exit code
  */

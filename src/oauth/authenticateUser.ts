@@ -30,7 +30,7 @@ export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords
     const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
     const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
     return throttle.tryAccount(account, address, async (locked) => {
-      // Nobody is refused before the password was verified, or the time would say why.
+      // No sign-in is refused before its password was verified, or the time would say why.
       const passwordHash = user && !user.disabled && !locked ? user.password_hash : null;
       const { matches, renewedHash } = await passwords.verify(passwordHash, password);
       if (!matches || !user) return null;

@@ -19,7 +19,7 @@ import { createValues, type Known } from './arbitrary/values.ts';
 import { type Answer, type OwnGraphTest, startGraphTest } from './support.ts';
 
 const count = sizeOf({ small: 1000, whole: 5000 });
-/** So many requests are under way at any time. */
+/** So many requests are under way at any time; a repeated seed repeats all but the order in which they meet. */
 const lanes = 8;
 
 let graph: OwnGraphTest;
