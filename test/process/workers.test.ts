@@ -125,7 +125,7 @@ describe('a service of several workers', () => {
   it('ends with it, too, when no worker can be started again', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'graph-query-service-operations-'));
     await writeFile(join(folder, 'right.graphql'), '{ app { name } }');
-    const service = startProcess([], { ...environment(), PERSISTED_OPERATIONS: folder });
+    const service = startProcess([], { ...environment(), WORKERS: '1', PERSISTED_OPERATIONS: folder });
     await service.says('Graph Query Service: http');
     await writeFile(join(folder, 'wrong.graphql'), '{ noSuchField }');
 
