@@ -4,7 +4,7 @@ import type { Scope } from '../../src/token/claims.ts';
 import { hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { testPasswords } from '../support/passwords.ts';
-import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
+import { startTestService, type TestService, testSecretKey, unthrottled } from '../support/service.ts';
 import { type SharedService, shareService } from '../support/sharedService.ts';
 import { until } from '../support/until.ts';
 
@@ -21,12 +21,7 @@ export type OwnOauthTest = TestService & OauthTest;
 
 export async function startOauthTest(overrides: Record<string, string> = {}): Promise<OwnOauthTest> {
   const database = await createTestDatabase();
-  const service = await startTestService(database, {
-    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
-    THROTTLE_FAILURES_PER_MINUTE: '1000000',
-    THROTTLE_FAILURES_PER_ACCOUNT: '1000000',
-    ...overrides,
-  });
+  const service = await startTestService(database, { ...unthrottled, ...overrides });
   const organizationId = await createOrganization(database);
   const stop = async () => {
     await service.stop();

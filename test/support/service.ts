@@ -44,5 +44,12 @@ export async function startTestService(
   return { url, reload, metricsPort, stop, logs };
 }
 
+/** For a service whose throttles are not the subject. */
+export const unthrottled = {
+  THROTTLE_REQUESTS_PER_MINUTE: '1000000',
+  THROTTLE_FAILURES_PER_MINUTE: '1000000',
+  THROTTLE_FAILURES_PER_ACCOUNT: '1000000',
+};
+
 /** The SECRET_KEY of every test service of this file. */
 export const testSecretKey = randomBytes(32).toString('base64');

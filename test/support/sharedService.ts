@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { takeLeftOpen } from './openThings.ts';
-import { startTestService, type TestService } from './service.ts';
+import { opened, takeLeftOpen } from './openThings.ts';
+import { startTestService, type TestService, unthrottled } from './service.ts';
 
 /** A service and its database. Files that change the schema or the configuration start one of their own. */
 export type SharedService = Omit<TestService, 'stop'> & { readonly database: TestDatabase };
@@ -29,14 +29,12 @@ export async function stopSharedService(): Promise<void> {
 let shared: ReturnType<typeof start> | undefined;
 
 async function start() {
+  const ofFile = takeLeftOpen();
   const database = await createTestDatabase();
-  const service = await startTestService(database, {
-    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
-    THROTTLE_FAILURES_PER_MINUTE: '1000000',
-    THROTTLE_FAILURES_PER_ACCOUNT: '1000000',
-  });
-  // They are not the file's.
+  const service = await startTestService(database, unthrottled);
+  // These two are not the file's; what it had opened before is.
   takeLeftOpen();
+  for (const name of ofFile) opened(name);
   stopWithWorker();
   return { ...service, database };
 }
