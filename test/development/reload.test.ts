@@ -1,25 +1,12 @@
 import { printSchema } from 'postgraphile/graphql';
-import {
-  ask,
-  createTenant,
-  createUnit,
-  createUser,
-  expectRefused,
-  type OwnGraphTest,
-  read,
-  startGraphTest,
-  type Tenant,
-} from '../graphql/support.ts';
+import { ask, createUnit, expectRefused, type OwnGraphTest, read, type Tenant } from '../graphql/support.ts';
 import { until } from '../support/until.ts';
-import { addField, reloadUnderLoad } from './reloadUnderLoad.ts';
+import { addField, reloadUnderLoad, startReloadTest } from './reloadUnderLoad.ts';
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest({ EXPLORERS: 'true', DATABASE_POOL_SIZE: '4' });
-  tenant = await createTenant(graph);
-  await createUser(tenant, { fullName: 'Grace Hopper' });
-  for (let n = 1; n <= 5; n++) await createUnit(tenant, { name: `Unit ${n}` });
+  ({ graph, tenant } = await startReloadTest());
 });
 afterAll(() => graph.stop());
 

@@ -1,5 +1,23 @@
-import { ask, type OwnGraphTest, read, type Tenant } from '../graphql/support.ts';
+import {
+  ask,
+  createTenant,
+  createUnit,
+  createUser,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from '../graphql/support.ts';
 import { until } from '../support/until.ts';
+
+/** A service of its own with a few rows, whose schema may be changed. */
+export async function startReloadTest(): Promise<{ graph: OwnGraphTest; tenant: Tenant }> {
+  const graph = await startGraphTest({ EXPLORERS: 'true', DATABASE_POOL_SIZE: '4' });
+  const tenant = await createTenant(graph);
+  await createUser(tenant, { fullName: 'Grace Hopper' });
+  for (let n = 1; n <= 5; n++) await createUnit(tenant, { name: `Unit ${n}` });
+  return { graph, tenant };
+}
 
 /** Reloads one after the other while 200 requests are answered for each; every reload adds a field. */
 export async function reloadUnderLoad(graph: OwnGraphTest, tenant: Tenant, reloads: number): Promise<LoadOutcome> {

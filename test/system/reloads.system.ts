@@ -1,22 +1,12 @@
-import { reloadUnderLoad } from '../development/reloadUnderLoad.ts';
-import {
-  createTenant,
-  createUnit,
-  createUser,
-  type OwnGraphTest,
-  startGraphTest,
-  type Tenant,
-} from '../graphql/support.ts';
+import { reloadUnderLoad, startReloadTest } from '../development/reloadUnderLoad.ts';
+import type { OwnGraphTest, Tenant } from '../graphql/support.ts';
 
 // As in test/development/reload.test.ts, which reloads three times.
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest({ EXPLORERS: 'true', DATABASE_POOL_SIZE: '4' });
-  tenant = await createTenant(graph);
-  await createUser(tenant, { fullName: 'Grace Hopper' });
-  for (let n = 1; n <= 5; n++) await createUnit(tenant, { name: `Unit ${n}` });
+  ({ graph, tenant } = await startReloadTest());
 });
 afterAll(() => graph.stop());
 
