@@ -2,7 +2,7 @@
  * Searches, `*.search.ts`, draw their cases. `npm test` runs a small part of each that is the same every time; `npm run test:system`
  * draws all of it anew, and prints its seed. `SEED=…` repeats a run.
  */
-const isWhole = process.env.TEST_SEARCHES === 'whole';
+export const isWhole = process.env.TEST_SEARCHES === 'whole';
 
 /** How many cases to draw. */
 export const sizeOf = ({ small, whole }: { small: number; whole: number }): number => (isWhole ? whole : small);

@@ -28,6 +28,8 @@ const runTestFile: RunTestFile = async (globalConfig, config, environment, runti
     unstable_importModule: (path: string) => import(`${pathToFileURL(path)}?run=${++runs}`),
   });
   const here = Object.assign(Object.create(environment), { global: globalThis });
+  // No file is transformed, so a stack trace needs none of the source maps that Jest looks for, which takes as long as it takes to ask.
+  Reflect.deleteProperty(Error, 'prepareStackTrace');
   // Each file begins with no test and no handler of the file before.
   Reflect.deleteProperty(globalThis, Symbol.for('EVENT_HANDLERS'));
   const circus: { default: RunTestFile } = require('jest-circus/runner');

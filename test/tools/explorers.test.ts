@@ -17,25 +17,36 @@ describe('the explorers', () => {
     await demo.stop();
   });
 
+  let page: Page;
+  let problems: string[];
+  let settled: () => Promise<void>;
+  let forget: () => Promise<void>;
+  let close: () => Promise<void>;
+
+  /** One page for all tests of a group: compiling an editor takes most of the time that it takes to open. */
+  async function open(width: number): Promise<void> {
+    ({ page, problems, settled, forget, close } = await openPage(browser, { baseUrl: demo.url, width }));
+  }
+
+  async function expectToFit(): Promise<void> {
+    await until(async () => (await page.evaluate('document.documentElement.scrollWidth - innerWidth')) === 0);
+  }
+
+  afterEach(async () => {
+    await expectToFit();
+    await forget();
+    expect(problems.splice(0)).toEqual([]);
+  });
+
+  async function openGraphiql(): Promise<void> {
+    await page.goto(`${demo.url}/graphiql`);
+    await page.getByText('Application token').waitFor();
+    await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  }
+
   describe.each([1280, 390])('%i pixels wide', (width) => {
-    let page: Page;
-    let problems: string[];
-    let settled: () => Promise<void>;
-    let forget: () => Promise<void>;
-    let close: () => Promise<void>;
-
-    // One page for all: compiling an editor takes most of the time that it takes to open.
-    beforeAll(async () => {
-      ({ page, problems, settled, forget, close } = await openPage(browser, { baseUrl: demo.url, width }));
-    });
+    beforeAll(() => open(width));
     afterAll(() => close());
-
-    afterEach(async () => {
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      await forget();
-      expect(problems.splice(0)).toEqual([]);
-      expect(overflow).toBe(0);
-    });
 
     it.each([
       ['GraphiQL', '.graphiql-query-editor .view-line'],
@@ -52,78 +63,13 @@ describe('the explorers', () => {
     });
 
     describe('GraphiQL', () => {
-      beforeEach(async () => {
-        await page.goto(`${demo.url}/graphiql`);
-        await page.getByText('Application token').waitFor();
-        await page.locator('.graphiql-query-editor .view-line').first().waitFor();
-      });
+      beforeEach(openGraphiql);
 
       it('opens ready to run in the demo', async () => {
         expect(await status(page)).toMatch(/^Application token scope app basic expires in [12] h/);
 
         await run(page);
         await expectAnswer(page, '"fullName": "Ada Lovelace"');
-      });
-
-      it('puts each example into the editor with a click, and each runs', async () => {
-        await page.getByRole('button', { name: 'Create a user' }).click();
-        await run(page);
-        await expectAnswer(page, '"fullName": "Mary Somerville"');
-
-        await page.getByRole('button', { name: 'Update it' }).click();
-        await run(page);
-        await expectAnswer(page, '"fullName": "Mary Fairfax Somerville"');
-
-        await page.getByRole('button', { name: 'Delete it' }).click();
-        await run(page);
-        await expectAnswer(page, '"userDelete"');
-
-        await page.getByRole('button', { name: 'Units' }).click();
-        await run(page);
-        await expectAnswer(page, '"name": "Depot"');
-
-        await page.getByRole('button', { name: 'Cards' }).click();
-        await run(page);
-        await expectAnswer(page, '"__typename": "NfcCard"');
-      });
-
-      it('explains why a token of the wrong kind is refused', async () => {
-        await type(page, '{ viewer { fullName');
-        await run(page);
-
-        await expectAnswer(page, '"code": "FORBIDDEN"');
-        expect(await page.getByRole('status').innerText()).toContain('needs a user’s token (scope me)');
-
-        await type(page, '{ app { name');
-        await run(page);
-        await expectAnswer(page, '"name": "Demo Backend"');
-        expect(await page.getByRole('status').isVisible()).toBe(false);
-      });
-
-      it('signs in with client credentials, renews the token and signs out', async () => {
-        await page.getByRole('button', { name: 'Sign out' }).click();
-        expect(await status(page)).toMatch(/^No token/);
-
-        await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-        await page.getByLabel('Client secret').fill('not the secret');
-        // The refusal is what is asked for here.
-        await page.getByRole('button', { name: 'Sign in as an application' }).click();
-        await page.getByText('did not authenticate').waitFor();
-        expect(problems.splice(0)).toEqual([
-          expect.stringMatching(/^401: .*\/oauth\/token$/),
-          expect.stringContaining('401 (Unauthorized)'),
-        ]);
-
-        await page.getByLabel('Client secret').fill(demo.credentials.clientSecret);
-        await page.getByRole('button', { name: 'Sign in as an application' }).click();
-        await page.getByText('Application token').waitFor();
-        const first = await storedToken(page);
-
-        await page.getByRole('button', { name: 'Refresh' }).click();
-        await until(async () => (await storedToken(page)) !== first);
-        await type(page, '{ app { name');
-        await run(page);
-        await expectAnswer(page, '"name": "Demo Backend"');
       });
 
       it('signs in as a user, on the page of the service, and back again', async () => {
@@ -155,23 +101,6 @@ describe('the explorers', () => {
         await page.getByText('No token').waitFor();
         await until(async () => (await queryWith(demo, renewed)).status === 401);
       });
-
-      it('takes no answer that this tab did not ask for', async () => {
-        await settled();
-        await page.goto(`${demo.url}/graphiql?code=gqs_ac_forged&state=forged&iss=${encodeURIComponent(demo.url)}`);
-
-        await page.getByText('does not belong to a sign-in that this tab began').waitFor();
-        expect(page.url()).toBe(`${demo.url}/graphiql`);
-        await page.locator('.graphiql-query-editor .view-line').first().waitFor();
-      });
-
-      it('keeps the token of this tab from its other storage', async () => {
-        await run(page);
-        await expectAnswer(page, '"fullName": "Ada Lovelace"');
-
-        expect(await storedToken(page)).toMatch(/^gqs_at_/);
-        expect(await page.evaluate('JSON.stringify({ ...localStorage }) + document.cookie')).not.toContain('gqs_');
-      });
     });
 
     it('the playground runs a query with a header typed in its headers section', async () => {
@@ -202,6 +131,97 @@ describe('the explorers', () => {
       await page.locator('#graph [id="TYPE::Unit"]').click();
       expect(new URL(page.url()).hash).toBe('#Unit');
       expect(await page.locator('article#Unit').innerText()).toContain('children');
+    });
+  });
+
+  describe('GraphiQL, which fits when the screen turns narrow, too,', () => {
+    beforeAll(() => open(1280));
+    afterAll(() => close());
+    beforeEach(openGraphiql);
+
+    afterEach(async () => {
+      for (const width of [390, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await expectToFit();
+      }
+    });
+
+    it('puts each example into the editor with a click, and each runs', async () => {
+      await page.getByRole('button', { name: 'Create a user' }).click();
+      await run(page);
+      await expectAnswer(page, '"fullName": "Mary Somerville"');
+
+      await page.getByRole('button', { name: 'Update it' }).click();
+      await run(page);
+      await expectAnswer(page, '"fullName": "Mary Fairfax Somerville"');
+
+      await page.getByRole('button', { name: 'Delete it' }).click();
+      await run(page);
+      await expectAnswer(page, '"userDelete"');
+
+      await page.getByRole('button', { name: 'Units' }).click();
+      await run(page);
+      await expectAnswer(page, '"name": "Depot"');
+
+      await page.getByRole('button', { name: 'Cards' }).click();
+      await run(page);
+      await expectAnswer(page, '"__typename": "NfcCard"');
+    });
+
+    it('explains why a token of the wrong kind is refused', async () => {
+      await type(page, '{ viewer { fullName');
+      await run(page);
+
+      await expectAnswer(page, '"code": "FORBIDDEN"');
+      expect(await page.getByRole('status').innerText()).toContain('needs a user’s token (scope me)');
+
+      await type(page, '{ app { name');
+      await run(page);
+      await expectAnswer(page, '"name": "Demo Backend"');
+      expect(await page.getByRole('status').isVisible()).toBe(false);
+    });
+
+    it('signs in with client credentials, renews the token and signs out', async () => {
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      expect(await status(page)).toMatch(/^No token/);
+
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await page.getByLabel('Client secret').fill('not the secret');
+      // The refusal is what is asked for here.
+      await page.getByRole('button', { name: 'Sign in as an application' }).click();
+      await page.getByText('did not authenticate').waitFor();
+      expect(problems.splice(0)).toEqual([
+        expect.stringMatching(/^401: .*\/oauth\/token$/),
+        expect.stringContaining('401 (Unauthorized)'),
+      ]);
+
+      await page.getByLabel('Client secret').fill(demo.credentials.clientSecret);
+      await page.getByRole('button', { name: 'Sign in as an application' }).click();
+      await page.getByText('Application token').waitFor();
+      const first = await storedToken(page);
+
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      await until(async () => (await storedToken(page)) !== first);
+      await type(page, '{ app { name');
+      await run(page);
+      await expectAnswer(page, '"name": "Demo Backend"');
+    });
+
+    it('takes no answer that this tab did not ask for', async () => {
+      await settled();
+      await page.goto(`${demo.url}/graphiql?code=gqs_ac_forged&state=forged&iss=${encodeURIComponent(demo.url)}`);
+
+      await page.getByText('does not belong to a sign-in that this tab began').waitFor();
+      expect(page.url()).toBe(`${demo.url}/graphiql`);
+      await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+    });
+
+    it('keeps the token of this tab from its other storage', async () => {
+      await run(page);
+      await expectAnswer(page, '"fullName": "Ada Lovelace"');
+
+      expect(await storedToken(page)).toMatch(/^gqs_at_/);
+      expect(await page.evaluate('JSON.stringify({ ...localStorage }) + document.cookie')).not.toContain('gqs_');
     });
   });
 });
