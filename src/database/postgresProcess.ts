@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
-import type { PostgresPlace } from './postgresPlace.ts';
+import { type PostgresPlace, socketName, socketPort } from './postgresPlace.ts';
 
 /**
  * Runs the server on a cluster until `stop`, in a session of its own, so that a signal to this process' group does not
  * reach it; resolves when it accepts connections. A server that dies on its own is started again.
  */
-export async function runPostgres(place: PostgresPlace, port: number, log: Log): Promise<{ stop(): Promise<void> }> {
+export async function runPostgres(place: PostgresPlace, log: Log): Promise<{ stop(): Promise<void> }> {
   let stopping = false;
   let restarted: Promise<void> | null = null;
   let child = await start();
@@ -22,7 +22,7 @@ export async function runPostgres(place: PostgresPlace, port: number, log: Log):
   process.once('exit', stopWithProcess);
 
   async function start(): Promise<ChildProcess> {
-    const started = await spawnPostgres(place, port);
+    const started = await spawnPostgres(place);
     started.once('exit', (code, signal) => {
       if (stopping) return;
       log.error({ code, signal }, 'the embedded database ended; starting it again');
@@ -36,7 +36,7 @@ export async function runPostgres(place: PostgresPlace, port: number, log: Log):
     let isTold = false;
     while (!stopping) {
       try {
-        await endLeftovers(place.cluster);
+        await endLeftovers(place);
         child = await start();
         return;
       } catch (error) {
@@ -87,10 +87,10 @@ export async function createCluster(place: PostgresPlace, ownerName: string, own
 }
 
 /**
- * Ends what an earlier process left running on the cluster and removes its stale `postmaster.pid`. The file's process
- * number may belong to anybody by now, so a server is known by its working directory instead.
+ * Ends what an earlier process left running on the cluster and removes its stale lock files. Their process number may be another
+ * program's by now, so a server is known by its working directory instead.
  */
-export async function endLeftovers(cluster: string): Promise<void> {
+export async function endLeftovers({ cluster, socketDirectory }: PostgresPlace): Promise<void> {
   const patience = Date.now() + 8000;
   const signalled = new Set<number>();
   for (;;) {
@@ -105,14 +105,14 @@ export async function endLeftovers(cluster: string): Promise<void> {
     }
     await delay(20);
   }
-  await rm(join(cluster, 'postmaster.pid'), { force: true });
+  const socket = join(socketDirectory, socketName);
+  for (const stale of [join(cluster, 'postmaster.pid'), socket, `${socket}.lock`]) await rm(stale, { force: true });
 }
 
-/** The port of the server that runs on the cluster and accepts connections, or null. */
-export async function runningPort(cluster: string): Promise<number | null> {
+/** Whether a server runs on the cluster and accepts connections. */
+export async function isReady(cluster: string): Promise<boolean> {
   const lines = await pidFile(cluster);
-  const running = await processesOn(cluster);
-  return lines[7]?.trim() === 'ready' && running.includes(Number(lines[0])) ? Number(lines[3]) : null;
+  return lines[7]?.trim() === 'ready' && (await processesOn(cluster)).includes(Number(lines[0]));
 }
 
 async function removeDrafts(cluster: string): Promise<void> {
@@ -122,10 +122,10 @@ async function removeDrafts(cluster: string): Promise<void> {
   }
 }
 
-async function spawnPostgres(place: PostgresPlace, port: number): Promise<ChildProcess> {
+async function spawnPostgres(place: PostgresPlace): Promise<ChildProcess> {
   // Not a pipe: the server may outlive this process.
   const logFile = await open(place.logFile, 'w', 0o600);
-  const args = Object.entries(serverSettings(port)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const args = Object.entries(serverSettings(place)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(join(place.binaries, 'postgres'), ['-D', place.cluster, ...args], {
     ...surroundings(place),
     stdio: ['ignore', logFile.fd, logFile.fd],
@@ -142,11 +142,13 @@ async function spawnPostgres(place: PostgresPlace, port: number): Promise<ChildP
   throw new StartupError(`The embedded database does not start. ${brokenInstallation}\n${said.slice(-2000)}`);
 }
 
-function serverSettings(port: number): Record<string, string | number> {
+function serverSettings({ socketDirectory }: PostgresPlace): Record<string, string | number> {
   return {
-    listen_addresses: '127.0.0.1',
-    port,
-    unix_socket_directories: '',
+    listen_addresses: '',
+    port: socketPort,
+    // The setting is a list.
+    unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
+    unix_socket_permissions: '0700',
     timezone: 'UTC',
     log_timezone: 'UTC',
     jit: 'off',
@@ -187,7 +189,7 @@ async function isPostgresOn(cluster: string, pid: string): Promise<boolean> {
 
 const postmasterPid = async (cluster: string) => Number((await pidFile(cluster))[0]);
 
-/** The lines of `postmaster.pid`: 1 its number, 4 the port, 8 the state. */
+/** The lines of `postmaster.pid`: 1 its number, 8 the state. */
 async function pidFile(cluster: string): Promise<string[]> {
   return (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
 }

@@ -14,7 +14,9 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
   if (!Error.isError(error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return unavailableCodes.test(code) || driverMessages.test(error.message);
+  // To a Unix-domain socket also ENOENT, while there is no server, and EAGAIN, while too many ask it at once.
+  const isOfConnecting = 'syscall' in error && error.syscall === 'connect';
+  return isOfConnecting || unavailableCodes.test(code) || driverMessages.test(error.message);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { audit, company, insertCompany } from './support.ts';
 
@@ -50,7 +51,7 @@ test('npm run audit ends with 1 on a finding, and says what to do', async () => 
 
 test('npm run audit works for an auditor, too', async () => {
   const url = new URL(database.ownerUrl);
-  const name = `auditor_${database.ownerUrl.slice(-32)}`;
+  const name = `auditor_${randomUUID().replaceAll('-', '')}`;
   await database.owner.query(`create role ${name} login password 'x' in role graph_auditor`);
   [url.username, url.password] = [name, 'x'];
 

@@ -6,7 +6,7 @@ import { createPool, type RenewablePool } from '../../src/database/pools.ts';
 import { type DatabaseWatch, watchDatabase } from '../../src/database/readiness.ts';
 import { isUnavailable } from '../../src/database/unavailable.ts';
 import { createLog } from '../../src/log.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { byTcp, createTestDatabase, listenerOf, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { startTcpProxy, type TcpProxy } from '../system/support/tcpProxy.ts';
 
@@ -23,9 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  const { port } = new URL(database.authUrl);
-  proxy = await startTcpProxy(() => Number(port));
-  authUrl = Object.assign(new URL(database.authUrl), { port: proxy.port }).href;
+  proxy = await startTcpProxy(() => listenerOf(database.authUrl));
+  authUrl = byTcp(database.authUrl, proxy.port);
   logs = [];
 });
 afterEach(async () => {

@@ -3,10 +3,11 @@ import { glob, rm } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { promisify } from 'node:util';
 import { type Copy, DockerfileParser, type JSONInstruction } from 'dockerfile-ast';
-import { createTestDatabase } from '../support/database.ts';
+import { byTcp, createTestDatabase, listenerOf } from '../support/database.ts';
 import { startProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
 import { createSourceCopy } from '../support/sourceCopy.ts';
+import { startTcpProxy } from '../system/support/tcpProxy.ts';
 import { read, root, startCommand } from './support.ts';
 
 // The image is not built here, for that takes an engine; but what is in it is put together and started as it would be.
@@ -102,11 +103,14 @@ test('these files serve, as user 1000 and without writing; the health check find
   const [uid = 0, gid = 0] = (user?.getArgumentsContent() ?? '').split(':').map(Number);
   expect([uid, gid]).toEqual([1000, 1000]);
   const database = await createTestDatabase();
+  // No other user reaches the embedded server's socket.
+  const proxy = await startTcpProxy(() => listenerOf(database.authUrl));
+  const authUrl = byTcp(database.authUrl, proxy.port);
   const [, ...flags] = await jsonOf('ENTRYPOINT');
 
   const service = startProcess(
     [],
-    { PATH: process.env.PATH ?? '', PORT: '0', AUTH_DATABASE_URL: database.authUrl, SECRET_KEY: testSecretKey },
+    { PATH: process.env.PATH ?? '', PORT: '0', AUTH_DATABASE_URL: authUrl, SECRET_KEY: testSecretKey },
     image,
     { flags: flags.slice(0, -1), ...((await canRunAs(uid, gid)) && { uid, gid }) },
   );
@@ -123,6 +127,7 @@ test('these files serve, as user 1000 and without writing; the health check find
   expect(ready.status).toBe(200);
   expect(await service.exited).toEqual({ code: 0, signal: null });
   expect(await filesIn(image)).toEqual(before);
+  await proxy.stop();
   await database.drop();
   await rm(image, { recursive: true });
 }, 60_000);

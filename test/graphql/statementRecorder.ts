@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { byTcp, listenerOf } from '../support/database.ts';
 import { opened } from '../support/openThings.ts';
 
 export type StatementRecorder = {
@@ -18,11 +19,10 @@ export type StatementRecorder = {
  * (https://www.postgresql.org/docs/current/protocol-message-formats.html).
  */
 export async function recordStatements(databaseUrl: string): Promise<StatementRecorder> {
-  const target = new URL(databaseUrl);
   let statements: string[] = [];
   let roundTrips = 0;
   const server = createServer((client) => {
-    const database = connect(Number(target.port), target.hostname);
+    const database = connect(listenerOf(databaseUrl));
     const read = createReader((statement) => statements.push(statement));
     let isWaiting = false;
     client.once('data', (introduction) => {
@@ -47,10 +47,8 @@ export async function recordStatements(databaseUrl: string): Promise<StatementRe
   await once(server, 'listening');
   const closed = opened('statement recorder');
 
-  const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: url.href,
+    url: byTcp(databaseUrl, (server.address() as AddressInfo).port),
     take: () => {
       const taken = statements;
       statements = [];

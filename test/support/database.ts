@@ -50,6 +50,21 @@ export async function asAdministrator(statement: string): Promise<void> {
   }
 }
 
+/** Where the server of such a URL listens: at a Unix-domain socket, or behind PgBouncer's TCP port. */
+export function listenerOf(url: string): { readonly path: string } | { readonly host: string; readonly port: number } {
+  const { searchParams, hostname, port } = new URL(url);
+  const directory = searchParams.get('host');
+  return directory === null
+    ? { host: hostname, port: Number(port) }
+    : { path: `${directory}/.s.PGSQL.${searchParams.get('port')}` };
+}
+
+/** The same database by way of a TCP port of this machine. */
+export function byTcp(url: string, port: number): string {
+  const { username, password, pathname } = new URL(url);
+  return `postgres://${username}:${password}@127.0.0.1:${port}${pathname}`;
+}
+
 function urlOf(variable: string, database: string): string {
   const url = new URL(process.env[variable] ?? '');
   url.pathname = `/${database}`;

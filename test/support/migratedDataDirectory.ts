@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { access, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { startMigrated } from '../../src/database/openDatabase.ts';
 import type { Log } from '../../src/log.ts';
 import { createTestDataDirectory, directoryInMemory, placeElsewhere } from './dataDirectory.ts';
-import { freePort } from './freePort.ts';
 
 /**
  * A data directory with a migrated database and nothing else, as a stopped service leaves it: a copy of the run's template, since
@@ -16,9 +14,6 @@ export async function createMigratedDataDirectory(): Promise<string> {
   if (!template) throw new Error('There is no template of a data directory: Jest has not called globalSetup.');
   const dataDir = await createTestDataDirectory(await directoryInMemory());
   await copyDataDirectory(template, dataDir);
-  // The port is chosen when the cluster is made, and kept.
-  const path = join(dataDir, 'postgres.json');
-  await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, 'utf8')), port: await freePort() }));
   return dataDir;
 }
 

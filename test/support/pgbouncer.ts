@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { byTcp } from './database.ts';
 import { freePort } from './freePort.ts';
 import { until } from './until.ts';
 
@@ -45,7 +46,7 @@ export async function startPgBouncer(program: string, authUrl: string): Promise<
   const ended = once(child, 'exit');
   await until(() => answers(port));
   return {
-    authUrl: Object.assign(new URL(authUrl), { hostname: '127.0.0.1', port: String(port) }).href,
+    authUrl: byTcp(authUrl, port),
     preparesStatements,
     async stop() {
       child.kill('SIGKILL');
@@ -60,7 +61,10 @@ type Place = { server: URL; port: number; users: string; preparesStatements: boo
 async function settingsFor({ server, port, users, preparesStatements }: Place): Promise<string> {
   const shipped = fileURLToPath(new URL('../../deploy/pgbouncer/pgbouncer.ini', import.meta.url));
   const replacements: [RegExp, string][] = [
-    [/^graph = host=primary port=5432 dbname=graph /m, `* = host=${server.hostname} port=${server.port} `],
+    [
+      /^graph = host=primary port=5432 dbname=graph /m,
+      `* = host=${server.searchParams.get('host')} port=${server.searchParams.get('port')} `,
+    ],
     [/^listen_addr = .*/m, 'listen_addr = 127.0.0.1'],
     [/^listen_port = .*/m, `listen_port = ${port}`],
     [/^auth_file = .*/m, `auth_file = ${users}`],

@@ -32,7 +32,7 @@ beforeAll(async () => {
   postgres = await startPostgresServer({ max_connections: 20 });
   owner = new Pool({ connectionString: postgres.ownerUrl, max: 2 });
   owner.on('error', () => undefined);
-  proxy = await startTcpProxy(() => postgres.port);
+  proxy = await startTcpProxy(() => ({ port: postgres.port }));
   const tenant = await createTenantWithSecret(owner);
   const authUrl = new URL(postgres.authUrl);
   authUrl.port = String(proxy.port);

@@ -36,8 +36,8 @@ beforeAll(async () => {
   replica = await primary.replicate({ ...careless, recovery_min_apply_delay: `${lagMs}ms` });
   servers.push(primary, replica);
   primaryPort = primary.port;
-  toPrimary = await startTcpProxy(() => primaryPort);
-  toReplica = await startTcpProxy(() => servers.at(-1)?.port ?? 0);
+  toPrimary = await startTcpProxy(() => ({ port: primaryPort }));
+  toReplica = await startTcpProxy(() => ({ port: servers.at(-1)?.port ?? 0 }));
   owner = poolOf(primary.ownerUrl);
   atReplica = poolOf(replica.ownerUrl);
   tenant = await createTenantWithSecret(owner);

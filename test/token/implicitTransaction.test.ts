@@ -5,7 +5,7 @@ import { Pool, type PoolClient } from 'pg';
 import { cancelStatement } from '../../src/database/cancelStatement.ts';
 import { queryInImplicitTransaction, type Statement } from '../../src/token/implicitTransaction.ts';
 import type { TransactionSettings } from '../../src/token/settings.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { byTcp, createTestDatabase, listenerOf, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 let database: TestDatabase;
@@ -179,9 +179,8 @@ test('answers arrive whole however the network cuts them, with notices and notif
 
 /** Stands between the pool and PostgreSQL and passes on its answers in pieces of 1 to 20 bytes. */
 async function startCutting(target: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const { hostname, port } = new URL(target);
   const server = createServer((socket) => {
-    const upstream = connect(Number(port), hostname);
+    const upstream = connect(listenerOf(target));
     upstream.setNoDelay(true);
     socket.setNoDelay(true).on('error', () => upstream.destroy());
     socket.pipe(upstream);
@@ -196,10 +195,8 @@ async function startCutting(target: string): Promise<{ url: string; stop(): Prom
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = new URL(target);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: url.href,
+    url: byTcp(target, (server.address() as AddressInfo).port),
     async stop() {
       server.close();
       await once(server, 'close');

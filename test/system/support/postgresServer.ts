@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { migrate } from '../../../src/database/migrate.ts';
 import { type PostgresPlace, placePostgres } from '../../../src/database/postgresPlace.ts';
-import { createCluster, endLeftovers, runningPort } from '../../../src/database/postgresProcess.ts';
+import { createCluster, endLeftovers, isReady } from '../../../src/database/postgresProcess.ts';
 import { createLog } from '../../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../support/dataDirectory.ts';
 import { freePort } from '../../support/freePort.ts';
@@ -66,7 +66,7 @@ async function run(settings: Settings, create: (place: PostgresPlace) => Promise
     await until(async () => {
       if (started.exitCode !== null) throw new Error(`PostgreSQL has ended with ${started.exitCode}`);
       const [pid] = (await readFile(join(place.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-      return Number(pid) === started.pid && (await runningPort(place.cluster)) === port;
+      return Number(pid) === started.pid && (await isReady(place.cluster));
     });
   };
   const end = async (signal: NodeJS.Signals) => {
@@ -75,7 +75,7 @@ async function run(settings: Settings, create: (place: PostgresPlace) => Promise
     child.kill(signal);
     await ended;
     // What the server could not end itself.
-    await endLeftovers(place.cluster);
+    await endLeftovers(place);
   };
 
   await start();

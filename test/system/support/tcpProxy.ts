@@ -1,4 +1,4 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type NetConnectOpts, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { opened } from '../../support/openThings.ts';
 
@@ -21,15 +21,15 @@ export type TcpProxy = {
   stop(): Promise<void>;
 };
 
-/** Stands between the service and a server on this machine, on which `targetPort` tells the port at each new connection. */
-export async function startTcpProxy(targetPort: () => number): Promise<TcpProxy> {
+/** Stands between the service and a server, of which `target` tells at each new connection where it listens. */
+export async function startTcpProxy(target: () => NetConnectOpts): Promise<TcpProxy> {
   let weather: Weather = { kind: 'clear' };
   const pairs = new Set<Pair>();
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (near) => {
     if (weather.kind === 'reset') return void near.resetAndDestroy();
     const pair = join(
       near,
-      weather.kind === 'silent' ? null : connect({ port: targetPort(), host: '127.0.0.1', allowHalfOpen: true }),
+      weather.kind === 'silent' ? null : connect({ ...target(), allowHalfOpen: true }),
       () => weather,
     );
     pairs.add(pair);
@@ -64,7 +64,7 @@ function join(near: Socket, far: Socket | null, weather: () => Weather): Pair {
   let isForgotten = far === null;
   const reset = () => {
     near.resetAndDestroy();
-    far?.resetAndDestroy();
+    far?.destroy();
   };
   /** One way of the two. */
   const pass = (from: Socket, to: Socket | null) => {

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { createLog } from '../../src/log.ts';
+import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { createMigratedDataDirectory } from '../support/migratedDataDirectory.ts';
+
+/** The socket's path. */
+function socketOf(url: string): string {
+  const { searchParams } = new URL(url);
+  return `${searchParams.get('host')}/.s.PGSQL.${searchParams.get('port')}`;
+}
+
+const log = createLog('silent');
+
+describe('the embedded database', () => {
+  let dataDir: string;
+  let postgres: EmbeddedPostgres;
+  beforeAll(async () => {
+    dataDir = await createMigratedDataDirectory();
+    postgres = await startEmbeddedPostgres(dataDir, log);
+  });
+  afterAll(async () => {
+    await postgres.stop();
+    await removeTestDataDirectory(dataDir);
+  });
+
+  it('listens on no port, of which another user could take the place and be sent the password', async () => {
+    expect(await ask(postgres.ownerUrl, 'show listen_addresses')).toBe('');
+    expect(await ask(postgres.authUrl, "select inet_server_port() is null || ' ' || current_user")).toBe(
+      'true graph_authenticator',
+    );
+  });
+
+  it('is reached by no other user of the machine', async () => {
+    const path = socketOf(postgres.ownerUrl);
+    const { mode, uid } = await stat(dirname(path));
+
+    expect((mode & 0o777).toString(8)).toBe('700');
+    expect(await canConnect(path, uid)).toBe(true);
+    expect(await canConnect(path, 65_534)).toBe(process.getuid?.() !== 0 && uid === 65_534);
+  });
+});
+
+it('has its socket in a shorter place where the data directory has a long name', async () => {
+  const parent = await createTestDataDirectory();
+  const dataDir = join(parent, 'a'.repeat(120));
+  await mkdir(dataDir, { mode: 0o711 });
+  const postgres = await startEmbeddedPostgres(dataDir, log);
+  const folder = dirname(socketOf(postgres.ownerUrl));
+
+  expect(await ask(postgres.ownerUrl, "select 'answered'")).toBe('answered');
+  expect(((await stat(folder)).mode & 0o777).toString(8)).toBe('700');
+  await postgres.stop();
+
+  // Another user could have made it, and would see what is asked there.
+  await rm(folder, { recursive: true });
+  await mkdir(folder);
+  await expect(startEmbeddedPostgres(dataDir, log)).rejects.toThrow(`${folder} is another user's`);
+  await rm(folder, { recursive: true });
+  await removeTestDataDirectory(parent);
+});
+
+async function ask(connectionString: string, question: string): Promise<string> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  const { rows } = await client.query<[string]>({ text: question, rowMode: 'array' });
+  await client.end();
+  return rows[0]?.[0] ?? '';
+}
+
+/** In a process of that user where this one is root; else as this user. */
+async function canConnect(path: string, uid: number): Promise<boolean> {
+  const script = `require('net').connect(process.argv[1]).on('connect', () => process.exit(0)).on('error', () => process.exit(1))`;
+  const user = process.getuid?.() === 0 ? { uid, gid: uid } : {};
+  return promisify(execFile)(process.execPath, ['-e', script, path], { ...user, cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
+}
