@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Logger, migrate as runMigrations } from 'graphile-migrate';
-import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
 import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import { createAuthenticator } from './authenticator.ts';
 import type { DatabaseUrls } from './embedded.ts';
+import { runGraphileMigrate } from './graphileMigrate.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function migrate({ ownerUrl, authUrl }: DatabaseUrls, log: Log): Pr
   owner.on('error', (error) => log.error({ error }, 'lost the connection to the database'));
   try {
     await awaitMigrations(owner);
-    await applyMigrations(ownerUrl, log);
+    await applyMigrations(owner, ownerUrl, log);
     await createAuthenticator(owner, authUrl);
     await announceMigrations(owner);
   } finally {
@@ -66,20 +66,18 @@ export const migrationsFolder = fileURLToPath(new URL('../../migrations', import
 /** A migration that waits longer for a lock gives up and changes nothing: whoever came after it would wait, too. */
 export const lockTimeout = '5s';
 
-async function applyMigrations(connectionString: string, log: Log): Promise<void> {
+async function applyMigrations(owner: ClientBase, ownerUrl: string, log: Log): Promise<void> {
   const logger = new Logger(() => (level, message) => {
     // Its errors quote the migration; they come back as exceptions, too.
     if (level === 'error') return;
     log.info(message);
   });
   try {
-    await runMigrations({ connectionString, migrationsFolder, logger, pgSettings: { lock_timeout: lockTimeout } });
+    const settings = { migrationsFolder, logger, pgSettings: { lock_timeout: lockTimeout } };
+    await runGraphileMigrate(owner, (named) => runMigrations({ ...settings, connectionString: named(ownerUrl) }));
   } catch (error) {
     const reason = Error.isError(error) ? error.message : 'unknown';
     throw new StartupError(`The migrations failed; the one that failed changed nothing: ${reason}`, { cause: error });
-  } finally {
-    // It keeps its connections for a while, and ends the process when it loses one.
-    clearAllPools();
   }
 }
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Logger, type Settings } from 'graphile-migrate';
-import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
 import { Client } from 'pg';
+import { runGraphileMigrate } from '../database/graphileMigrate.ts';
 import { awaitMigrations, lockTimeout, migrationsFolder } from '../database/migrate.ts';
 
 /** What is not committed yet: run on every save, so it must be able to run twice. */
@@ -27,18 +27,18 @@ export async function withGraphileMigrate<T>(
   try {
     await owner.connect();
     await awaitMigrations(owner);
-    return await command({
-      connectionString: ownerUrl,
-      ...(shadowUrl && { shadowConnectionString: shadowUrl }),
-      rootConnectionString: rootUrl ?? otherDatabase(ownerUrl, 'postgres'),
-      migrationsFolder,
-      pgSettings: { lock_timeout: lockTimeout },
-      // It says everything again in what it throws.
-      logger: new Logger(() => () => undefined),
-    });
+    return await runGraphileMigrate(owner, (named) =>
+      command({
+        connectionString: named(ownerUrl),
+        ...(shadowUrl && { shadowConnectionString: named(shadowUrl) }),
+        rootConnectionString: named(rootUrl ?? otherDatabase(ownerUrl, 'postgres')),
+        migrationsFolder,
+        pgSettings: { lock_timeout: lockTimeout },
+        // It says everything again in what it throws.
+        logger: new Logger(() => () => undefined),
+      }),
+    );
   } finally {
-    // It keeps its connections for a while, and ends the process when it loses one.
-    clearAllPools();
     await owner.end();
   }
 }
