@@ -8,16 +8,16 @@ import {
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
+  OverlappingFieldsCanBeMergedRule,
   parse,
-  type SelectionSetNode,
   specifiedRules,
   validate,
-  visit,
 } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
 import { graphqlError } from './errors.ts';
 import { exceededLimits, limitExceeded, measureOperations, type Size } from './limits.ts';
 import { isNestedTooDeep } from './nesting.ts';
+import { findConflicts } from './overlappingFields.ts';
 import { bytesOfPlans, withPlansOfItsOwn } from './plans.ts';
 
 /** A document that fits the schema and its limits, and the operation that was asked for. */
@@ -88,18 +88,21 @@ type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments' | 'schema'> 
 };
 
 function read(schema: GraphQLSchema, query: string, limits: Config['limits']): ReadDocument {
-  const parsed = parseDocument(query, limits);
-  const exceeded = exceededLimits(measureOperations(schema, parsed).values(), limits);
+  const document = parseDocument(query, limits);
+  const sizes = measureOperations(schema, document);
+  const exceeded = exceededLimits(sizes.values(), limits);
   if (exceeded.length > 0) throw new DocumentRefused(exceeded);
 
-  const document = withoutRepetition(parsed);
-  const sizes = measureOperations(schema, document);
-
+  const fragments = fragmentsOf(document);
   // Suggestions would spell the schema out for those who may not read it.
-  const errors = validate(schema, document, specifiedRules, { hideSuggestions: true });
-  if (errors.length > 0) throw new DocumentRefused(toRefusals(errors));
-  return { document, sizes, fragments: fragmentsOf(document), schema: withPlansOfItsOwn(schema) };
+  const errors = validate(schema, document, linearRules, { hideSuggestions: true });
+  const problems = errors.length > 0 ? errors : findConflicts(schema, document, fragments);
+  if (problems.length > 0) throw new DocumentRefused(toRefusals(problems));
+  return { document, sizes, fragments, schema: withPlansOfItsOwn(schema) };
 }
+
+/** GraphQL.js' rules but the one that compares fields by pairs, in whose place is {@link findConflicts}. */
+const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 function parseDocument(query: string, { tokens: maxTokens, depth }: Config['limits']): DocumentNode {
   try {
@@ -129,26 +132,6 @@ function toRefusals(errors: readonly GraphQLError[]): GraphQLError[] {
   );
 }
 
-/**
- * The document with each plain leaf once per selection set. It means the same, and validation, which compares all fields of
- * one name with each other, stays far from the bound at which it gives up.
- */
-function withoutRepetition(document: DocumentNode): DocumentNode {
-  return visit(document, {
-    SelectionSet(node) {
-      const seen = new Set<string>();
-      const selections = node.selections.filter((selection) => {
-        if (selection.kind !== Kind.FIELD || selection.alias || selection.selectionSet) return true;
-        if (selection.arguments?.length || selection.directives?.length) return true;
-        const isNew = !seen.has(selection.name.value);
-        seen.add(selection.name.value);
-        return isNew;
-      });
-      return selections.length < node.selections.length ? { ...node, selections } : undefined;
-    },
-  });
-}
-
 function whyNoOperation(operationName: string | null): string {
   return operationName === null
     ? 'The document has several operations, or none; say which one with "operationName".'
@@ -159,21 +142,4 @@ function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinit
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   return fragments;
-}
-
-/** Whether the operation asks for the schema and nothing else (`__schema`, `__type`). */
-export function isIntrospection({ operation, fragments }: PreparedDocument): boolean {
-  const seen = new Set<string>();
-  const fieldsOf = ({ selections }: SelectionSetNode): string[] =>
-    selections.flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return [selection.name.value];
-      if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(selection.selectionSet);
-      const fragment = fragments.get(selection.name.value);
-      if (!fragment || seen.has(selection.name.value)) return [];
-      seen.add(selection.name.value);
-      return fieldsOf(fragment.selectionSet);
-    });
-  const fields = fieldsOf(operation.selectionSet);
-  const isMeta = (name: string) => /^__(schema|type|typename)$/.test(name);
-  return operation.operation === 'query' && fields.every(isMeta) && fields.some((name) => name !== '__typename');
 }

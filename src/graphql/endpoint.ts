@@ -12,18 +12,20 @@ import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
 import { readBearer } from '../token/bearer.ts';
+import type { Claims } from '../token/claims.ts';
 import { createPresentWriter } from '../token/writes.ts';
 import { traced, tracedSync } from '../tracing/traced.ts';
 import { checkArguments } from './arguments.ts';
-import { createDocumentReader, DocumentRefused, isIntrospection } from './document.ts';
+import { createDocumentReader, DocumentRefused, type PreparedDocument } from './document.ts';
 import { presentError } from './errors.ts';
 import { type Answer, createExecution } from './execution.ts';
+import { boundIntrospection, isIntrospection, rememberIntrospection } from './introspection.ts';
 import { negotiate } from './negotiate.ts';
 import { isLong, type Offload } from './offload.ts';
 import { allowOnly, rememberDocuments } from './persisted.ts';
 import { toRefusal, unauthenticated } from './refusal.ts';
 import { createReplicaQueries } from './replicaQueries.ts';
-import { RequestRefused, readRequest } from './request.ts';
+import { type GraphqlRequest, RequestRefused, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
 import { checkStoredOperations, type StoredOperations } from './storedOperations.ts';
 
@@ -65,6 +67,7 @@ export function createEndpoint({
   const present = replica ? createPresentWriter(pool) : createPresentToken(pool);
   const replicaPool = replica?.pool ?? null;
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
+  const introspected = rememberIntrospection();
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -87,9 +90,11 @@ export function createEndpoint({
     const token =
       bearer.kind === 'token' ? await traced('verify token', {}, () => present(bearer.token, requestId)) : null;
     if (token) facts.clientId = token.claims.clientId;
-    else if (bearer.kind !== 'missing' || !isPublic(request, body)) throw unauthenticated(bearer.kind);
+    const introspection = bearer.kind === 'missing' ? readIntrospection(request, body) : null;
+    if (!token && !introspection) throw unauthenticated(bearer.kind);
+    if (introspection) boundIntrospection(introspection.prepared);
 
-    const [outcome] = await Promise.allSettled([perform(received, token, facts)]);
+    const [outcome] = await Promise.allSettled([perform(received, token, facts, introspection)]);
     // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
     const isAway = outcome.status === 'rejected' ? isTemporary(outcome.reason) : outcome.value.status === 503;
     if (!isAway && !signal.aborted) await token?.requireLive();
@@ -101,12 +106,10 @@ export function createEndpoint({
     { request, body, requestId, signal }: Received,
     token: AccessToken | null,
     facts: RequestFacts,
+    introspection: Asked | null,
   ): Promise<Answer> => {
-    const parameters = readRequest(request, body);
     const claims = token?.claims ?? null;
-    const prepared = tracedSync('read document', () =>
-      readDocument(persisted.find(parameters, claims), parameters.operationName),
-    );
+    const { parameters, prepared } = introspection ?? read(request, body, claims);
     if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
       throw new RequestRefused(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
     }
@@ -119,21 +122,29 @@ export function createEndpoint({
     const operation = { prepared, variables, token, requestId, mostRows, replicaLsns, signal };
     const answering = isLong(operation)
       ? traced('execute elsewhere', {}, () => offload.execute(operation))
-      : executeOperation(operation);
+      : introspected(prepared, () => executeOperation(operation));
     // Whatever came of a change: whoever is told of it, or asks again, shall see it.
     const answered = await answering.finally(() => isQuery || !token || queries?.changedBy(token, requestId));
     persisted.keep(parameters, claims);
     return answered;
   };
 
+  const read = (request: IncomingMessage, body: Buffer, claims: Claims | null): Asked => {
+    const parameters = readRequest(request, body);
+    const prepared = tracedSync('read document', () =>
+      readDocument(persisted.find(parameters, claims), parameters.operationName),
+    );
+    return { parameters, prepared };
+  };
+
   /** Introspection alone is answered without a token; what cannot be read is none. */
-  const isPublic = (request: IncomingMessage, body: Buffer): boolean => {
-    if (!config.publicIntrospection) return false;
+  const readIntrospection = (request: IncomingMessage, body: Buffer): Asked | null => {
+    if (!config.publicIntrospection) return null;
     try {
-      const parameters = readRequest(request, body);
-      return isIntrospection(readDocument(persisted.find(parameters, null), parameters.operationName));
+      const asked = read(request, body, null);
+      return isIntrospection(asked.prepared) ? asked : null;
     } catch (error) {
-      if (error instanceof RequestRefused || error instanceof DocumentRefused) return false;
+      if (error instanceof RequestRefused || error instanceof DocumentRefused) return null;
       throw error;
     }
   };
@@ -154,6 +165,9 @@ export function createEndpoint({
     answer(request, response).catch((error: unknown) => refuse(error, response));
   };
 }
+
+/** What a request asks for. */
+type Asked = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };
 
 type Received = {
   readonly request: IncomingMessage;

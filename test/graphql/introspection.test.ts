@@ -50,6 +50,39 @@ describe('by default', () => {
     expect({ status, errors: body.errors }).toEqual({ status: 200, errors: undefined });
   });
 
+  it('an operation without a token has one __schema and ten __type, wherever they stand', async () => {
+    const { app } = await createTenant(graph);
+    const types = (count: number) => Array.from({ length: count }, (_, n) => `t${n}: __type(name: "User") { name }`);
+    const twoSchemas = '{ __schema { description } ...More } fragment More on Query { more: __schema { description } }';
+    const elevenTypes = `{ ${types(6).join(' ')} ... { ${types(11).slice(6).join(' ')} } }`;
+
+    for (const [query, most] of [
+      [twoSchemas, 1],
+      [elevenTypes, 10],
+    ] as const) {
+      const refused = await ask(graph, null, query);
+      expectRefused(refused, 400, { code: 'LIMIT_EXCEEDED', limit: 'aliases' });
+      expect(refused.body.errors?.[0]?.message).toBe(`The most aliases that an operation may have are ${most}.`);
+      expect((await ask(graph, app, query)).body.errors).toBeUndefined();
+    }
+    const twin = await ask(graph, null, `{ __schema { description } ${types(10).join(' ')} }`);
+    expect(twin.body.errors).toBeUndefined();
+    expect(Object.keys(twin.body.data ?? {})).toHaveLength(11);
+  });
+
+  it('is answered alike from the third time on, when it is remembered, and by the names of the one that asks', async () => {
+    const query = getIntrospectionQuery();
+    const first = await ask(graph, null, query);
+    for (let time = 0; time < 3; time++) expect((await ask(graph, null, query)).body).toEqual(first.body);
+
+    const asked = (name: string) => ask(graph, null, `{ ${name}: __type(name: "User") { name } }`);
+    for (const name of ['a', 'b', 'a', 'b', 'a', 'b'])
+      expect((await asked(name)).body).toEqual({ data: { [name]: { name: 'User' } } });
+    const variable = 'query ($name: String!) { __type(name: $name) { name } }';
+    for (const name of ['User', 'Unit', 'User', 'Unit'])
+      expect((await ask(graph, null, variable, { name })).body).toEqual({ data: { __type: { name } } });
+  });
+
   it.each(more)('anything more than introspection needs a token: %s', async (query) => {
     expectRefused(await ask(graph, null, query), 401, { code: 'UNAUTHENTICATED' });
   });
