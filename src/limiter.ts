@@ -19,6 +19,23 @@ export type Limiter = {
   refuseIfFull(): void;
 };
 
+/** A limiter for each key, while it has anything to do. */
+export function createKeyedLimiter(limits: Limits, clock: Clock = systemClock) {
+  const limiters = new Map<string, { readonly limiter: Limiter; users: number }>();
+  return {
+    async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+      const entry = limiters.get(key) ?? { limiter: createLimiter(limits, clock), users: 0 };
+      limiters.set(key, entry);
+      entry.users++;
+      try {
+        return await entry.limiter.run(work);
+      } finally {
+        if (--entry.users === 0) limiters.delete(key);
+      }
+    },
+  };
+}
+
 export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits, clock: Clock = systemClock): Limiter {
   const queue = new Set<() => void>();
   let running = 0;

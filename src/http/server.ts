@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
 import { boundUnread } from './boundUnread.ts';
+import { factsOf } from './facts.ts';
 import { inTurn } from './inTurn.ts';
 
 export type HttpServer = {
@@ -65,6 +66,7 @@ export async function listen(
     listener(request, response);
   };
   const server = createServer({ connectionsCheckingInterval: timeouts.checkMs }, (request, response) => {
+    factsOf(response).arrivedAt = performance.now();
     inTurn(request.socket, response, () => answer(request, response));
   });
   server.on('connection', (socket) => {

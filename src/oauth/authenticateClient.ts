@@ -93,7 +93,7 @@ type Origin = Pick<Client, 'address' | 'requestId' | 'receivedAt'>;
 const originOf = (request: Request): Origin => ({
   address: request.ip ?? '',
   requestId: request.res ? requestIdOf(request.res) : '',
-  receivedAt: performance.now(),
+  receivedAt: (request.res && factsOf(request.res).arrivedAt) ?? performance.now(),
 });
 
 /**

@@ -13,9 +13,9 @@ export type SignIn = {
 
 /**
  * The id of the person with this e-mail address and password in this organization; null when either is wrong, the person
- * is disabled, locked out or without a password. Null takes as long whatever the reason, and no caller can tell one from another.
+ * is disabled or without a password. Null takes as long whatever the reason, and no caller can tell one from another.
  *
- * @throws {OAuthError} temporarily_unavailable when too many people are signing in at once
+ * @throws {OAuthError} 429 after too many failures of the account, and temporarily_unavailable when too many sign in at once
  */
 export type AuthenticateUser = (organizationId: string, requestId: string, signIn: SignIn) => Promise<string | null>;
 
@@ -29,9 +29,9 @@ export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords
     passwords.refuseIfBusy();
     const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
     const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
-    return throttle.tryAccount(account, address, async (locked) => {
+    return throttle.tryAccount(account, address, async () => {
       // No sign-in is refused before its password was verified, or the time would say why.
-      const passwordHash = user && !user.disabled && !locked ? user.password_hash : null;
+      const passwordHash = user && !user.disabled ? user.password_hash : null;
       const { matches, renewedHash } = await passwords.verify(passwordHash, password);
       if (!matches || !user) return null;
 

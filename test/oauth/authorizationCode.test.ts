@@ -219,6 +219,23 @@ test('of 20 exchanges that nobody holds up one wins, too, again and again', asyn
   }
 });
 
+test('of 20 exchanges at once the winner lives, however long the others have waited before they were looked at', async () => {
+  const busy = await startOauthTest({ DATABASE_POOL_SIZE: '1' });
+  const client = await createApplication(busy, { scopes: ['me'], redirectUris: [redirectUri] });
+  const person = await createUser(busy);
+  const pkce = createPkce();
+  const form = { ...exchangeForm(await obtainCode(busy, client, person, pkce), pkce), ...asClient(client) };
+
+  const [winners, losers] = split(await Promise.all(Array.from({ length: 20 }, () => token(busy, { form }))));
+  const { access_token } = expectTokens(winners[0] as Answer, 'me');
+  const info = await send(busy, '/oauth/token/info', { method: 'GET', headers: bearer(access_token) });
+  await busy.stop();
+
+  expect([winners.length, losers.length]).toEqual([1, 19]);
+  for (const loser of losers) expectRefusal(loser, 400, 'invalid_grant');
+  expect(info.status).toBe(200);
+});
+
 const split = (answers: Answer[]) =>
   [answers.filter(({ status }) => status === 200), answers.filter(({ status }) => status !== 200)] as const;
 

@@ -129,8 +129,8 @@ test('a person who is locked out', async () => {
   expectTokens(await token(elsewhere, { form: form(user.password) }), 'me');
   expectRefusal(await token(elsewhere, { form: form('wrong') }), 400, 'invalid_grant');
 
-  expectRefusal(await token(elsewhere, { form: form(user.password) }), 400, 'invalid_grant');
-  expectRefusal(await token(here, { form: form(user.password) }), 400, 'invalid_grant');
+  expectRefusal(await token(elsewhere, { form: form(user.password) }), 429, 'too_many_requests');
+  expectRefusal(await token(here, { form: form(user.password) }), 429, 'too_many_requests');
   await here.stop();
 });
 

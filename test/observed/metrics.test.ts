@@ -92,17 +92,18 @@ describe('/metrics', () => {
         await token(service, { form: { grant_type: 'client_credentials', ...asClient(application) } });
         await token(service, { form: { ...person, password: 'correct horse battery' } });
         for (const password of ['1', '2', '3', '4', '5']) await token(service, { form: { ...person, password } });
+        for (const username of ['a', 'b']) await token(service, { form: { ...person, username, password: '1' } });
       },
-      (changes) => changes['oauth_throttled_total{limit="failures"}'] === 2,
+      (changes) => changes['oauth_throttled_total{limit="failures"}'] === 1,
     );
 
     expect(changes).toMatchObject({
       'oauth_token_grants_total{grant="client_credentials"}': 1,
       'oauth_token_grants_total{grant="password"}': 1,
       'oauth_refusals_total{code="invalid_grant"}': 3,
-      // The third try finds the account locked, which its answer does not tell.
-      'oauth_throttled_total{limit="account"}': 1,
-      'oauth_refusals_total{code="too_many_requests"}': 2,
+      // From the third on the account is locked.
+      'oauth_throttled_total{limit="account"}': 3,
+      'oauth_refusals_total{code="too_many_requests"}': 4,
     });
   });
 

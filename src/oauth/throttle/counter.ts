@@ -13,6 +13,8 @@ export type Counter = {
   read(subject: string): Promise<Count>;
   /** Takes one back. */
   takeBack(subject: string): Promise<void>;
+  /** Begins a window in which the limit is reached, in the place of one that has begun. */
+  set(subject: string): Promise<void>;
 };
 
 /** Whether it is too many, and for how long: whole seconds until the window ends. */
@@ -63,6 +65,9 @@ export function createCounter({ pool, key, name, limit, windowSeconds, inMemory 
     read: async (subject) => {
       const result = await limiter.get(hash(subject)).catch(unavailable);
       return result ? toCount(result, result.consumedPoints >= limit) : { tooMany: false, retryAfterSeconds: 0 };
+    },
+    set: async (subject) => {
+      await limiter.set(hash(subject), limit, windowSeconds).catch(unavailable);
     },
     takeBack: async (subject) => {
       await limiter.reward(hash(subject)).catch(unavailable);

@@ -1,9 +1,11 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
+import { stepAside } from '../../http/aside.ts';
+import { createKeyedLimiter } from '../../limiter.ts';
 import { subkey } from '../../secrets.ts';
-import { OAuthError, type OAuthErrorCode, tooManyRequests } from '../errors.ts';
+import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequests } from '../errors.ts';
 import { type Count, createCounter } from './counter.ts';
-import { networkOf } from './networkOf.ts';
+import { networkOf, siteOf } from './networkOf.ts';
 
 /** Who tries too often waits (contract section 5, first row), whichever server of one database is asked. */
 export type Throttle = {
@@ -23,13 +25,16 @@ export type Throttle = {
    */
   countFailure(request: Request): Promise<void>;
   /**
-   * Makes a try to sign in count against its account, unless it succeeds. Few are left from one address. Several times
-   * that many are left from all addresses together, which one stranger alone cannot use up.
+   * Makes a try to sign in count against its account, unless it succeeds. Few failures are left from one address, and several times
+   * that many from all addresses together; but an address from which the account has signed in before is bounded by its own alone,
+   * so that strangers lock no one out. Tries at one account from one address take turns, so that those that are still being verified do
+   * not use up what is left.
    *
-   * @param account the user's id, or whatever else tells accounts apart
-   * @param attempt is told whether the account is locked: then it must do the same work, and fail. Null means it failed
+   * @param account the user's id, or whatever else tells accounts apart, be there such a user or not
+   * @param attempt resolves to null when it failed
+   * @throws {OAuthError} 429 when too many have failed: before anything is verified, so that its time tells nothing
    */
-  tryAccount<T>(account: string, address: string, attempt: (locked: boolean) => Promise<T | null>): Promise<T | null>;
+  tryAccount<T>(account: string, address: string, attempt: () => Promise<T | null>): Promise<T | null>;
 };
 
 export type ThrottleLimits = {
@@ -44,7 +49,7 @@ export type ThrottledBy = 'address' | 'client' | 'failures' | 'account';
 
 /**
  * @param secretKey SECRET_KEY: what is counted is kept as keyed hashes
- * @param onThrottled hears of each request that is refused, and of each try that finds its account locked
+ * @param onThrottled hears of each request that is refused
  */
 export function createThrottle(
   pool: Pool,
@@ -58,10 +63,15 @@ export function createThrottle(
   const ofAccounts = (name: string, limit: number) =>
     createCounter({ pool, key, name, limit, windowSeconds: 15 * 60, inMemory: false });
   const requests = perMinute('requests_of_address', limits.requestsPerMinute);
+  const requestsOfSite = perMinute('requests_of_site', 5 * limits.requestsPerMinute);
   const requestsOfClient = perMinute('requests_of_client', 5 * limits.requestsPerMinute);
   const failures = perMinute('failures_of_address', limits.failuresPerMinute);
+  const failuresOfSite = perMinute('failures_of_site', 5 * limits.failuresPerMinute);
   const failuresHere = ofAccounts('failures_of_account_and_address', limits.failuresPerAccount);
   const failuresAnywhere = ofAccounts('failures_of_account', 5 * limits.failuresPerAccount);
+  const name = 'sign_ins_of_account_and_address';
+  const signedIn = createCounter({ pool, key, name, limit: 1, windowSeconds: knownSeconds, inMemory: false });
+  const inTurn = createKeyedLimiter({ parallel: 2, waiting: 32, refusal: temporarilyUnavailable });
   /** @throws {OAuthError} 429 when one of them is too many; to come again when none is */
   const refuse = (counts: Partial<Record<ThrottledBy, Count>>): void => {
     const exceeded = Object.entries(counts).filter(([, { tooMany }]) => tooMany) as [ThrottledBy, Count][];
@@ -69,14 +79,47 @@ export function createThrottle(
     for (const [by] of exceeded) onThrottled(by);
     throw tooManyRequests(Math.max(...exceeded.map(([, { retryAfterSeconds }]) => retryAfterSeconds)));
   };
-  const countFailure = async (request: Request) =>
-    refuse({ failures: await failures.count(networkOf(request.ip ?? '')) });
+  const ofSite = async (address: string, count: (site: string) => Promise<Count>): Promise<Count> => {
+    const site = siteOf(address);
+    return site === null ? none : count(site);
+  };
+  const countFailure = async ({ ip = '' }: Request) => {
+    const counted = await Promise.all([failures.count(networkOf(ip)), ofSite(ip, failuresOfSite.count)]);
+    refuse({ failures: worst(counted) });
+  };
+
+  const attemptCounted = async <T>(account: string, here: string, attempt: () => Promise<T | null>) => {
+    const known = await signedIn.read(here);
+    // Counted before it is tried, or many at once would each find a try left. What one address has used up does not go
+    // on counting against the account.
+    refuse({ account: await failuresHere.count(here) });
+    const takeBack = async () => {
+      await Promise.all([failuresHere.takeBack(here), known.tooMany || failuresAnywhere.takeBack(account)]);
+    };
+    if (!known.tooMany) refuse({ account: await failuresAnywhere.count(account) });
+    try {
+      const result = await attempt();
+      if (result === null) return null;
+      await takeBack();
+      if (known.retryAfterSeconds < knownSeconds / 2) await signedIn.set(here);
+      return result;
+    } catch (error) {
+      // Nothing was tried.
+      await takeBack();
+      throw error;
+    }
+  };
 
   return {
-    limitAddress: async (request, _response, next) => {
-      const network = networkOf(request.ip ?? '');
-      const [address, failed] = await Promise.all([requests.count(network), failures.read(network)]);
-      refuse({ address, failures: failed });
+    limitAddress: async ({ ip = '' }, _response, next) => {
+      const network = networkOf(ip);
+      const [address, ofItsSite, failed, failedOfSite] = await Promise.all([
+        requests.count(network),
+        ofSite(ip, requestsOfSite.count),
+        failures.read(network),
+        ofSite(ip, failuresOfSite.read),
+      ]);
+      refuse({ address: worst([address, ofItsSite]), failures: worst([failed, failedOfSite]) });
       next();
     },
 
@@ -96,26 +139,25 @@ export function createThrottle(
 
     tryAccount: async (account, address, attempt) => {
       const here = `${account} ${networkOf(address)}`;
-      // Counted before it is tried, or many at once would each find a try left. What one address has used up does not go
-      // on counting against the account.
-      const locked = (await failuresHere.count(here)).tooMany || (await failuresAnywhere.count(account)).tooMany;
-      if (locked) {
-        onThrottled('account');
-        await attempt(true);
-        return null;
-      }
-      const takeBack = () => Promise.all([failuresHere.takeBack(here), failuresAnywhere.takeBack(account)]);
-      try {
-        const result = await attempt(false);
-        if (result !== null) await takeBack();
-        return result;
-      } catch (error) {
-        // Nothing was tried.
-        await takeBack();
-        throw error;
-      }
+      const begun = Promise.withResolvers<void>();
+      const trying = inTurn.run(here, () => {
+        begun.resolve();
+        return attemptCounted(account, here, attempt);
+      });
+      await stepAside(() => Promise.race([begun.promise, trying]));
+      return trying;
     },
   };
 }
+
+/** How long an address is known from which an account has signed in: 90 days. */
+const knownSeconds = 90 * 86_400;
+
+const none: Count = { tooMany: false, retryAfterSeconds: 0 };
+
+const worst = (counts: readonly Count[]): Count =>
+  counts
+    .filter(({ tooMany }) => tooMany)
+    .reduce((one, other) => (one.retryAfterSeconds > other.retryAfterSeconds ? one : other), none);
 
 const failuresToAuthenticate: readonly OAuthErrorCode[] = ['invalid_client', 'invalid_grant', 'invalid_token'];

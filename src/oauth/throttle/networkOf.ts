@@ -5,11 +5,21 @@ import { isIPv6 } from 'node:net';
  * has at least (RFC 6177). A port and a zone that a proxy wrote behind it do not count.
  */
 export function networkOf(address: string): string {
+  const ip = bareAddress(address);
+  return isIPv6(ip) ? `${groupsOf(ip).slice(0, 4).join(':')}::/64` : ip;
+}
+
+/** The /48 of an IPv6 address, of which a customer may have all 65,536 networks (RFC 6177); null for any other. */
+export function siteOf(address: string): string | null {
+  const ip = bareAddress(address);
+  return isIPv6(ip) ? `${groupsOf(ip).slice(0, 3).join(':')}::/48` : null;
+}
+
+/** Without port and zone, and an IPv4 address that is written as one of IPv6 as itself. */
+function bareAddress(address: string): string {
   const bare = /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? /^([\d.]+):\d+$/.exec(address)?.[1] ?? address;
   const [ip = ''] = bare.split('%', 1);
-  const mapped = /^::ffff:([\d.]+)$/i.exec(ip)?.[1];
-  if (mapped !== undefined) return mapped;
-  return isIPv6(ip) ? `${groupsOf(ip).slice(0, 4).join(':')}::/64` : ip;
+  return /^::ffff:([\d.]+)$/i.exec(ip)?.[1] ?? ip;
 }
 
 /** The eight groups of an IPv6 address, without leading zeros. */

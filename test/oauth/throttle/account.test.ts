@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type Answer,
   asClient,
@@ -40,15 +41,30 @@ async function fail(user: Pick<TestUser, 'email'>, times: number, address: strin
   return answers;
 }
 
-test('after so many failures from one address the right password fails there, as a wrong one does', async () => {
+function expectLocked(answer: Answer): void {
+  expectRefusal(answer, 429, 'too_many_requests');
+  expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThan(0);
+  expect(Number(answer.headers.get('Retry-After'))).toBeLessThanOrEqual(15 * 60);
+}
+
+test('after so many failures from one address every try is refused there, be there such an account or not', async () => {
   const user = await createUser(oauth);
+  const unknown = { email: `${randomUUID()}@example.test` };
 
-  const [wrong] = await fail(user, 3, here);
-  const locked = await signIn(user.email, user.password, here);
+  const wrong = await fail(user, 3, here);
+  const wrongUnknown = await fail(unknown, 3, here);
+  for (const answer of [...wrong, ...wrongUnknown]) expectRefusal(answer, 400, 'invalid_grant');
 
-  expectRefusal(locked, 400, 'invalid_grant');
-  expect(locked.text).toBe(wrong?.text);
-  expect(headerNames(locked)).toEqual(headerNames(wrong));
+  const answers = [
+    await signIn(user.email, user.password, here),
+    await signIn(user.email, 'wrong', here),
+    await signIn(unknown.email, 'wrong', here),
+  ];
+  for (const answer of answers) {
+    expectLocked(answer);
+    expect(answer.text).toBe(answers[0]?.text);
+    expect(headerNames(answer)).toEqual(headerNames(answers[0]));
+  }
   expectTokens(await signIn(user.email, user.password, elsewhere), 'me');
 });
 
@@ -59,7 +75,17 @@ test('before that the right password succeeds, and does not count', async () => 
 
   for (let time = 0; time < 4; time++) expectTokens(await signIn(user.email, user.password, here), 'me');
   await fail(user, 1, here);
-  expectRefusal(await signIn(user.email, user.password, here), 400, 'invalid_grant');
+  expectLocked(await signIn(user.email, user.password, here));
+});
+
+test('of many tries at once with the right password none fails: those that are being verified count for nothing', async () => {
+  const user = await createUser(oauth);
+
+  const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(user.email, user.password, here)));
+
+  for (const answer of answers) expectTokens(answer, 'me');
+  await fail(user, 3, here);
+  expectLocked(await signIn(user.email, user.password, here));
 });
 
 test('another account is not locked, and the same name in another organization is another account', async () => {
@@ -71,7 +97,7 @@ test('another account is not locked, and the same name in another organization i
 
   await fail(user, 3, here);
 
-  expectRefusal(await signIn(user.email, user.password, here), 400, 'invalid_grant');
+  expectLocked(await signIn(user.email, user.password, here));
   expectTokens(await signIn(other.email, other.password, here), 'me');
   expectTokens(await signIn(namesake.email, namesake.password, here, foreign), 'me');
 });
@@ -83,7 +109,7 @@ test('the account is the same however its name is written', async () => {
   await signIn(user.email.toUpperCase(), 'wrong', here);
   await signIn(` ${user.email.toLowerCase()} `, 'wrong', here);
 
-  expectRefusal(await signIn(user.email, user.password, here), 400, 'invalid_grant');
+  expectLocked(await signIn(user.email, user.password, here));
   expectTokens(await signIn(user.email, user.password, elsewhere), 'me');
 });
 
@@ -93,7 +119,7 @@ test('a lock ends after 15 minutes, however often somebody tries meanwhile', asy
 
   moveClock(15 * 60 - 1);
   await fail(user, 3, here);
-  expectRefusal(await signIn(user.email, user.password, here), 400, 'invalid_grant');
+  expectLocked(await signIn(user.email, user.password, here));
 
   moveClock(15 * 60);
   expectTokens(await signIn(user.email, user.password, here), 'me');
@@ -112,10 +138,27 @@ test('from many addresses together the account is locked everywhere, for 15 minu
   for (let address = 1; address <= 5; address++) await fail(user, 3, `198.51.100.${address}`);
 
   const locked = await signIn(user.email, user.password, here);
-  expectRefusal(locked, 400, 'invalid_grant');
+  expectLocked(locked);
 
   moveClock(15 * 60);
   expectTokens(await signIn(user.email, user.password, here), 'me');
+});
+
+test('where the account has signed in before, strangers lock no one out, and the address has an allowance of its own', async () => {
+  const user = await createUser(oauth);
+  expectTokens(await signIn(user.email, user.password, here), 'me');
+  for (let address = 1; address <= 5; address++) await fail(user, 3, `198.51.100.${address}`);
+
+  expectLocked(await signIn(user.email, user.password, elsewhere));
+  expectTokens(await signIn(user.email, user.password, here), 'me');
+
+  for (const answer of await fail(user, 3, here)) expectRefusal(answer, 400, 'invalid_grant');
+  expectLocked(await signIn(user.email, user.password, here));
+
+  // What is known is of this account alone.
+  const other = await createUser(oauth);
+  for (let address = 1; address <= 5; address++) await fail(other, 3, `198.51.100.${address}`);
+  expectLocked(await signIn(other.email, other.password, here));
 });
 
 test('one network is one address: an IPv6 /64, and an IPv4 address however it is written', async () => {
@@ -123,9 +166,9 @@ test('one network is one address: an IPv6 /64, and an IPv4 address however it is
   for (const address of ['2001:db8::1', '2001:db8::ffff:0:1', '2001:0DB8:0:0:1:2:3:4']) await fail(ada, 1, address);
   for (const address of ['192.0.2.7', '::ffff:192.0.2.7', '192.0.2.7:50123']) await fail(grace, 1, address);
 
-  expectRefusal(await signIn(ada.email, ada.password, '2001:db8::abcd'), 400, 'invalid_grant');
+  expectLocked(await signIn(ada.email, ada.password, '2001:db8::abcd'));
   expectTokens(await signIn(ada.email, ada.password, '2001:db8:0:1::1'), 'me');
-  expectRefusal(await signIn(grace.email, grace.password, '192.0.2.7'), 400, 'invalid_grant');
+  expectLocked(await signIn(grace.email, grace.password, '192.0.2.7'));
   expectTokens(await signIn(grace.email, grace.password, '192.0.2.8'), 'me');
 });
 

@@ -1,4 +1,4 @@
-import { networkOf } from '../../../src/oauth/throttle/networkOf.ts';
+import { networkOf, siteOf } from '../../../src/oauth/throttle/networkOf.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -24,3 +24,14 @@ test.each(['', 'unknown', '_hidden', '[', '[x]:1', '1.2.3', 'a'.repeat(10_000)])
     expect(networkOf(text)).toBe(text.startsWith('[x') ? 'x' : text);
   },
 );
+
+test.each([
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['[2001:db8:1:ffff::9]:443', '2001:db8:1::/48'],
+  ['2001:db8:2::1', '2001:db8:2::/48'],
+  ['::ffff:192.0.2.1', null],
+  ['192.0.2.1', null],
+  ['unknown', null],
+])('%s is of the site %s', (address, site) => {
+  expect(siteOf(address)).toBe(site);
+});
