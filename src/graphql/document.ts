@@ -45,7 +45,7 @@ export class DocumentRefused extends Error {
 const rememberedBytes = 40_000_000;
 
 /** A parsed document takes some eighty times the memory of its text. */
-const bytesOfCharacter = 80;
+export const bytesOfCharacter = 80;
 
 /** Documents that are recognized when they come a second time. */
 const recognizedDocuments = 10_000;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type DocumentNode, Kind, type SelectionSetNode } from 'postgraphile/graphql';
-import { DocumentRefused, type PreparedDocument } from './document.ts';
+import { bytesOfCharacter, DocumentRefused, type PreparedDocument } from './document.ts';
 import type { Answer } from './execution.ts';
 import { limitExceeded } from './limits.ts';
 
@@ -38,15 +38,12 @@ function rootFieldsOf({ operation, fragments }: PreparedDocument): string[] {
   return namesIn(operation.selectionSet);
 }
 
-/** Answers of introspection, in characters: of one schema a complete one has some hundred thousand. */
-const rememberedCharacters = 4_000_000;
+/** What remembered answers and their documents may take; a complete answer has some hundred thousand characters. */
+const rememberedBytes = 8_000_000;
 
 /** Remembers the answers of documents that are introspection alone, without variables: of one schema they are always the same. */
 export function rememberIntrospection() {
-  const known = new LRUCache<DocumentNode, Answer>({
-    maxSize: rememberedCharacters,
-    sizeCalculation: ({ body }) => body.length,
-  });
+  const known = new LRUCache<DocumentNode, Answer>({ maxSize: rememberedBytes });
 
   return async (prepared: PreparedDocument, execute: () => Promise<Answer>): Promise<Answer> => {
     const { document, operation } = prepared;
@@ -55,7 +52,11 @@ export function rememberIntrospection() {
     const remembered = known.get(document);
     if (remembered) return remembered;
     const answer = await execute();
-    if (answer.status === 200 && !answer.facts?.code) known.set(document, { ...answer, facts: { statements: 0 } });
+    if (answer.status === 200 && !answer.facts?.code) {
+      // Its tree is kept along.
+      const size = answer.body.length + bytesOfCharacter * prepared.query.length;
+      known.set(document, { ...answer, facts: { statements: 0 } }, { size });
+    }
     return answer;
   };
 }
