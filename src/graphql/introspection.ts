@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { type DocumentNode, Kind, type SelectionSetNode } from 'postgraphile/graphql';
 import { bytesOfCharacter, DocumentRefused, type PreparedDocument } from './document.ts';
+import { graphqlError } from './errors.ts';
 import type { Answer } from './execution.ts';
-import { limitExceeded } from './limits.ts';
 
 /** Whether the operation asks for the schema and nothing else (`__schema`, `__type`). */
 export function isIntrospection(prepared: PreparedDocument): boolean {
@@ -18,8 +18,9 @@ const mostWithoutToken = { __schema: 1, __type: 10 };
 export function boundIntrospection(prepared: PreparedDocument): void {
   const names = rootFieldsOf(prepared);
   for (const [name, most] of Object.entries(mostWithoutToken)) {
-    if (names.filter((other) => other === name).length > most)
-      throw new DocumentRefused([limitExceeded('aliases', most)]);
+    if (names.filter((other) => other === name).length <= most) continue;
+    const message = `Without a token an operation asks for ${name} at most ${most === 1 ? 'once' : `${most} times`}; send one.`;
+    throw new DocumentRefused([graphqlError('LIMIT_EXCEEDED', message, { limit: 'aliases' })]);
   }
 }
 

@@ -57,12 +57,12 @@ describe('by default', () => {
     const elevenTypes = `{ ${types(6).join(' ')} ... { ${types(11).slice(6).join(' ')} } }`;
 
     for (const [query, most] of [
-      [twoSchemas, 1],
-      [elevenTypes, 10],
+      [twoSchemas, '__schema at most once'],
+      [elevenTypes, '__type at most 10 times'],
     ] as const) {
       const refused = await ask(graph, null, query);
       expectRefused(refused, 400, { code: 'LIMIT_EXCEEDED', limit: 'aliases' });
-      expect(refused.body.errors?.[0]?.message).toBe(`The most aliases that an operation may have are ${most}.`);
+      expect(refused.body.errors?.[0]?.message).toBe(`Without a token an operation asks for ${most}; send one.`);
       expect((await ask(graph, app, query)).body.errors).toBeUndefined();
     }
     const twin = await ask(graph, null, `{ __schema { description } ${types(10).join(' ')} }`);
