@@ -22,9 +22,10 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
     // Before anything is built: the file may be what mends the database.
     await applyCurrent(ownerUrl).catch((error: unknown) => print(reportOf(error)));
   };
-  const service = await startService(config, log, { prepare });
+  const started = Promise.withResolvers<Service>();
 
   const follow = async () => {
+    const service = await started.promise;
     const startedAt = performance.now();
     try {
       await applyCurrent(ownerUrl);
@@ -38,7 +39,13 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
     }
   };
   const queue = oneAtATime(follow);
+  // From before the file is applied for the first time, so that no save goes unseen.
   const watching = watchFiles([currentFile, join(dirname(currentFile), 'committed')], queue.add);
+  const service = await startService(config, log, { prepare }).catch((error: unknown) => {
+    watching.stop();
+    throw error;
+  });
+  started.resolve(service);
   const stop = async () => {
     watching.stop();
     await queue.idle();

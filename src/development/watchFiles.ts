@@ -1,17 +1,25 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { statSync } from 'node:fs';
 
 /** How long a change may stay unseen, in milliseconds. */
 const interval = 100;
 
 /**
- * Calls back after a file changed, appeared or vanished, however it was written. Asked for again and again, since editors
- * replace files, and network and container mounts announce nothing.
+ * Polling: calls back after a file changed, appeared or vanished, however it was written, from the moment of the call on. Editors replace
+ * files, and network and container mounts announce nothing. (`fs.watchFile` takes what its first look finds for the beginning, which is
+ * later: a save before that would go unseen.)
  */
 export function watchFiles(paths: readonly string[], onChange: () => void): { stop(): void } {
-  for (const path of paths) watchFile(path, { interval }, onChange);
-  return {
-    stop() {
-      for (const path of paths) unwatchFile(path, onChange);
-    },
-  };
+  let seen = stateOf(paths);
+  const timer = setInterval(() => {
+    const now = stateOf(paths);
+    if (now === seen) return;
+    seen = now;
+    onChange();
+  }, interval);
+  return { stop: () => clearInterval(timer) };
+}
+
+function stateOf(paths: readonly string[]): string {
+  const stats = paths.map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  return stats.map((stat) => (stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : 'none')).join();
 }

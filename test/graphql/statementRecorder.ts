@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { byTcp, listenerOf } from '../support/database.ts';
 import { opened } from '../support/openThings.ts';
 
@@ -36,10 +36,10 @@ export async function recordStatements(databaseUrl: string): Promise<StatementRe
       read(introduction);
       client.on('data', count).on('data', read);
     });
-    database.on('data', () => {
+    client.pipe(database);
+    forwardWhenQuiet(database, client, () => {
       isWaiting = false;
     });
-    client.pipe(database).pipe(client);
     client.on('error', () => database.destroy());
     database.on('error', () => client.destroy());
   });
@@ -65,6 +65,30 @@ export async function recordStatements(databaseUrl: string): Promise<StatementRe
       closed();
     },
   };
+}
+
+/**
+ * Passes the answers on when the client has sent nothing for some turns of the event loop, which is the service's, too. Else an answer
+ * could overtake, on a busy machine, what the service sends without waiting for it, and would count as waited for.
+ */
+function forwardWhenQuiet(database: Socket, client: Socket, onForwarded: () => void): void {
+  let held: Buffer[] = [];
+  let quietTurns = 0;
+  client.on('data', () => {
+    quietTurns = 0;
+  });
+  const look = () => {
+    if (quietTurns++ < 10) return void setImmediate(look);
+    onForwarded();
+    client.write(Buffer.concat(held));
+    held = [];
+  };
+  database.on('data', (chunk) => {
+    if (held.push(chunk) > 1) return;
+    quietTurns = 0;
+    setImmediate(look);
+  });
+  database.on('end', () => client.end(Buffer.concat(held)));
 }
 
 const looksByItself = /graph-query-service (migrations|readiness)/;
