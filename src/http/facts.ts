@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
  * verified, and nothing else that a client has sent.
  */
 export type RequestFacts = {
-  /** When its headers had been read, by `performance.now()`, before it waited for anything. */
+  /** When it came, at the earliest, by `performance.now()`, before it waited for anything. */
   arrivedAt?: number;
   /** The GraphQL operation's kind, once its document is in order. */
   operationType?: string;

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
+import { watchArrivals } from './arrival.ts';
 import { boundUnread } from './boundUnread.ts';
 import { factsOf } from './facts.ts';
 import { inTurn } from './inTurn.ts';
@@ -66,9 +67,10 @@ export async function listen(
     listener(request, response);
   };
   const server = createServer({ connectionsCheckingInterval: timeouts.checkMs }, (request, response) => {
-    factsOf(response).arrivedAt = performance.now();
+    factsOf(response).arrivedAt = arrivalOn(request.socket);
     inTurn(request.socket, response, () => answer(request, response));
   });
+  const arrivalOn = watchArrivals(server);
   server.on('connection', (socket) => {
     inFlight.set(socket, null);
     socket.once('close', () => inFlight.delete(socket));

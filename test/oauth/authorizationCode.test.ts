@@ -1,4 +1,5 @@
 import { hashToken } from '../../src/token/format.ts';
+import { withSlowTurns } from '../support/slowTurns.ts';
 import { createPkce, exchangeForm, obtainCode, redirectUri } from './authorizeSupport.ts';
 import {
   type Answer,
@@ -219,21 +220,31 @@ test('of 20 exchanges that nobody holds up one wins, too, again and again', asyn
   }
 });
 
-test('of 20 exchanges at once the winner lives, however long the others have waited before they were looked at', async () => {
-  const busy = await startOauthTest({ DATABASE_POOL_SIZE: '1' });
-  const client = await createApplication(busy, { scopes: ['me'], redirectUris: [redirectUri] });
-  const person = await createUser(busy);
+test.each([
+  ['however long the others have waited before they were looked at', '1', 0],
+  ['on new connections while each turn of the event loop is long', '30', 5],
+])('of 20 exchanges at once the winner lives, %s, and a replay ends its tokens', async (_what, poolSize, turnMs) => {
+  const own = await startOauthTest({ DATABASE_POOL_SIZE: poolSize });
+  const client = await createApplication(own, { scopes: ['me'], redirectUris: [redirectUri] });
+  const person = await createUser(own);
   const pkce = createPkce();
-  const form = { ...exchangeForm(await obtainCode(busy, client, person, pkce), pkce), ...asClient(client) };
+  const form = { ...exchangeForm(await obtainCode(own, client, person, pkce), pkce), ...asClient(client) };
+  const exchange = () => token(own, { form });
+  const lives = async (winner: Answer) => {
+    const headers = bearer(expectTokens(winner, 'me').access_token);
+    return (await send(own, '/oauth/token/info', { method: 'GET', headers })).status === 200;
+  };
 
-  const [winners, losers] = split(await Promise.all(Array.from({ length: 20 }, () => token(busy, { form }))));
-  const { access_token } = expectTokens(winners[0] as Answer, 'me');
-  const info = await send(busy, '/oauth/token/info', { method: 'GET', headers: bearer(access_token) });
-  await busy.stop();
+  const [winners, losers, before, replay, after] = await withSlowTurns(turnMs, async () => {
+    const [winners, losers] = split(await Promise.all(Array.from({ length: 20 }, exchange)));
+    const before = await Promise.all(winners.map(lives));
+    return [winners, losers, before, await exchange(), await Promise.all(winners.map(lives))];
+  });
+  await own.stop();
 
   expect([winners.length, losers.length]).toEqual([1, 19]);
-  for (const loser of losers) expectRefusal(loser, 400, 'invalid_grant');
-  expect(info.status).toBe(200);
+  for (const loser of [...losers, replay]) expectRefusal(loser, 400, 'invalid_grant');
+  expect([before, after]).toEqual([[true], [false]]);
 });
 
 const split = (answers: Answer[]) =>

@@ -32,10 +32,10 @@ type Shown = { readonly code: string; readonly redirectUri: string; readonly ver
 async function exchange(pool: Pool, client: Client, shown: Shown): Promise<TokenReply> {
   const { application, requestId } = client;
   const outcome = await inOrganization(pool, application.organizationId, requestId, async (database) => {
-    const code = isToken('code', shown.code) ? await lockCode(database, shown.code, client) : undefined;
+    const code = isToken('code', shown.code) ? await lockCode(database, shown.code) : undefined;
     if (!code || code.application_id !== application.id || !isMeant(code, shown)) return unknownCode();
     if (code.grant_id !== null) {
-      if (!code.concurrent) await endGrant(database, code.grant_id);
+      if (!isConcurrent(code, client)) await endGrant(database, code.grant_id);
       return invalidGrant('The authorization code was used before.');
     }
     if (code.expired || code.disabled) return unknownCode();
@@ -61,26 +61,35 @@ type CodeRow = {
   disabled: boolean;
   /** What it bought, once it was used. */
   grant_id: string | null;
-  /** It was used while this request was already on its way: a client that asks twice at once, not a replay. */
-  concurrent: boolean | null;
+  /** How many milliseconds before this row was read, by PostgreSQL's clock. */
+  used_ago: number | null;
 };
 
 /** The code, locked, so that exchanges take turns: of however many at once, one is first. */
-async function lockCode(database: PoolClient, code: string, { receivedAt }: Client): Promise<CodeRow | undefined> {
+async function lockCode(database: PoolClient, code: string): Promise<CodeRow | undefined> {
   const { rows } = await database.query<CodeRow>({
     name: 'lock_authorization_code',
     text: `
       select application_id, user_id, scopes, redirect_uri, code_challenge, grant_id,
         expires_at <= clock_timestamp() as expired,
         exists (select from oauth.credentials k where k.user_id = c.user_id and k.disabled_at is not null) as disabled,
-        used_at > statement_timestamp() - make_interval(secs => $2) as concurrent
+        extract(epoch from clock_timestamp() - used_at)::float8 * 1000 as used_ago
       from oauth.authorization_codes c
       where code_hash = $1
       for no key update`,
-    // How long ago it arrived, since a time of this machine's clock says nothing to the database's.
-    values: [hashToken(code), (performance.now() - receivedAt) / 1000],
+    values: [hashToken(code)],
   });
   return rows[0];
+}
+
+/**
+ * Whether the code may have been used while this request was on its way: a client that asks twice at once, not a replay.
+ *
+ * Two clocks are compared by Cristian's bound (Probabilistic clock synchronization, 1989): PostgreSQL has read its clock before its
+ * answer came, so that the use was at the latest so long before now.
+ */
+function isConcurrent({ used_ago }: CodeRow, { receivedAt }: Client): boolean {
+  return performance.now() - (used_ago ?? 0) > receivedAt;
 }
 
 /** Redirects are compared exactly here: the client names the one that it used, its port included. */
