@@ -130,7 +130,7 @@ test('these files serve, as user 1000 and without writing; the health check find
   await proxy.stop();
   await database.drop();
   await rm(image, { recursive: true });
-}, 60_000);
+});
 
 /** And folders; the packages are a link, which is not followed. */
 async function filesIn(folder: string): Promise<string[]> {

@@ -74,7 +74,7 @@ test('every manifest is one that Kubernetes knows, without a field that it does 
   // It would find one.
   expect(await check((manifest) => ({ ...(manifest as object), specification: {} }))).toContain('specification');
   await rm(place, { recursive: true });
-}, 60_000);
+});
 
 test('everything is applied together but the migrations, which come before', async () => {
   const { resources } = await readOnlyYaml<{ resources: string[] }>(`${folder}/kustomization.yaml`);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await createUser(tenant, { email: 'marker-email@acme.test', externalIdentifier: 'marker-row' });
   await createUnit(tenant);
   service = await start({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_RESOURCE_ATTRIBUTES: 'deployment=test' });
-}, 60_000);
+});
 afterAll(async () => {
   service.signal('SIGTERM');
   await service.exited;

@@ -33,7 +33,7 @@ beforeAll(async () => {
     OTEL_BSP_SCHEDULE_DELAY: '100',
   });
   await service.says('Graph Query Service: http');
-}, 60_000);
+});
 afterAll(async () => {
   service.signal('SIGTERM');
   await service.exited;

@@ -47,7 +47,7 @@ describe(`the database and sets that are computed without it (SEED=${seed})`, ()
 
   it('agree on every command by everybody', async () => {
     expect(await compare(database, sizeOf({ small: 1, whole: 5 }), { shrinks: true })).toBeNull();
-  }, 60_000);
+  });
 
   it('take a claim that is no key for nobody', async () => {
     const { attempt, close } = await openAttempts(database.authUrl);

@@ -133,7 +133,7 @@ describe('a service of several workers', () => {
 
     expect(await service.exited).toEqual({ code: 78, signal: null });
     await rm(folder, { recursive: true });
-  }, 60_000);
+  });
 
   it('answers what is in flight when it is told to stop, and exits with 0', async () => {
     const load = startSteadyLoad({ urls: [url, addressOf(successor)], token, connections: 4, pauseMs });

@@ -16,7 +16,7 @@ export async function shareService(): Promise<SharedService> {
   return service;
 }
 
-/** Stops it, if this process has started it. */
+/** Stops it, if this process has started it; a worker of Jest ends without. */
 export async function stopSharedService(): Promise<void> {
   const stopping = shared;
   shared = undefined;
@@ -35,13 +35,5 @@ async function start() {
   // These two are not the file's; what it had opened before is.
   takeLeftOpen();
   for (const name of ofFile) opened(name);
-  stopWithWorker();
   return { ...service, database };
-}
-
-/** A worker of Jest is done when Jest no longer listens to messages in it; the process then ends if nothing is open. */
-function stopWithWorker(): void {
-  process.on('removeListener', (event) => {
-    if (event === 'message') void stopSharedService();
-  });
 }

@@ -52,3 +52,7 @@ function requireAnew(path: string): unknown {
   delete require.cache[path];
   return require(path);
 }
+
+// The message with which Jest ends a worker (jest-worker's CHILD_MESSAGE_END). The worker ends at once: Jest gives it 500 ms, in which a
+// busy machine may not close the shared service, and PostgreSQL is removed as a whole.
+if (process.send) process.on('message', ([type]: [number]) => type === 2 && process.exit());
