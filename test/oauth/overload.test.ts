@@ -12,7 +12,7 @@ import {
 
 let oauth: OwnOauthTest;
 beforeAll(async () => {
-  oauth = await startOauthTest({ STATEMENT_TIMEOUT_MS: '300', ARGON2_MEMORY_KIB: '', ARGON2_PASSES: '1' });
+  oauth = await startOauthTest({ STATEMENT_TIMEOUT_MS: '1000', ARGON2_MEMORY_KIB: '', ARGON2_PASSES: '1' });
 });
 afterAll(() => oauth.stop());
 
