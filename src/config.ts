@@ -138,6 +138,7 @@ const environment = z.object({
   LIMIT_FIELDS: limit(1000),
   LIMIT_CONNECTIONS: limit(110),
   LIMIT_ROWS: limit(10_000),
+  LIMIT_BYTES: limit(8_000_000),
   ARGON2_MEMORY_KIB: wholeNumber(32, 4_194_304).default(65_536),
   ARGON2_PASSES: wholeNumber(1, 1000).default(3),
   THROTTLE_REQUESTS_PER_MINUTE: limit(600),
@@ -262,6 +263,7 @@ function toConfig(env: z.output<typeof environment>) {
       fields: env.LIMIT_FIELDS,
       connections: env.LIMIT_CONNECTIONS,
       rows: env.LIMIT_ROWS,
+      bytes: env.LIMIT_BYTES,
     },
     /** Of argon2id; by default RFC 9106's second recommendation, about 0.1 s. */
     passwordCost: { memoryKib: env.ARGON2_MEMORY_KIB, passes: env.ARGON2_PASSES },

@@ -110,7 +110,7 @@ async function createEdition(
   secrets: Secrets,
 ): Promise<Edition & { readonly schema: GraphQLSchema }> {
   const { config, pool, replica, authUrl, keys, operations, log } = context;
-  const graph = await buildGraph(pool, mayFuse(config, log));
+  const graph = await buildGraph(pool, { isFused: mayFuse(config, log), mostBytes: config.limits.bytes });
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
   context.metrics.watchThread('second', offload.state);

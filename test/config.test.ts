@@ -15,7 +15,7 @@ describe('the configuration', () => {
 
     expect(limits).toEqual({
       ...{ body: 100_000, tokens: 5000, depth: 310, aliases: 50, rootFields: 20, directives: 20 },
-      ...{ fields: 1000, connections: 110, rows: 10_000 },
+      ...{ fields: 1000, connections: 110, rows: 10_000, bytes: 8_000_000 },
     });
     expect(throttle).toEqual({ requestsPerMinute: 600, failuresPerMinute: 60, failuresPerAccount: 20 });
     expect(passwordCost).toEqual({ memoryKib: 65_536, passes: 3 });

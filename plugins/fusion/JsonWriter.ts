@@ -1,3 +1,5 @@
+import type { ByteBudget } from '../byteBudget.ts';
+
 /**
  * Puts JSON together as bytes and gives it as one string. Pieces that are strings, and what joins them, would be thousands of objects
  * for a list. All writers share one buffer: each must be done before the next begins.
@@ -6,6 +8,11 @@ export class JsonWriter {
   /** What came before that which is in the buffer. */
   #text = '';
   #length = 0;
+  readonly #budget: ByteBudget | null;
+
+  constructor(budget: ByteBudget | null = null) {
+    this.#budget = budget;
+  }
 
   /** All that was written. */
   take(): string {
@@ -87,6 +94,7 @@ export class JsonWriter {
 
   #append(piece: string): true {
     this.#flush();
+    this.#spend(piece.length);
     this.#text += piece;
     return true;
   }
@@ -98,9 +106,19 @@ export class JsonWriter {
   }
 
   #flush(): void {
+    this.#spend(this.#length);
     this.#text += buffer.toString('latin1', 0, this.#length);
     this.#length = 0;
   }
+
+  #spend(units: number): void {
+    if (this.#budget?.spend(units) === false) throw new TooLong();
+  }
+}
+
+/** More was written than the budget has. */
+export class TooLong extends Error {
+  override name = 'TooLong';
 }
 
 /** Room for the lists of most operations. */

@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
+import { ByteBudget, budgetOf, spendOn } from '../byteBudget.ts';
 import { type Bucket, type ExecutionValue, type LayerPlan, type OutputPlan, unusable } from './internals.ts';
-import { JsonWriter } from './JsonWriter.ts';
+import { JsonWriter, TooLong } from './JsonWriter.ts';
 import { type Counted, type Frame, Layout, Refused, Scope, type Write } from './Scope.ts';
 import { writeArray } from './writeOutput.ts';
 
@@ -10,17 +11,26 @@ import { writeArray } from './writeOutput.ts';
  *
  * @throws {Refused} when any part of them is not known here; then nothing is changed
  */
-export function fuseLayer(layer: LayerPlan, plans: readonly OutputPlan[]): void {
+export function fuseLayer(layer: LayerPlan, plans: readonly OutputPlan[], mostBytes: number): void {
   const lists = plans.map((plan) => compileList(plan, layer));
   const { newBucket } = layer;
   layer.newBucket = (bucket) => {
     const counted: Counted = [];
+    const budget = budgetOf(bucket.sharedState, mostBytes);
+    // Of its own, since Grafast counts again what it has to write in their place.
+    const ownBudget = new ByteBudget(budget.left);
     try {
-      const written = lists.map((list) => [list.plan, writeList(list, bucket, counted)] as const);
+      const written = lists.map((list) => [list.plan, writeList(list, bucket, counted, ownBudget)] as const);
+      budget.spend(budget.left - ownBudget.left);
       for (const [plan, texts] of written) bucket.store.set(plan, texts);
       // Nothing is left to do in this layer.
       return null;
     } catch (error) {
+      if (error instanceof TooLong) {
+        budget.spend(Number.POSITIVE_INFINITY);
+        for (const plan of plans) bucket.store.set(plan, tooLong);
+        return null;
+      }
       if (refused.hasSubscribers) refused.publish({ error });
       for (const [countRows, rows] of counted) countRows(-rows);
       return newBucket.call(layer, bucket);
@@ -30,7 +40,9 @@ export function fuseLayer(layer: LayerPlan, plans: readonly OutputPlan[]): void 
   for (const plan of plans) {
     const { execute, executeString } = plan;
     plan.executeString = function (root, path, bucket, index, ...rest) {
-      const text = textsOf(plan, bucket)?.[index];
+      const texts = textsOf(plan, bucket);
+      const text = texts?.[index];
+      if (text !== undefined || texts === tooLong) spendOn(root, text?.length ?? Number.POSITIVE_INFINITY, mostBytes);
       return text ?? executeString.call(this, root, path, bucket, index, ...rest);
     };
     plan.execute = function (root, path, bucket, index, ...rest) {
@@ -71,7 +83,10 @@ function textsOf(plan: OutputPlan, { store }: Bucket): Texts | undefined {
 /** For each object of the layer above; undefined where there is no list, or an error instead. */
 type Texts = readonly (string | undefined)[];
 
-function writeList({ plan, layout, write }: List, bucket: Bucket, counted: Counted): Texts {
+/** In the place of texts of which there would be more than an answer may have. */
+const tooLong: Texts = [];
+
+function writeList({ plan, layout, write }: List, bucket: Bucket, counted: Counted, budget: ByteBudget): Texts {
   const inputs = Array.from(layout.inputs, ([step, slot]) => ({ slot, values: valuesOf(step.id, bucket) }));
   const lists = valuesOf(plan.rootStep.id, bucket);
   const frame: Frame = [];
@@ -82,7 +97,7 @@ function writeList({ plan, layout, write }: List, bucket: Bucket, counted: Count
       if (values._flagsAt(index) & unusable) throw new Refused('An input is an error');
       frame[slot] = values.at(index);
     }
-    const json = new JsonWriter();
+    const json = new JsonWriter(budget);
     write(frame, json);
     return json.take();
   });

@@ -1,12 +1,12 @@
 import { channel } from 'node:diagnostics_channel';
 import { LambdaStep } from 'postgraphile/grafast';
 import { fuseLayer } from './fuseLayer.ts';
-import type { LayerPlan, OperationPlan, OutputPlan } from './internals.ts';
+import { type LayerPlan, type OperationPlan, type OutputPlan, outputPlansOf } from './internals.ts';
 import { joinedRow } from './joinedRow.ts';
 import { subqueryRows } from './subqueryRows.ts';
 
 /** Fuses, of a finished plan that has not been run yet, the outermost lists that are known in all their parts. */
-export function fuseOperation(plan: OperationPlan): void {
+export function fuseOperation(plan: OperationPlan, mostBytes: number): void {
   replaceParsers(plan);
   const lists = listsByLayer(plan.rootOutputPlan);
   const visited = new Set<LayerPlan>();
@@ -14,7 +14,7 @@ export function fuseOperation(plan: OperationPlan): void {
     for (const layer of above.children) {
       if (visited.has(layer)) continue;
       visited.add(layer);
-      if (!tryToFuse(layer, lists.get(layer) ?? [])) fuseBelow(layer);
+      if (!tryToFuse(layer, lists.get(layer) ?? [], mostBytes)) fuseBelow(layer);
     }
   };
   fuseBelow(plan.rootLayerPlan);
@@ -33,10 +33,10 @@ const parsers: ReadonlyMap<string, { readonly name: string }> = new Map<string, 
   ['pgInlineViaJoinTransform', joinedRow],
 ]);
 
-function tryToFuse(layer: LayerPlan, lists: readonly OutputPlan[]): boolean {
+function tryToFuse(layer: LayerPlan, lists: readonly OutputPlan[], mostBytes: number): boolean {
   if (lists.length === 0 || !isTree(layer)) return false;
   try {
-    fuseLayer(layer, lists);
+    fuseLayer(layer, lists, mostBytes);
     fused.publish({});
     return true;
   } catch (error) {
@@ -57,11 +57,9 @@ function isTree({ reason, children }: LayerPlan): boolean {
 /** The lists of an output by the layers of their items. */
 function listsByLayer(root: OutputPlan): ReadonlyMap<LayerPlan, readonly OutputPlan[]> {
   const lists = new Map<LayerPlan, OutputPlan[]>();
-  const visit = (plan: OutputPlan) => {
+  for (const plan of outputPlansOf(root)) {
     for (const layer of layersOfItems(plan)) lists.set(layer, [...(lists.get(layer) ?? []), plan]);
-    for (const child of childrenOf(plan)) visit(child);
-  };
-  visit(root);
+  }
   return lists;
 }
 
@@ -72,9 +70,4 @@ function layersOfItems({ type, child, layerPlan }: OutputPlan): readonly LayerPl
   let layer = child?.layerPlan;
   for (; layer && layer !== layerPlan; layer = layer.reason.parentLayerPlan) layers.unshift(layer);
   return layer ? layers.slice(0, 1) : layers;
-}
-
-function childrenOf({ child, keys, childByTypeName, deferredOutputPlans }: OutputPlan): OutputPlan[] {
-  const members = Object.values(keys).flatMap((key) => (key.type === 'outputPlan' ? [key.outputPlan] : []));
-  return [...(child ? [child] : []), ...members, ...Object.values(childByTypeName ?? {}), ...deferredOutputPlans];
 }

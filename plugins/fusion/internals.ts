@@ -80,12 +80,18 @@ export type OutputPlan = {
 
 export type Output<Result> = (
   this: OutputPlan,
-  root: unknown,
+  root: PayloadRoot,
   path: unknown,
   bucket: Bucket,
   index: number,
   ...rest: unknown[]
 ) => Result;
+
+/** What is kept of an answer while it is written. */
+export type PayloadRoot = {
+  /** `HALT`: the first error ends the answer. */
+  errorBehavior: string;
+};
 
 export type OutputKey =
   | { readonly type: '__typename' }
@@ -94,6 +100,8 @@ export type OutputKey =
 /** What has been computed for the objects of a layer. */
 export type Bucket = {
   readonly size: number;
+  /** Shared by the buckets of an operation, or of a field of a mutation. */
+  readonly sharedState: object;
   /** {@link ExecutionValue}s by the steps' ids. */
   readonly store: Map<unknown, unknown>;
 };
@@ -102,3 +110,13 @@ export type ExecutionValue = { at(index: number): unknown; _flagsAt(index: numbe
 
 /** Of the flags of a value: it is an error, or there is none to go on with; null is no such thing. */
 export const unusable = 1 | 4 | 8 | 16;
+
+/** An output plan and all below it. */
+export function outputPlansOf(plan: OutputPlan): readonly OutputPlan[] {
+  return [plan, ...childrenOf(plan).flatMap(outputPlansOf)];
+}
+
+export function childrenOf({ child, keys, childByTypeName, deferredOutputPlans }: OutputPlan): OutputPlan[] {
+  const members = Object.values(keys).flatMap((key) => (key.type === 'outputPlan' ? [key.outputPlan] : []));
+  return [...(child ? [child] : []), ...members, ...Object.values(childByTypeName ?? {}), ...deferredOutputPlans];
+}

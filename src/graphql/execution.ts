@@ -53,13 +53,14 @@ export type ExecutionParts = {
 };
 
 /**
- * Executes operations. A failed field is part of the answer; too many rows refuse the query as a whole.
+ * Executes operations. A failed field is part of the answer; too many rows or bytes refuse the query as a whole. What a mutation changed
+ * stays changed, so that its answer has any number of rows, and one that is too long tells its errors alone.
  * The function that it returns throws {@link DocumentRefused} then, and {@link AccessTokenEnded}.
  */
 export function createExecution({ config, pool, replicaPool, secrets, graph, log }: ExecutionParts) {
   const { resolvedPreset } = graph;
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
-  const maxRows = config.limits.rows;
+  const { limits } = config;
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
   const run = async (asked: Operation, server: Server): Promise<Answer> => {
@@ -67,7 +68,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const { document, operation, schema } = prepared;
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
-    const settings = claims && graphSettings(claims, requestId, maxRows);
+    const settings = claims && graphSettings(claims, requestId, limits.rows);
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
     let isUnfit = false;
@@ -77,7 +78,12 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       document,
       operationName: operation.name?.value,
       variableValues: variables,
-      contextValue: createContext(claims, requestId, secrets, mostRows > maxRows ? createRowCounter(maxRows) : null),
+      contextValue: createContext(
+        claims,
+        requestId,
+        secrets,
+        mostRows > limits.rows ? createRowCounter(limits.rows) : null,
+      ),
       outputDataAsString: true,
       requestContext: settings ? { pgSettings: settings } : {},
     });
@@ -114,11 +120,12 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     reportIfSlow(asked, { durationMs: performance.now() - startedAt, planningMs, code, ran, settings });
 
     // Whatever looks at the text makes one of its pieces, so that only the whole one is looked at.
-    const body = toBody(data, presented);
-    const isEnded = presented?.some(({ extensions }) => extensions?.limit === 'rows');
-    // Then no part of it is an answer. What a mutation changed stays changed, so that its answer is given in any case.
-    if (operation.operation === 'query' && (isEnded || hasMoreRows(body, maxRows))) {
-      throw new DocumentRefused([limitExceeded('rows', maxRows)]);
+    let body = toBody(data, presented);
+    if (isQuery && (hasLimit(presented, 'rows') || hasMoreRows(body, limits.rows)))
+      throw new DocumentRefused([limitExceeded('rows', limits.rows)]);
+    if (hasLimit(presented, 'bytes') || hasMoreBytes(body, limits.bytes)) {
+      if (isQuery) throw new DocumentRefused([limitExceeded('bytes', limits.bytes)]);
+      body = withoutData(presented, limits.bytes);
     }
     const isAway = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
     const ofServer = replicaPool && isQuery ? { server: isReplica ? 'replica' : 'primary' } : {};
@@ -141,6 +148,21 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
 }
 
 const neverAborted = new AbortController().signal;
+
+const hasLimit = (errors: readonly GraphQLFormattedError[] | undefined, limit: 'rows' | 'bytes') =>
+  errors?.some(({ extensions }) => extensions?.limit === limit) ?? false;
+
+/** A UTF-16 code unit takes three bytes at most; so most answers need not be gone through. */
+const hasMoreBytes = (body: string, most: number) => body.length * 3 > most && Buffer.byteLength(body) > most;
+
+/** The answer to a mutation that would have too many bytes: that it is carried out, and what failed. */
+function withoutData(errors: readonly GraphQLFormattedError[] = [], mostBytes: number): string {
+  const { message, extensions } = limitExceeded('bytes', mostBytes);
+  const tooLong = { message: `${message} What the mutation changed stays changed; select less of it.`, extensions };
+  const others = errors.filter((error) => !hasLimit([error], 'bytes'));
+  const body = toBody('null', [tooLong, ...others]);
+  return hasMoreBytes(body, mostBytes) ? toBody('null', [tooLong]) : body;
+}
 
 function toBody(data: string | null | undefined, errors: readonly GraphQLFormattedError[] | undefined): string {
   const members = [data !== undefined && `"data":${data}`, errors && `"errors":${JSON.stringify(errors)}`];

@@ -49,6 +49,7 @@ const sentences: Record<keyof Config['limits'], string> = {
   fields: 'The most fields that an operation may have are',
   connections: 'The most connections that an operation may have are',
   rows: 'The most rows that an operation may return are',
+  bytes: 'The most bytes that an answer may have are',
 };
 
 const nothing: Size = { depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0 };

@@ -43,7 +43,7 @@ export type OffloadRequest =
   | { readonly reconnect: ServerName }
   | { readonly end: true };
 
-type Refused = 'rows' | 'token' | 'away';
+type Refused = 'rows' | 'bytes' | 'token' | 'away';
 
 /** How the thread is. */
 export type OffloadState = {
@@ -90,6 +90,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
 
   const refusals: Record<Refused, () => Error> = {
     rows: () => new DocumentRefused([limitExceeded('rows', settings.config.limits.rows)]),
+    bytes: () => new DocumentRefused([limitExceeded('bytes', settings.config.limits.bytes)]),
     token: () => new AccessTokenEnded(),
     away: () => new DatabaseUnavailable(),
   };

@@ -34,11 +34,13 @@ watchDatabase({ pool, authUrl, poolWaitMs: config.poolWaitMs, log: createLog('si
 const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
 // When this fails the thread ends, and the next long operation starts another. Of outages tells the watch on the database.
-const graph = await buildGraph(pool, mayFuse(config, log)).catch((error: unknown) => {
-  if (!isTemporary(error)) throw error;
-  log.debug({ error }, 'the second thread cannot start: the database is away');
-  process.exit();
-});
+const graph = await buildGraph(pool, { isFused: mayFuse(config, log), mostBytes: config.limits.bytes }).catch(
+  (error: unknown) => {
+    if (!isTemporary(error)) throw error;
+    log.debug({ error }, 'the second thread cannot start: the database is away');
+    process.exit();
+  },
+);
 const readDocument = createDocumentReader(graph.schema, config.limits);
 const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
 
@@ -78,7 +80,7 @@ parentPort?.on('message', async (request: OffloadRequest) => {
     };
     send({ id, answer: await tracedFrom(trace, 'second thread', work) });
   } catch (error) {
-    if (error instanceof DocumentRefused) return send({ id, refused: 'rows' });
+    if (error instanceof DocumentRefused) return send({ id, refused: limitOf(error) });
     if (error instanceof AccessTokenEnded) return send({ id, refused: 'token' });
     if (isTemporary(error)) return send({ id, refused: 'away' });
     log.error({ requestId: operation.requestId, error }, 'an operation failed');
@@ -87,6 +89,9 @@ parentPort?.on('message', async (request: OffloadRequest) => {
     running.delete(id);
   }
 });
+
+/** While an operation is executed its document is refused for what its answer would have. */
+const limitOf = ({ errors }: DocumentRefused) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
 
 function tokenOf(claims: Claims, proof: Preliminary | null, requestId: string): AccessToken {
   if (!proof) return liveToken(claims);

@@ -4,6 +4,7 @@ import { makePgService } from 'postgraphile/adaptors/pg';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../plugins/AccessibleUnitsPlugin.ts';
+import { createByteLimitPlugin } from '../../plugins/ByteLimitPlugin.ts';
 import { ChildrenPlugin } from '../../plugins/ChildrenPlugin.ts';
 import { ColumnFiltersPlugin } from '../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlugin.ts';
@@ -11,7 +12,7 @@ import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.ts';
-import { FusionPlugin } from '../../plugins/fusion/FusionPlugin.ts';
+import { createFusionPlugin } from '../../plugins/fusion/FusionPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
 import { ParentPlugin } from '../../plugins/ParentPlugin.ts';
@@ -25,8 +26,18 @@ import { TotalOrderPlugin } from '../../plugins/TotalOrderPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
 import { VariableNamesPlugin } from '../../plugins/VariableNamesPlugin.ts';
 
+/** How answers are written. */
+export type Writing = {
+  /** Lists are written as plugins/fusion does it. */
+  readonly isFused?: boolean;
+  readonly mostBytes?: number;
+};
+
 /** How the database becomes a schema: PostGraphile, told what to leave out, and our plugins. `pool` is the authenticator's. */
-export function createPreset(pool: Pool, isFused: boolean): GraphileConfig.Preset {
+export function createPreset(
+  pool: Pool,
+  { isFused = false, mostBytes = Number.POSITIVE_INFINITY }: Writing,
+): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
     plugins: [
@@ -51,7 +62,8 @@ export function createPreset(pool: Pool, isFused: boolean): GraphileConfig.Prese
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,
-      ...(isFused ? [FusionPlugin] : []),
+      createByteLimitPlugin(mostBytes),
+      ...(isFused ? [createFusionPlugin(mostBytes)] : []),
     ],
     disablePlugins: [
       // `Query.query` and `Query` as a node served Relay 1.

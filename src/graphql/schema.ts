@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { makeSchema } from 'postgraphile';
 import type { GraphQLSchema } from 'postgraphile/graphql';
-import { createPreset } from './preset.ts';
+import { createPreset, type Writing } from './preset.ts';
 
 /** The schema that the database gives, and the preset that its operations run with. */
 export type Graph = {
@@ -12,8 +12,8 @@ export type Graph = {
 };
 
 /** Reads the database's catalogue as the authenticator. @throws when a comment or a plugin is at odds with it */
-export async function buildGraph(pool: Pool, isFused = false): Promise<Graph> {
-  const { schema, resolvedPreset } = await makeSchema(createPreset(pool, isFused));
+export async function buildGraph(pool: Pool, writing: Writing = {}): Promise<Graph> {
+  const { schema, resolvedPreset } = await makeSchema(createPreset(pool, writing));
   const release = async () => {
     for (const service of resolvedPreset.pgServices ?? []) await service.release?.();
   };

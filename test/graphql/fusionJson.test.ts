@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { constantOf, JsonWriter, startOfBase64 } from '../../plugins/fusion/JsonWriter.ts';
+import { ByteBudget } from '../../plugins/byteBudget.ts';
+import { constantOf, JsonWriter, startOfBase64, TooLong } from '../../plugins/fusion/JsonWriter.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 
 test('texts of every kind and length are written as JSON.stringify does it', () => {
@@ -47,6 +48,23 @@ test('a writer that failed leaves nothing to the next', () => {
   expect(() => failed.base64(startOfBase64('Unit:'), 'жжж')).toThrow(RangeError);
 
   expect(writeTexts(['mine'])).toBe('["mine"]');
+});
+
+test('nothing more is written than the budget has, give or take the buffer', () => {
+  const budget = new ByteBudget(200_000);
+  const enough = new JsonWriter(budget);
+  enough.string('x'.repeat(99_998));
+  expect(enough.take()).toHaveLength(100_000);
+  expect(budget.left).toBe(100_000);
+
+  const tooMuch = new JsonWriter(budget);
+  const write = (times: number) => {
+    for (let index = 0; index < times; index++) tooMuch.string('Unit');
+  };
+
+  expect(() => write(16_600)).not.toThrow();
+  expect(() => write(16_600)).toThrow(TooLong);
+  expect(() => new JsonWriter(budget).string('x'.repeat(1000))).toThrow(TooLong);
 });
 
 test('a constant that is too long for the buffer is refused', () => {

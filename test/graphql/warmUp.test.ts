@@ -19,7 +19,7 @@ test('what is tried before the first client comes is in order, and is asked for 
   const config = loadConfig(environment, 'serve');
   const pool = createPool(recorder.url, config, log);
   resources.defer(() => pool.end());
-  const graph = await buildGraph(pool, true);
+  const graph = await buildGraph(pool, { isFused: true });
   resources.defer(() => graph.release());
   recorder.take();
 

@@ -44,4 +44,5 @@ const limitMeanings: Record<keyof Config['limits'], string> = {
   fields: 'Fields.',
   connections: 'Connections, such as users or children.',
   rows: 'Rows of the answer, counted as they come.',
+  bytes: 'Bytes of the answer, counted while it is written.',
 };

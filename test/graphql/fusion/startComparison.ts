@@ -50,7 +50,7 @@ export async function startComparison(urls: {
   const config = loadConfig(environment, 'serve');
   const frugal = { ...config, limits: { ...config.limits, rows: 40 } };
   const pool = createPool(urls.authUrl, config, createLog('silent'));
-  const [plainGraph, fusedGraph] = [await buildGraph(pool, false), await buildGraph(pool, true)];
+  const [plainGraph, fusedGraph] = [await buildGraph(pool), await buildGraph(pool, { isFused: true })];
   const createSide = (graph: Graph) => {
     const lines: string[] = [];
     const log = createLog('error', { write: (line) => lines.push(line) });
