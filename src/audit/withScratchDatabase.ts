@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
+import { isWithoutTransaction } from '../database/graphileMigrate.ts';
 import { StartupError } from '../startupError.ts';
 import type { Migration } from './migrationsAt.ts';
 
@@ -39,7 +40,7 @@ export async function withScratchDatabase<T>(
 
 async function apply(client: Client, { name, sql }: Migration): Promise<void> {
   try {
-    await client.query(`begin; ${sql}\n; commit`);
+    await client.query(isWithoutTransaction(sql) ? sql : `begin; ${sql}\n; commit`);
   } catch (error) {
     const reason = Error.isError(error) ? error.message : String(error);
     throw new StartupError(`${name} does not run on an empty database: ${reason}`, { cause: error });

@@ -24,6 +24,10 @@ export async function runGraphileMigrate<T>(
   }
 }
 
+/** Whether graphile-migrate runs it outside of a transaction, as indexes need that are built concurrently. */
+export const isWithoutTransaction = (migration: string): boolean =>
+  /^(--! [A-Z].*\n|\n)*--! no-transaction\b/.test(migration);
+
 /** None when the server itself is gone. */
 async function hasConnections(owner: ClientBase, name: string): Promise<boolean> {
   const text = 'select from pg_stat_activity where application_name = $1';

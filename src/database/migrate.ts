@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Logger, migrate as runMigrations } from 'graphile-migrate';
 import { Client, type ClientBase, type Pool } from 'pg';
@@ -36,11 +37,13 @@ export async function migrate({ ownerUrl, authUrl }: DatabaseUrls, log: Log): Pr
 }
 
 /**
- * Waits until nobody else migrates this database, and keeps others waiting until the connection ends: graphile-migrate by
- * itself refuses whoever comes while another one is at work.
+ * Polls an advisory lock until no other process migrates this database, and holds it until the connection ends: graphile-migrate by itself
+ * refuses to run beside another. A statement that waits for the lock would hold a snapshot, for whose end an index that is built
+ * concurrently waits in turn: a deadlock.
  */
 export async function awaitMigrations(owner: ClientBase): Promise<void> {
-  await owner.query(`select pg_advisory_lock(hashtextextended('migrations', 0))`);
+  const text = `select pg_try_advisory_lock(hashtextextended('migrations', 0)) as locked`;
+  while (!(await owner.query<{ locked: boolean }>(text)).rows[0]?.locked) await delay(50);
 }
 
 /**

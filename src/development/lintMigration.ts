@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { isWithoutTransaction } from '../database/graphileMigrate.ts';
 import { migrationsFolder } from '../database/migrate.ts';
 
 /** What is unsafe in a migration, as squawk says it. */
@@ -12,7 +13,7 @@ export type Finding = { readonly rule: string; readonly line: number; readonly m
  * `-- squawk-ignore <rule>` above a statement says that it was thought about.
  */
 export async function lintMigration(sql: string): Promise<Finding[]> {
-  const transaction = /^(--! [A-Z].*\n|\n)*--! no-transaction\b/.test(sql) ? ['--no-assume-in-transaction'] : [];
+  const transaction = isWithoutTransaction(sql) ? ['--no-assume-in-transaction'] : [];
   const args = ['--config', join(migrationsFolder, 'squawk.toml'), ...transaction, '--reporter', 'json'];
   const child = spawn(process.execPath, [squawk, ...args, '--stdin-filepath', 'migration.sql'], {
     stdio: ['pipe', 'pipe', 'inherit'],

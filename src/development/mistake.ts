@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { Client, DatabaseError } from 'pg';
+import { isWithoutTransaction } from '../database/graphileMigrate.ts';
 
 /** Something that a developer wrote and PostgreSQL refused; the message shows where, and why. */
 export class Mistake extends Error {
@@ -39,7 +40,7 @@ function placeOf(text: string, offset: number) {
  * others the statements run once more, one by one, in a transaction that is rolled back.
  */
 async function offsetOfStatement(text: string, ownerUrl: string): Promise<number | null> {
-  if (/^--!\s*no-transaction\b/.test(text)) return null;
+  if (isWithoutTransaction(text)) return null;
   const statements = await split(text);
   const client = new Client({ connectionString: ownerUrl });
   client.on('error', () => undefined);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
+import { isWithoutTransaction } from '../../src/database/graphileMigrate.ts';
 import { catalogue } from '../../src/development/catalogue.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -27,8 +28,9 @@ describe('the committed migrations', () => {
     await twice.connect();
     for (const file of (await readdir(folder)).sort()) {
       const migration = await readFile(new URL(file, folder), 'utf8');
-      await twice.query(`begin; ${migration}; commit`);
-      await twice.query(`begin; ${migration}; commit`);
+      const text = isWithoutTransaction(migration) ? migration : `begin; ${migration}; commit`;
+      await twice.query(text);
+      await twice.query(text);
     }
 
     const [expected, actual] = [await once.owner.query(catalogue), await twice.query(catalogue)];
