@@ -29,8 +29,10 @@ export type TreeService = {
   pid: number;
   /** An access token with scope `app`. */
   token: string;
-  /** A token of another application of the organization. */
-  grantToken(): Promise<string>;
+  /** A token of another application, of the same organization unless it is named. */
+  grantToken(clientId?: string): Promise<string>;
+  /** Of every application. */
+  clientSecret: string;
   /** Sends one operation, and reads the answer without looking into it. */
   send(query: string, variables?: Record<string, unknown>): Promise<{ status: number; text: string }>;
   /** Resident memory of the service, in bytes. */
@@ -56,8 +58,10 @@ export async function startTree(environment: Record<string, string> = {}): Promi
 /**
  * Makes an organization of 20,000 units, a chain of 100 levels among them, and 10,000 users, each with a card and a token for
  * external authentication.
+ *
+ * @param more what other organizations there are, and what else is changed by SQL
  */
-export async function startTreeDatabase(): Promise<TreeDatabase> {
+export async function startTreeDatabase(more: Partial<More> = {}): Promise<TreeDatabase> {
   const key = randomBytes(32);
   const clientSecret = randomBytes(32).toString('base64url');
   const log = createLog('error');
@@ -68,11 +72,12 @@ export async function startTreeDatabase(): Promise<TreeDatabase> {
   resources.defer(() => postgres.stop());
 
   const owner = createOwnerPool(postgres.ownerUrl, log);
-  await applyDocument(owner, organization(clientSecret), {
+  await applyDocument(owner, organizations(clientSecret, more.beside ?? []), {
     secrets: createSecrets([key]),
     passwords: testPasswords,
     report: () => undefined,
   });
+  if (more.sql) await owner.query(more.sql);
   await owner.query('vacuum analyze');
   await owner.end();
 
@@ -88,6 +93,12 @@ export async function startTreeDatabase(): Promise<TreeDatabase> {
     stop: () => all.disposeAsync(),
   };
 }
+
+export type More = {
+  /** Applications are by their names and scopes. */
+  readonly beside: readonly { name: string; applications: Record<string, string[]>; users: object[] }[];
+  readonly sql: string;
+};
 
 async function startService(clientSecret: string, environment: Record<string, string>): Promise<TreeService> {
   const service = spawn(process.execPath, [...asStarted.options, main], {
@@ -108,7 +119,8 @@ async function startService(clientSecret: string, environment: Record<string, st
       url,
       pid,
       token,
-      grantToken: () => getToken(url, 'other', clientSecret),
+      grantToken: (clientId = 'other') => getToken(url, clientId, clientSecret),
+      clientSecret,
       stop,
       async send(query, variables = {}) {
         const body = JSON.stringify({ query, variables });
@@ -151,7 +163,7 @@ async function getToken(url: string, clientId: string, clientSecret: string): Pr
 type Unit = { externalIdentifier: string; name: string; children?: Unit[] };
 
 /** 20 roots of 20 and 49 units each, and below one more root a chain. */
-function organization(clientSecret: string) {
+function organizations(clientSecret: string, beside: More['beside']) {
   const some = <T>(count: number, write: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => write(index));
   const unit = (externalIdentifier: string, children: Unit[] = []): Unit => ({
@@ -177,6 +189,9 @@ function organization(clientSecret: string) {
     externalAuthenticationToken: `token-of-person-${index}`,
     cards: [{ type: 'IdentificationCode', name: `Code ${index}` }],
   }));
-  const applications = ['tree', 'other'].map((name) => ({ name, clientId: name, clientSecret, scopes: ['app'] }));
-  return { organizations: [{ name: 'Tree', applications, units: [...some(20, root), chain(1)], users }] };
+  const withSecrets = (applications: Record<string, string[]>) =>
+    Object.entries(applications).map(([name, scopes]) => ({ name, clientId: name, clientSecret, scopes }));
+  const tree = { name: 'Tree', applications: withSecrets({ tree: ['app'], other: ['app'] }), users };
+  const others = beside.map(({ applications, ...other }) => ({ ...other, applications: withSecrets(applications) }));
+  return { organizations: [{ ...tree, units: [...some(20, root), chain(1)] }, ...others] };
 }

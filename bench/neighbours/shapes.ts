@@ -1,0 +1,81 @@
+import { getIntrospectionQuery } from 'postgraphile/graphql';
+import { some, worstDocuments } from '../data/worstDocuments.ts';
+
+/** What one caller sends again and again. */
+export type Shape = {
+  /** Without one it is a stranger. */
+  readonly hasToken: boolean;
+  /** Leaves the answers where they are; on as many connections as said. */
+  readonly unread?: number;
+  /** A GraphQL document, or a form for the token endpoint; new for each number. */
+  readonly write: (number: number) => { readonly query: string } | { readonly form: Record<string, string> };
+};
+
+const asked = (query: (number: number) => string): Shape => ({ hasToken: true, write: (n) => ({ query: query(n) }) });
+const anonymous = (query: (number: number) => string): Shape => ({ ...asked(query), hasToken: false });
+
+const users = (n: number, aliases: number, selection: string, first = 1000) =>
+  `query Q${n} { app { ${some(aliases, (i) => `a${i}: users(first: ${first}) { ${selection} }`)} } }`;
+const aliases = (count: number, field: string) => some(count, (i) => `${field}_${i}: ${field}`);
+const equalFields = (n: number, count: number) =>
+  some(count, () => `n${n}: types { name fields(includeDeprecated: true) { name } }`);
+
+/** A worst document by its name. @throws when there is none */
+function worst(name: string): Shape {
+  const write = worstDocuments[name];
+  if (!write) throw new Error(`There is no document "${name}".`);
+  return asked(write);
+}
+
+/** By what is worst about them. The names are those of the table in README.md, where it has them. */
+export const shapes: Readonly<Record<string, Shape>> = {
+  'strangers: 300 equal fields': anonymous((n) => `query Q${n} { __schema { ${equalFields(n, 300)} } }`),
+  'strangers: 300 equal fields in 150 fragments': anonymous(
+    (n) =>
+      `query Q${n} { __schema { ${some(150, (i) => `...F${i}`)} } } ${some(150, (i) => `fragment F${i} on __Schema { ${equalFields(n, 2)} }`)}`,
+  ),
+  'strangers: introspection': anonymous((n) => getIntrospectionQuery().replace('IntrospectionQuery', `Q${n}`)),
+  'strangers: broken documents': anonymous((n) => `query Q${n} { ${'a { '.repeat(300)}`),
+  'strangers: without a token': anonymous((n) => `query Q${n} { app { name } }`),
+  '45 names of 1,000 users': asked((n) => users(n, 1, `nodes { ${aliases(45, 'fullName')} }`)),
+  '8 names of 1,000 users': asked((n) => users(n, 1, `nodes { ${aliases(8, 'fullName')} }`)),
+  '8 names of 1,000 users, not read': {
+    ...asked((n) => users(n, 1, `nodes { ${aliases(8, 'fullName')} }`)),
+    unread: 40,
+  },
+  '22 long aliases of 1,000 users': asked((n) =>
+    users(n, 1, `nodes { ${some(22, (i) => `${'long'.repeat(50)}${i}: fullName`)} }`),
+  ),
+  '10,000 rows': worst('10,000 rows'),
+  '1,000 rows of everything': worst('1,000 rows, each with a token and a card'),
+  '45 counts in another order': asked(
+    (n) =>
+      `query Q${n} { app { ${some(45, (i) => `a${i}: users(orderBy: EXTERNAL_IDENTIFIER_DESC) { totalCount }`)} } }`,
+  ),
+  '18 counts': asked((n) => `query Q${n} { app { ${some(18, (i) => `a${i}: users { totalCount }`)} } }`),
+  '18 updates of one user': asked(
+    (n) =>
+      `mutation Q${n} { ${some(18, (i) => `a${i}: userUpdate(externalIdentifier: "user-1", locale: "en") { user { id } }`)} }`,
+  ),
+  '100 levels': worst('100 levels of nodes'),
+  '1,000 fields, 100 connections': worst('1,000 fields, 100 connections, 20 root fields'),
+  '306 parents': worst('306 parents in a row'),
+  '20,000 rows, refused': worst('20,000 rows, were they allowed'),
+  'introspection with a token': worst('introspection as GraphQL.js does it'),
+  '490 times the same field': worst('490 times the same field'),
+  '100 fragments in conflict': worst('100 fragments in conflict'),
+  '20 users by node': asked((n) => `query Q${n} { ${some(20, (i) => `a${i}: node(id: "VXNlcjow${n}") { id }`)} }`),
+  'broken documents': asked((n) => `query Q${n} { ${'a { '.repeat(300)}`),
+  'a small query': asked(() => small),
+  'a small query, new each time': asked((n) => `query Q${n} { app { users(first: 3) { nodes { id fullName } } } }`),
+  tokens: { hasToken: false, write: () => ({ form: { grant_type: 'client_credentials', client_id: 'busy' } }) },
+  'signing in': {
+    hasToken: false,
+    write: (n) => ({
+      form: { grant_type: 'password', client_id: 'busy', username: `nobody-${n}@busy.test`, password: 'a wrong one' },
+    }),
+  },
+};
+
+/** What the neighbour asks. */
+export const small = '{ app { users(first: 3) { nodes { id fullName } } } }';
