@@ -10,6 +10,7 @@ import {
   isInterfaceType,
   isObjectType,
   Kind,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
@@ -26,14 +27,14 @@ const maxPageSize = 1000;
  * Refuses bad variables, and bad page and filter arguments of connections, before anything is executed: in the statement that
  * carries a whole tree of connections, an error could no longer be told from its neighbours.
  *
- * @returns how many rows the operation can have at most if every page is full; lists that are no connections count once
+ * @returns how much the answer can have at most if every page is full; lists that are no connections count once
  * @throws {DocumentRefused} `BAD_USER_INPUT` with `extensions.argument`, one error for each bad argument
  */
 export function checkArguments(
   schema: GraphQLSchema,
   prepared: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
-): number {
+): Most {
   const { operation, fragments } = prepared;
   const definitions = operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, definitions, variables, {
@@ -45,42 +46,77 @@ export function checkArguments(
   if (nulls.length > 0) throw new DocumentRefused(nulls);
 
   const problems: GraphQLError[] = [];
-  const rowsOfFragment = new Map<string, number>();
+  const mostOfFragment = new Map<string, Most>();
 
-  const rowsOf = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): number => {
+  const mostOf = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): Most => {
     let rows = 0;
+    let values = 0;
+    let once = 0;
     for (const node of selections) {
-      if (node.kind === Kind.FIELD) rows += rowsOfField(node, type);
-      else if (node.kind === Kind.FRAGMENT_SPREAD) rows += rowsOfSpread(node.name.value);
-      else rows += rowsOf(node.selectionSet, node.typeCondition ? schema.getType(node.typeCondition.name.value) : type);
+      const most = mostOfSelection(node, type);
+      rows += most.rows;
+      values += most.values;
+      once += most.once;
     }
-    return rows;
+    return { rows, values, once };
   };
 
-  const rowsOfSpread = (name: string): number => {
-    const known = rowsOfFragment.get(name);
-    if (known !== undefined) return known;
+  const mostOfSelection = (node: SelectionNode, type: GraphQLNamedType | undefined): Most => {
+    if (node.kind === Kind.FIELD) return mostOfField(node, type);
+    if (node.kind === Kind.FRAGMENT_SPREAD) return mostOfSpread(node.name.value);
+    return mostOf(node.selectionSet, node.typeCondition ? schema.getType(node.typeCondition.name.value) : type);
+  };
+
+  const mostOfSpread = (name: string): Most => {
+    const known = mostOfFragment.get(name);
+    if (known) return known;
     const fragment = fragments.get(name);
-    const rows = fragment ? rowsOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value)) : 0;
-    rowsOfFragment.set(name, rows);
-    return rows;
+    const most = fragment ? mostOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value)) : oneValue;
+    mostOfFragment.set(name, most);
+    return most;
   };
 
-  const rowsOfField = (node: FieldNode, type: GraphQLNamedType | undefined): number => {
+  const mostOfField = (node: FieldNode, type: GraphQLNamedType | undefined): Most => {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
-    if (!field) return 0;
-    const inner = node.selectionSet ? rowsOf(node.selectionSet, getNamedType(field.type)) : 0;
+    if (!field) return oneValue;
+    const inner = node.selectionSet ? mostOf(node.selectionSet, getNamedType(field.type)) : oneValue;
+    if (isPartOfConnection(type)) return isPerRow(field) ? inner : onceOf(field, inner);
+    if (field.name === 'node' && type === schema.getQueryType())
+      return { ...inner, values: inner.values + valuesOfStatement };
     if (!isConnection(field)) return inner;
 
     const values = getArgumentValues(field, node, coerced);
     problems.push(...problemsOf(field, node, values));
-    return pageSizeOf(values) * (1 + inner);
+    const size = pageSizeOf(values);
+    return { rows: size * (1 + inner.rows), values: size * inner.values + inner.once, once: 0 };
   };
 
-  const rows = rowsOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  const most = mostOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
   if (problems.length > 0) throw new DocumentRefused(problems);
-  return rows;
+  return most;
 }
+
+/** How many rows an answer can have, and how many leaves; what is asked of PostgreSQL apart weighs as many as take as long. */
+export type Most = {
+  readonly rows: number;
+  readonly values: number;
+  /** Of a connection: the values that it has beside those of its rows. */
+  readonly once: number;
+};
+
+const oneValue: Most = { rows: 0, values: 1, once: 0 };
+
+/** What reads every row, as a count does, or is a statement of its own, as `node` is. */
+const valuesOfStatement = 1000;
+
+const onceOf = ({ name }: Field, { values }: Most): Most => ({
+  rows: 0,
+  values: 0,
+  once: values + (name === 'totalCount' ? valuesOfStatement : 0),
+});
+
+const isPartOfConnection = (type: GraphQLNamedType | undefined) => type?.name.endsWith('Connection') ?? false;
+const isPerRow = ({ name }: Field) => name === 'nodes' || name === 'edges';
 
 type Field = GraphQLField<unknown, unknown>;
 type Values = Readonly<Record<string, unknown>>;

@@ -116,10 +116,10 @@ export function createEndpoint({
     facts.operationType = prepared.operation.operation;
     facts.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
-    const mostRows = checkArguments(schema, prepared, variables);
+    const most = checkArguments(schema, prepared, variables);
     const isQuery = prepared.operation.operation === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredBy(token, requestId)) || null;
-    const operation = { prepared, variables, token, requestId, mostRows, replicaLsns, signal };
+    const operation = { prepared, variables, token, requestId, most, replicaLsns, signal };
     const answering = isLong(operation)
       ? traced('execute elsewhere', {}, () => offload.execute(operation))
       : introspected(prepared, () => executeOperation(operation));

@@ -10,6 +10,7 @@ import type { Secrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded } from '../token/accessTokens.ts';
 import { graphSettings } from '../token/settings.ts';
 import { traced, tracePast } from '../tracing/traced.ts';
+import type { Most } from './arguments.ts';
 import { createContext } from './context.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { errorCodes, presentError } from './errors.ts';
@@ -27,8 +28,8 @@ export type Operation = {
   /** Null under public introspection only. */
   readonly token: AccessToken | null;
   readonly requestId: string;
-  /** How many rows it has if every page is full. */
-  readonly mostRows: number;
+  /** What its answer has if every page is full. */
+  readonly most: Most;
   /** What a replica must have replayed to be asked; null when the primary is to be. */
   readonly replicaLsns: RequiredLsns | null;
   /** Aborts when the client goes away. */
@@ -64,7 +65,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
   const run = async (asked: Operation, server: Server): Promise<Answer> => {
-    const { prepared, variables, token, requestId, mostRows, signal } = asked;
+    const { prepared, variables, token, requestId, most, signal } = asked;
     const { document, operation, schema } = prepared;
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
@@ -82,7 +83,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
         claims,
         requestId,
         secrets,
-        mostRows > limits.rows ? createRowCounter(limits.rows) : null,
+        most.rows > limits.rows ? createRowCounter(limits.rows) : null,
       ),
       outputDataAsString: true,
       requestContext: settings ? { pgSettings: settings } : {},

@@ -181,9 +181,10 @@ function declaredOf(variables: Operation['variables'], { variableDefinitions = [
   return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
 }
 
-/** Planning takes time with fields and with connections below connections; writing an answer with its rows. */
-export function isLong({ prepared: { size }, mostRows }: Operation): boolean {
-  return size.fields > 200 || size.depth * size.connections > 500 || mostRows > 3000;
+/** Planning takes time with fields and with connections below connections; writing an answer with its rows, and with their values. */
+export function isLong({ prepared: { size }, most }: Operation): boolean {
+  const isLongToPlan = size.fields > 200 || size.depth * size.connections > 500;
+  return isLongToPlan || most.rows > 3000 || most.values > 5000;
 }
 
 /** A line of the other thread's log, with its level and fields. */

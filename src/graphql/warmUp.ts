@@ -17,7 +17,7 @@ export async function warmUp(parts: ExecutionParts): Promise<void> {
       variables: {},
       token: liveToken(nobody(scope)),
       requestId: 'warm-up',
-      mostRows: 1,
+      most: { rows: 1, values: 1, once: 0 },
       replicaLsns: null,
       signal,
     }));

@@ -65,11 +65,11 @@ export async function startComparison(urls: {
       try {
         const prepared = read(document.query, null);
         const variables = JSON.parse(document.variables);
-        const mostRows = checkArguments(graph.schema, prepared, variables);
+        const most = checkArguments(graph.schema, prepared, variables);
         const signal = new AbortController().signal;
         const token = liveToken(rows.claims[caller]);
         const execute = isFrugal ? sparing : generous;
-        const asked = { prepared, variables, token, requestId: 'same', mostRows, replicaLsns: null, signal };
+        const asked = { prepared, variables, token, requestId: 'same', most, replicaLsns: null, signal };
         const { status, body } = await execute(asked);
         // What the client is not told is in the log.
         return [status, body, ...lines.map(described)].join('\n');

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { buildSchema } from 'postgraphile/graphql';
+import { loadConfig } from '../../src/config.ts';
+import { checkArguments } from '../../src/graphql/arguments.ts';
+import { createDocumentReader } from '../../src/graphql/document.ts';
+import { isLong } from '../../src/graphql/offload.ts';
+
+const schema = buildSchema(await readFile(new URL('schema.graphql', import.meta.url), 'utf8'));
+const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits);
+
+/** What the endpoint asks of a document before it is executed. */
+function judge(query: string) {
+  const prepared = readDocument(query, null);
+  const most = checkArguments(schema, prepared, {});
+  const signal = new AbortController().signal;
+  const operation = { prepared, most, variables: {}, token: null, requestId: '', replicaLsns: null, signal };
+  return { rows: most.rows, values: most.values, isLong: isLong(operation) };
+}
+
+const aliases = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: fullName`).join(' ');
+const counts = (count: number) =>
+  Array.from({ length: count }, (_, index) => `a${index}: users { totalCount }`).join(' ');
+const nodes = (count: number) =>
+  Array.from({ length: count }, (_, index) => `a${index}: node(id: "VXNlcjox") { id }`).join(' ');
+const units =
+  '{ nodes { id name children(first: 10) { nodes { id name children(first: 10) { nodes { id name } } } } } }';
+
+test.each([
+  ['a page of users', '{ app { users { nodes { id fullName email locale } } } }', 100, 400, false],
+  ['10 × 10 × 10 units', `{ app { rootUnits(first: 10) ${units} } }`, 1110, 2220, false],
+  ['1,000 rows of 5 values', `{ app { users(first: 1000) { nodes { ${aliases(5)} } } } }`, 1000, 5000, false],
+  ['a value more for each', `{ app { users(first: 1000) { nodes { ${aliases(6)} } } } }`, 1000, 6000, true],
+  [
+    'the same by a fragment',
+    `{ app { users(first: 1000) { nodes { ...F } } } } fragment F on User { ${aliases(6)} }`,
+    1000,
+    6000,
+    true,
+  ],
+  ['rows beside the values of one', `{ app { users(first: 1000) { nodes { id } } name } }`, 1000, 1001, false],
+  ['a list of named rows', `{ app { users(first: 1000, ids: []) { nodes { ${aliases(6)} } } } }`, 0, 0, false],
+  ['a count beside rows', '{ app { users(first: 1000) { totalCount nodes { id } } } }', 1000, 2001, false],
+  ['more than four counts', `{ app { ${counts(5)} } }`, 500, 5005, true],
+  ['counts below rows', '{ app { rootUnits { nodes { children { totalCount } } } } }', 10_100, 100_100, true],
+  [
+    'pages',
+    '{ app { users(first: 1000) { pageInfo { endCursor hasNextPage } edges { cursor } } } }',
+    1000,
+    1002,
+    false,
+  ],
+  ['edges', '{ app { users { edges { cursor node { id email } } } } }', 100, 300, false],
+  ['four nodes', `{ ${nodes(4)} }`, 0, 4004, false],
+  ['more of them', `{ ${nodes(5)} }`, 0, 5005, true],
+  [
+    'more than 3,000 rows',
+    `{ app { ${[1, 2, 3, 4].map((n) => `u${n}: users(first: 1000) { nodes { id } }`).join(' ')} } }`,
+    4000,
+    4000,
+    true,
+  ],
+])('how much an answer can have decides which thread writes it: %s', (_what, query, rows, values, isLong) => {
+  expect(judge(query)).toEqual({ rows, values, isLong });
+});
