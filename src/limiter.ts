@@ -11,10 +11,12 @@ export type Limits = {
 
 export type Limiter = {
   /**
-   * Runs a work at once or in its turn, first come, first served. Rejects with the refusal: at once when too many are waiting, and
-   * before its turn when it has waited too long or `signal` aborts.
+   * Runs a work at once or in its turn. Rejects with the refusal: at once when too many are waiting, and before its turn when it has
+   * waited too long or `signal` aborts.
+   *
+   * @param flow whose work it is: of several it is each one's turn, round robin, and within one the first that came is first
    */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  run<T>(work: () => Promise<T>, signal?: AbortSignal, flow?: string): Promise<T>;
   /** Throws the refusal when too many are waiting. */
   refuseIfFull(): void;
 };
@@ -36,46 +38,72 @@ export function createKeyedLimiter(limits: Limits, clock: Clock = systemClock) {
   };
 }
 
+/** A concurrency limit with fair queueing: round robin over flows (J. Nagle, On packet switches with infinite storage, RFC 970). */
 export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits, clock: Clock = systemClock): Limiter {
-  const queue = new Set<() => void>();
+  /** What begins those that wait, by their flows; first the flow whose turn it is. */
+  const queues = new Map<string, Set<() => void>>();
+  let queued = 0;
   let running = 0;
 
-  const refuseIfFull = () => {
-    if (running >= parallel && queue.size >= waiting) throw refusal();
+  /** A flow that has less than its share of the room may take it while others have more than theirs. */
+  const refuseIfFull = (flow?: string) => {
+    const isFull = running >= parallel && queued >= waiting;
+    const own = flow === undefined ? waiting : (queues.get(flow)?.size ?? 0);
+    if (isFull && own >= Math.floor(waiting / Math.max(1, queues.size))) throw refusal();
   };
 
-  const wait = (signal: AbortSignal | undefined) =>
+  const beginNext = () => {
+    const [next] = queues;
+    if (!next) {
+      running--;
+      return;
+    }
+    const [flow, queue] = next;
+    const [begin] = queue;
+    queues.delete(flow);
+    // It is the others' turn first.
+    queues.set(flow, queue);
+    begin?.();
+  };
+
+  const wait = (signal: AbortSignal | undefined, flow: string) =>
     new Promise<void>((resolve, reject) => {
+      const queue = queues.get(flow) ?? new Set();
+      queues.set(flow, queue);
       const deadline = waitMs === undefined ? [] : [clock.timeoutSignal(waitMs)];
       const end = AbortSignal.any([...(signal ? [signal] : []), ...deadline]);
-      const leave = () => {
+      const dequeue = () => {
+        queued--;
         queue.delete(begin);
+        if (queue.size === 0) queues.delete(flow);
+      };
+      const leave = () => {
+        dequeue();
         reject(refusal(end.reason));
       };
       const begin = () => {
-        queue.delete(begin);
+        dequeue();
         end.removeEventListener('abort', leave);
         resolve();
       };
       queue.add(begin);
+      queued++;
       if (end.aborted) leave();
       else end.addEventListener('abort', leave);
     });
 
   return {
-    refuseIfFull,
-    run: async (work, signal) => {
-      refuseIfFull();
+    refuseIfFull: () => refuseIfFull(),
+    run: async (work, signal, flow = '') => {
+      refuseIfFull(flow);
       if (running < parallel) running++;
-      // Whoever ends hands its place on, so that nobody who comes later takes it.
-      else await wait(signal);
+      // What ends hands its place on, so that nothing that comes later takes it.
+      else await wait(signal, flow);
 
       try {
         return await work();
       } finally {
-        const [next] = queue;
-        if (next) next();
-        else running--;
+        beginNext();
       }
     },
   };

@@ -60,6 +60,59 @@ test('refuses at once when too many are waiting, and takes new ones afterwards',
   expect(await third).toBe(3);
 });
 
+test("of several flows it is each one's turn, however much one of them sends", async () => {
+  const { started, work, end } = createWorks();
+  const limit = createLimiter({ parallel: 1, waiting: 10, refusal: () => new Error('full') });
+  const run = (id: number, flow: string) => limit.run(work(id), undefined, flow);
+  const results = [
+    ...[0, 1, 2, 3].map((id) => run(id, 'busy')),
+    ...[10, 11].map((id) => run(id, 'neighbour')),
+    run(20, 'third'),
+  ];
+
+  for (const id of [0, 1, 10, 20, 2, 11, 3]) {
+    expect(started.at(-1)).toBe(id);
+    end(id);
+    await soon();
+  }
+  await Promise.all(results);
+});
+
+test("a flow that has taken the room refuses its own, and not another one's up to its share", async () => {
+  const { work, end } = createWorks();
+  const limit = createLimiter({ parallel: 1, waiting: 4, refusal: () => new Error('full') });
+  const busy = [0, 1, 2, 3, 4].map((id) => limit.run(work(id), undefined, 'busy'));
+  await expect(limit.run(work(5), undefined, 'busy')).rejects.toThrow('full');
+
+  const others = [10, 11].map((id) => limit.run(work(id), undefined, 'neighbour'));
+  await expect(limit.run(work(12), undefined, 'neighbour')).rejects.toThrow('full');
+  await expect(limit.run(work(6), undefined, 'busy')).rejects.toThrow('full');
+
+  for (const id of [0, 1, 10, 2, 11, 3, 4]) {
+    end(id);
+    await soon();
+  }
+  expect(await Promise.all([...busy, ...others])).toEqual([0, 1, 2, 3, 4, 10, 11]);
+});
+
+test('a flow whose last one has left has no turn', async () => {
+  const { started, work, end } = createWorks();
+  const limit = createLimiter({ parallel: 1, waiting: 4, refusal: () => new Error('full') });
+  const leaving = new AbortController();
+  const first = limit.run(work(0), undefined, 'busy');
+  const gone = limit.run(work(10), leaving.signal, 'neighbour');
+  const second = limit.run(work(1), undefined, 'busy');
+
+  leaving.abort();
+  await expect(gone).rejects.toThrow('full');
+  end(0);
+  await first;
+  await soon();
+  expect(started).toEqual([0, 1]);
+  end(1);
+  await second;
+});
+
 test('a work that fails gives its place away, too', async () => {
   const { work, end } = createWorks();
   const limit = createLimiter({ parallel: 1, waiting: 1, refusal: () => new Error('full') });

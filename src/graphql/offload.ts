@@ -72,7 +72,8 @@ export type Offload = {
 /**
  * A second thread for operations that take long to plan or return much, both of which Node.js does in one go: while it is busy,
  * this thread goes on answering. It starts with the first such operation and has connections of its own. Operations wait for
- * their turn as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do those that find 64 waiting.
+ * their turn, round robin between organizations, as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do
+ * those that find 64 waiting, unless their organization has less than its share of these.
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
   // What the other thread logs was described there.
@@ -151,7 +152,8 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     execute: (operation: Operation): Promise<Answer> =>
       stepAside(() => {
         const { token, signal } = operation;
-        const work = (proof: Preliminary | null) => limiter.run(() => send(operation, proof), signal);
+        const work = (proof: Preliminary | null) =>
+          limiter.run(() => send(operation, proof), signal, token?.claims.organizationId);
         return token ? token.relyOn(work) : work(null);
       }),
     reconnect: (server) => worker?.postMessage({ reconnect: server } satisfies OffloadRequest),
