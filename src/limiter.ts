@@ -17,8 +17,8 @@ export type Limiter = {
    * @param flow whose work it is: of several it is each one's turn, round robin, and within one the first that came is first
    */
   run<T>(work: () => Promise<T>, signal?: AbortSignal, flow?: string): Promise<T>;
-  /** Throws the refusal when too many are waiting. */
-  refuseIfFull(): void;
+  /** Throws the refusal when too many are waiting for one more of this flow to do so. */
+  refuseIfFull(flow?: string): void;
 };
 
 /** A limiter for each key, while it has anything to do. */
@@ -46,9 +46,9 @@ export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits, cl
   let running = 0;
 
   /** A flow that has less than its share of the room may take it while others have more than theirs. */
-  const refuseIfFull = (flow?: string) => {
+  const refuseIfFull = (flow = '') => {
     const isFull = running >= parallel && queued >= waiting;
-    const own = flow === undefined ? waiting : (queues.get(flow)?.size ?? 0);
+    const own = queues.get(flow)?.size ?? 0;
     if (isFull && own >= Math.floor(waiting / Math.max(1, queues.size))) throw refusal();
   };
 
@@ -66,7 +66,7 @@ export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits, cl
     begin?.();
   };
 
-  const wait = (signal: AbortSignal | undefined, flow: string) =>
+  const wait = (signal: AbortSignal | undefined, flow = '') =>
     new Promise<void>((resolve, reject) => {
       const queue = queues.get(flow) ?? new Set();
       queues.set(flow, queue);
@@ -93,8 +93,8 @@ export function createLimiter({ parallel, waiting, waitMs, refusal }: Limits, cl
     });
 
   return {
-    refuseIfFull: () => refuseIfFull(),
-    run: async (work, signal, flow = '') => {
+    refuseIfFull,
+    run: async (work, signal, flow) => {
       refuseIfFull(flow);
       if (running < parallel) running++;
       // What ends hands its place on, so that nothing that comes later takes it.

@@ -26,13 +26,13 @@ export type AuthenticateUser = (organizationId: string, requestId: string, signI
  */
 export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords: Passwords): AuthenticateUser {
   return async (organizationId, requestId, { username, password, address }) => {
-    passwords.refuseIfBusy();
+    passwords.refuseIfBusy(organizationId);
     const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
     const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
     return throttle.tryAccount(account, address, async () => {
       // No sign-in is refused before its password was verified, or the time would say why.
       const passwordHash = user && !user.disabled ? user.password_hash : null;
-      const { matches, renewedHash } = await passwords.verify(passwordHash, password);
+      const { matches, renewedHash } = await passwords.verify(passwordHash, password, organizationId);
       if (!matches || !user) return null;
 
       if (renewedHash !== null) {

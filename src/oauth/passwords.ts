@@ -12,17 +12,17 @@ export type Passwords = {
   hash(password: string): Promise<string>;
   /**
    * Whether the password is the one that was hashed. Without a hash it takes the same time and does not match, so that
-   * the time does not say whether there is such a user.
+   * the time does not say whether there is such a user. Organizations take turns.
    *
    * @throws {OAuthError} temporarily_unavailable when too many are waiting already
    */
-  verify(passwordHash: string | null, password: string): Promise<Verification>;
+  verify(passwordHash: string | null, password: string, organizationId: string): Promise<Verification>;
   /**
    * Refuses before anything else is done for a sign-in whose password could not be verified now.
    *
    * @throws {OAuthError} temporarily_unavailable when too many are waiting already
    */
-  refuseIfBusy(): void;
+  refuseIfBusy(organizationId: string): void;
 };
 
 /** What came of it, and a hash to keep instead of one whose parameters are out of date. */
@@ -41,13 +41,13 @@ export function createPasswords({ memoryKib, passes }: PasswordCost): Passwords 
   const hashOf = (password: string) => hash(normalize(password), parameters);
   return {
     hash: hashOf,
-    verify(passwordHash, password) {
+    verify(passwordHash, password, organizationId) {
       const compare = async () => {
         const matches = await verify(passwordHash ?? hashOfNothing, normalize(password));
         if (!matches || passwordHash === null) return { matches: false, renewedHash: null };
         return { matches, renewedHash: passwordHash.startsWith(prefix) ? null : await hashOf(password) };
       };
-      return stepAside(() => limiter.run(compare));
+      return stepAside(() => limiter.run(compare, undefined, organizationId));
     },
     refuseIfBusy: limiter.refuseIfFull,
   };
