@@ -9,6 +9,7 @@ import { refusal } from './refusal.ts';
 export class ByteBudget {
   #left: number;
 
+  /** @param most finite, as what is left is subtracted from */
   constructor(most: number) {
     this.#left = most;
   }

@@ -36,7 +36,7 @@ export type Writing = {
 /** How the database becomes a schema: PostGraphile, told what to leave out, and our plugins. `pool` is the authenticator's. */
 export function createPreset(
   pool: Pool,
-  { isFused = false, mostBytes = Number.POSITIVE_INFINITY }: Writing,
+  { isFused = false, mostBytes = Number.MAX_SAFE_INTEGER }: Writing,
 ): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
