@@ -5,17 +5,24 @@ import { some, worstDocuments } from '../data/worstDocuments.ts';
 export type Shape = {
   /** Without one it is a stranger. */
   readonly hasToken: boolean;
-  /** Leaves the answers where they are; on as many connections as said. */
-  readonly unread?: number;
-  /** A GraphQL document, or a form for the token endpoint; new for each number. */
-  readonly write: (number: number) => { readonly query: string } | { readonly form: Record<string, string> };
+  /** 16 unless said. */
+  readonly connections?: number;
+  /** Leaves the answers where they are. */
+  readonly isUnread?: boolean;
+  /** A GraphQL document, or a form for the token endpoint; new for each number. The ids are of users. */
+  readonly write: (
+    number: number,
+    ids: readonly string[],
+  ) => { readonly query: string } | { readonly form: Record<string, string> };
 };
 
-const asked = (query: (number: number) => string): Shape => ({ hasToken: true, write: (n) => ({ query: query(n) }) });
+const asked = (query: (number: number, ids: readonly string[]) => string): Shape => ({
+  hasToken: true,
+  write: (n, ids) => ({ query: query(n, ids) }),
+});
 const anonymous = (query: (number: number) => string): Shape => ({ ...asked(query), hasToken: false });
 
-const users = (n: number, aliases: number, selection: string, first = 1000) =>
-  `query Q${n} { app { ${some(aliases, (i) => `a${i}: users(first: ${first}) { ${selection} }`)} } }`;
+const users = (n: number, selection: string) => `query Q${n} { app { users(first: 1000) { ${selection} } } }`;
 const aliases = (count: number, field: string) => some(count, (i) => `${field}_${i}: ${field}`);
 const equalFields = (count: number) => some(count, () => 'types { fields(includeDeprecated: true) { name } }');
 
@@ -26,7 +33,7 @@ function worst(name: string): Shape {
   return asked(write);
 }
 
-/** By what is worst about them. The names are those of the table in README.md, where it has them. */
+/** By what is worst about them. */
 export const shapes: Readonly<Record<string, Shape>> = {
   'strangers: 300 equal fields': anonymous((n) => `query Q${n} { __schema { ${equalFields(300)} } }`),
   'strangers: 300 equal fields in 150 fragments': anonymous(
@@ -36,14 +43,15 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'strangers: introspection': anonymous((n) => getIntrospectionQuery().replace('IntrospectionQuery', `Q${n}`)),
   'strangers: broken documents': anonymous((n) => `query Q${n} { ${'a { '.repeat(300)}`),
   'strangers: without a token': anonymous((n) => `query Q${n} { app { name } }`),
-  '45 names of 1,000 users': asked((n) => users(n, 1, `nodes { ${aliases(45, 'fullName')} }`)),
-  '8 names of 1,000 users': asked((n) => users(n, 1, `nodes { ${aliases(8, 'fullName')} }`)),
+  '45 names of 1,000 users': asked((n) => users(n, `nodes { ${aliases(45, 'fullName')} }`)),
+  '8 names of 1,000 users': asked((n) => users(n, `nodes { ${aliases(8, 'fullName')} }`)),
   '8 names of 1,000 users, not read': {
-    ...asked((n) => users(n, 1, `nodes { ${aliases(8, 'fullName')} }`)),
-    unread: 40,
+    ...asked((n) => users(n, `nodes { ${aliases(8, 'fullName')} }`)),
+    connections: 40,
+    isUnread: true,
   },
   '22 long aliases of 1,000 users': asked((n) =>
-    users(n, 1, `nodes { ${some(22, (i) => `${'long'.repeat(50)}${i}: fullName`)} }`),
+    users(n, `nodes { ${some(22, (i) => `${'long'.repeat(50)}${i}: fullName`)} }`),
   ),
   '10,000 rows': worst('10,000 rows'),
   '1,000 rows of everything': worst('1,000 rows, each with a token and a card'),
@@ -63,9 +71,14 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'introspection with a token': worst('introspection as GraphQL.js does it'),
   '490 times the same field': worst('490 times the same field'),
   '100 fragments in conflict': worst('100 fragments in conflict'),
-  '20 users by node': asked((n) => `query Q${n} { ${some(20, (i) => `a${i}: node(id: "VXNlcjow${n}") { id }`)} }`),
+  '20 users by node': asked(
+    (n, ids) =>
+      `query Q${n} { ${some(20, (i) => `a${i}: node(id: "${ids[(n + i) % ids.length]}") { ... on User { fullName } }`)} }`,
+  ),
   'broken documents': asked((n) => `query Q${n} { ${'a { '.repeat(300)}`),
   'a small query': asked(() => small),
+  'a small query on 300 connections': { ...asked(() => small), connections: 300 },
+  'strangers on 300 connections': { ...anonymous((n) => `query Q${n} { app { name } }`), connections: 300 },
   'a small query, new each time': asked((n) => `query Q${n} { app { users(first: 3) { nodes { id fullName } } } }`),
   tokens: { hasToken: false, write: () => ({ form: { grant_type: 'client_credentials', client_id: 'busy' } }) },
   'signing in': {
