@@ -97,7 +97,7 @@ const environment = z.object({
   TRUST_PROXY: wholeNumber(0, 100).default(0),
   CORS_ORIGINS: origins.default([]),
   WORKERS: wholeNumber(1, 256).optional(),
-  MAX_WAITING: wholeNumber(0, 100_000).default(224),
+  MAX_WAITING: wholeNumber(0, 100_000).default(300),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: postgresUrl.optional(),

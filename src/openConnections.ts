@@ -14,8 +14,6 @@ export type Connections = {
   readonly replica: Replica | null;
   /** Why the database cannot be used now; null when it can. */
   readonly readiness: () => Promise<string | null>;
-  /** Whether somebody waits for a connection. */
-  isBusy(): boolean;
 };
 
 /** The connections of this process, watched and measured; they are given back with `resources`. */
@@ -32,8 +30,7 @@ export function openConnections(
   resources.defer(stop);
   const replica = config.replicaUrl ? openReplica(config.replicaUrl, pool, { config, metrics, log }) : null;
   if (replica) resources.defer(replica.stop);
-  const isBusy = () => [pool, replica?.pool].some((pool) => !!pool && pool.waitingCount > pool.idleCount);
-  return { pool, replica, readiness, isBusy };
+  return { pool, replica, readiness };
 }
 
 function openReplica(

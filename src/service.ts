@@ -8,7 +8,7 @@ import { createListener } from './listener.ts';
 import type { Log } from './log.ts';
 import { createMetrics } from './metrics/createMetrics.ts';
 import { showMetrics } from './metrics/showMetrics.ts';
-import { type Connections, openConnections } from './openConnections.ts';
+import { openConnections } from './openConnections.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
 import { createParts, type Parts, type SchemaChange } from './parts.ts';
 import { secretKeys } from './secretKey.ts';
@@ -75,12 +75,11 @@ export async function startService(
   // First what can be refused at once: the stored operations, the data directory, then the port.
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
-  let answer = app(null);
-  let connections: Connections | undefined;
+  let current = app(null);
   const metrics = createMetrics(String(cluster.worker?.id ?? 1));
   const onRequest = createListener({
-    answer: (request, response) => answer(request, response),
-    isDatabaseBusy: () => connections?.isBusy() ?? false,
+    answer: (request, response) => current.answer(request, response),
+    refuse: (request, response) => current.refuse(request, response),
     config,
     metrics,
     log,
@@ -107,7 +106,7 @@ export async function startService(
     const keys = await secretKeys(config);
     const { authUrl, ownerUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
     await prepare?.(ownerUrl);
-    connections = openConnections({ config, authUrl, metrics, log }, resources);
+    const connections = openConnections({ config, authUrl, metrics, log }, resources);
     const { pool, replica, readiness: databaseReason } = connections;
     const demoAccess = embedded?.demo ?? demo;
     const context = {
@@ -130,7 +129,7 @@ export async function startService(
       if (reason !== null || stopping.signal.aborted) return reason;
       parts = await createParts(context);
       resources.defer(parts.stop);
-      answer = app(parts);
+      current = app(parts);
       readiness = databaseReason;
       server ??= await open();
       serving.resolve();

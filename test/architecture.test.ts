@@ -35,6 +35,7 @@ test.each([
     ['src/http', `src/${folder}`],
     ['src/token', `src/${folder}`],
   ]),
+  ...['http', 'oauth', 'token', 'graphql', 'tools', 'database'].map((folder) => ['src/scheduling', `src/${folder}`]),
   ['src/oauth', 'src/graphql'],
   ['src/graphql', 'src/oauth'],
   ['src/oauth', 'plugins'],

@@ -1,7 +1,8 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import { OutOfPatience, spendPatience } from '../patience.ts';
+import { callerPath, WaitBudgetSpentError, withinWaitBudget } from '../scheduling/caller.ts';
+import { createPermits, type Permits } from '../scheduling/permits.ts';
 import { isRetired } from './retire.ts';
 import { serverClient } from './serverClient.ts';
 import { socketOf } from './socketOf.ts';
@@ -14,7 +15,7 @@ export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTi
 /**
  * The running server's connections, all as the authenticator. A statement ends after `statementTimeoutMs` with SQLSTATE
  * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`, of which a
- * request may have spent some before (`patience.ts`), and a statement when PostgreSQL has not ended it a second later than it
+ * request may have spent some before (`withinWaitBudget`), and a statement when PostgreSQL has not ended it a second later than it
  * should: then the connection is dead without a sign.
  *
  * @param waitMs how long to wait for a connection that others use; as long as for a new one unless said
@@ -30,7 +31,7 @@ export function createPool(
     connectionTimeoutMillis: waitMs,
     statement_timeout: statementTimeoutMs,
     Client: serverClient({ connectMs: poolWaitMs, preparesStatements: preparedStatements }),
-    patience: { doubtMs: poolWaitMs, giveUpMs: statementTimeoutMs + graceMs },
+    silence: { doubtMs: poolWaitMs, giveUpMs: statementTimeoutMs + graceMs },
   });
 }
 
@@ -60,14 +61,18 @@ export function createOwnerPool(ownerUrl: string, log: Log): Pool {
   return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
 }
 
+/** Connections beyond the pool's size, for tenants that have none while others have all. */
+export const connectionReserve = 2;
 const graceMs = 1000;
 const renewEveryMs = 1000;
 
 const poolsOf = new WeakMap<PoolClient, BoundedPool>();
 
 type BoundedPoolConfig = PoolConfig & {
+  readonly max: number;
+  readonly connectionTimeoutMillis: number;
   /** How long a connection that is in use may receive nothing until it is trouble, and until it is the end; for ever unless said. */
-  readonly patience?: { readonly doubtMs: number; readonly giveUpMs: number };
+  readonly silence?: { readonly doubtMs: number; readonly giveUpMs: number };
 };
 
 function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): BoundedPool {
@@ -90,9 +95,25 @@ class BoundedPool extends Pool implements RenewablePool {
   readonly #all = new Set<PoolClient>();
   #tellTrouble: () => void = () => undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
+  readonly #permits: Permits;
+  /** What gives back the permit of a connection that is in use. */
+  readonly #releases = new Map<PoolClient, () => void>();
 
-  constructor({ patience, ...options }: BoundedPoolConfig) {
-    super(options);
+  constructor({ silence, ...options }: BoundedPoolConfig) {
+    super({ ...options, max: options.max + connectionReserve });
+    this.#permits = createPermits({
+      maxHeld: options.max,
+      reserve: connectionReserve,
+      maxWaiting: Number.POSITIVE_INFINITY,
+      waitMs: options.connectionTimeoutMillis,
+      refusal: (cause) => this.#unavailable(cause),
+    });
+    // They wait for a permit, and not in the pool.
+    Object.defineProperty(this, 'waitingCount', { get: () => this.#permits.waiting });
+    this.on('release', (_error, client) => {
+      this.#releases.get(client)?.();
+      this.#releases.delete(client);
+    });
     this.on('connect', (client) => {
       this.#current.add(client);
       this.#all.add(client);
@@ -103,10 +124,10 @@ class BoundedPool extends Pool implements RenewablePool {
       client.on('error', () => this.#tellTrouble());
     });
     this.on('remove', (client) => this.#all.delete(client));
-    if (patience) this.#beImpatient(patience);
+    if (silence) this.#endSilence(silence);
   }
 
-  #beImpatient({ doubtMs, giveUpMs }: NonNullable<BoundedPoolConfig['patience']>): void {
+  #endSilence({ doubtMs, giveUpMs }: NonNullable<BoundedPoolConfig['silence']>): void {
     this.on('connect', (client) => {
       const socket = socketOf(client);
       socket.on('timeout', () => {
@@ -158,9 +179,9 @@ class BoundedPool extends Pool implements RenewablePool {
   async #connectPatiently(): Promise<PoolClient> {
     const connected = this.#connectOnce();
     try {
-      return await spendPatience(connected);
+      return await withinWaitBudget(connected);
     } catch (error) {
-      if (!(error instanceof OutOfPatience)) throw error;
+      if (!(error instanceof WaitBudgetSpentError)) throw error;
       // It comes for nobody.
       connected.then(
         (client) => client.release(),
@@ -171,12 +192,18 @@ class BoundedPool extends Pool implements RenewablePool {
   }
 
   async #connectOnce(): Promise<PoolClient> {
-    const client = await super.connect().catch((error: unknown) => {
-      throw this.#unavailable(error);
-    });
-    if (this.#isUsable(client)) return client;
-    client.release(true);
-    return this.#connectOnce();
+    const release = await this.#permits.acquire(callerPath());
+    for (;;) {
+      const client = await super.connect().catch((error: unknown) => {
+        release();
+        throw this.#unavailable(error);
+      });
+      if (this.#isUsable(client)) {
+        this.#releases.set(client, release);
+        return client;
+      }
+      client.release(true);
+    }
   }
 
   #isUsable(client: PoolClient): boolean {

@@ -18,6 +18,7 @@ import { cursorDigest } from '../../plugins/CursorDigestPlugin.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { rootOf } from './errors.ts';
+import { isConnectionType } from './limits.ts';
 import { misplacedNulls } from './misplacedNulls.ts';
 
 /** Rows that one page, and values that one filter, may have at most. */
@@ -80,10 +81,10 @@ export function checkArguments(
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
     if (!field) return oneValue;
     const inner = node.selectionSet ? mostOf(node.selectionSet, getNamedType(field.type)) : oneValue;
-    if (isPartOfConnection(type)) return isPerRow(field) ? inner : onceOf(field, inner);
+    if (isConnectionType(type)) return isPerRow(field) ? inner : onceOf(field, inner);
     if (field.name === 'node' && type === schema.getQueryType())
       return { ...inner, values: inner.values + valuesOfStatement };
-    if (!isConnection(field)) return inner;
+    if (!hasPages(field)) return inner;
 
     const values = getArgumentValues(field, node, coerced);
     problems.push(...problemsOf(field, node, values));
@@ -115,13 +116,12 @@ const onceOf = ({ name }: Field, { values }: Most): Most => ({
   once: values + (name === 'totalCount' ? valuesOfStatement : 0),
 });
 
-const isPartOfConnection = (type: GraphQLNamedType | undefined) => type?.name.endsWith('Connection') ?? false;
 const isPerRow = ({ name }: Field) => name === 'nodes' || name === 'edges';
 
 type Field = GraphQLField<unknown, unknown>;
 type Values = Readonly<Record<string, unknown>>;
 
-const isConnection = (field: Field) => field.args.some(({ name }) => name === 'first');
+const hasPages = (field: Field) => field.args.some(({ name }) => name === 'first');
 
 function problemsOf(field: Field, node: FieldNode, values: Values): GraphQLError[] {
   const filters = Object.keys(values).filter((argument) => !(argument in checks));

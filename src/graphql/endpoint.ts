@@ -5,10 +5,12 @@ import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import type { Replica } from '../database/replica.ts';
-import { isTemporary } from '../database/unavailable.ts';
+import { DatabaseUnavailable, isTemporary } from '../database/unavailable.ts';
 import { factsOf, type RequestFacts } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
+import { callerPath, identifyCaller, withoutPermit } from '../scheduling/caller.ts';
+import { createPermits } from '../scheduling/permits.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
 import { readBearer } from '../token/bearer.ts';
@@ -68,6 +70,14 @@ export function createEndpoint({
   const replicaPool = replica?.pool ?? null;
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const introspected = rememberIntrospection();
+  // Those of one tenant may wait for each other's rows: then they hold no more connections than these.
+  const writers = createPermits({
+    maxHeld: Number.POSITIVE_INFINITY,
+    maxHeldByTenant: maxWriters,
+    maxWaiting: maxWaitingWriters,
+    waitMs: config.poolWaitMs,
+    refusal: (cause) => new DatabaseUnavailable({ cause }),
+  });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -89,7 +99,10 @@ export function createEndpoint({
     const bearer = readBearer(request);
     const token =
       bearer.kind === 'token' ? await traced('verify token', {}, () => present(bearer.token, requestId)) : null;
-    if (token) facts.clientId = token.claims.clientId;
+    if (token) {
+      facts.clientId = token.claims.clientId;
+      identifyCaller(token.claims.organizationId);
+    }
     const introspection = bearer.kind === 'missing' ? readIntrospection(request, body) : null;
     if (!token && !introspection) throw unauthenticated(bearer.kind);
     if (introspection) boundIntrospection(introspection.prepared);
@@ -120,13 +133,20 @@ export function createEndpoint({
     const isQuery = prepared.operation.operation === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredBy(token, requestId)) || null;
     const operation = { prepared, variables, token, requestId, most, replicaLsns, signal };
-    const answering = isLong(operation)
-      ? traced('execute elsewhere', {}, () => offload.execute(operation))
-      : introspected(prepared, () => executeOperation(operation));
+    const execute = () =>
+      isLong(operation)
+        ? traced('execute elsewhere', {}, () => offload.execute(operation))
+        : introspected(prepared, () => executeOperation(operation));
+    const answering = isQuery ? execute() : inTurn(execute, signal);
     // Whatever came of a change: whoever is told of it, or asks again, shall see it.
     const answered = await answering.finally(() => isQuery || !token || queries?.changedBy(token, requestId));
     persisted.keep(parameters, claims);
     return answered;
+  };
+
+  const inTurn = async (execute: () => Promise<Answer>, signal: AbortSignal) => {
+    const release = await withoutPermit(() => writers.acquire(callerPath(), signal));
+    return execute().finally(release);
   };
 
   const read = (request: IncomingMessage, body: Buffer, claims: Claims | null): Asked => {
@@ -165,6 +185,11 @@ export function createEndpoint({
     answer(request, response).catch((error: unknown) => refuse(error, response));
   };
 }
+
+/** How many mutations of a tenant are executed at once. */
+const maxWriters = 2;
+/** Each keeps its document. */
+const maxWaitingWriters = 200;
 
 /** What a request asks for. */
 type Asked = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };

@@ -105,6 +105,8 @@ function ofDatabase(
       return { code: 'LIMIT_EXCEEDED', message: `${message}.`, limit: 'rows' };
     case '57014': // query_canceled
       return { code: 'TIMEOUT', message: 'The statement took too long and was cancelled; ask for less.' };
+    case '55P03': // lock_not_available, after lock_timeout
+      return { code: 'TIMEOUT', message: 'What would be changed is locked by another change; try again.' };
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
       return { code: 'UNAVAILABLE', message: 'The change collided with another one; try again.' };

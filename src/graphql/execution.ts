@@ -69,7 +69,8 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const { document, operation, schema } = prepared;
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
-    const settings = claims && graphSettings(claims, requestId, limits.rows);
+    const isQuery = operation.operation === 'query';
+    const settings = claims && graphSettings(claims, requestId, limits.rows, isQuery ? undefined : writerLockTimeout);
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
     let isUnfit = false;
@@ -89,7 +90,6 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       requestContext: settings ? { pgSettings: settings } : {},
     });
     const graphContext = args.contextValue as Grafast.Context;
-    const isQuery = operation.operation === 'query';
     const statements = createStatements(server, {
       token,
       // A change is carried through, since its client can no longer tell whether it was.
@@ -147,6 +147,9 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
 
   return (asked: Operation): Promise<Answer> => traced('execute', {}, () => runAnywhere(asked));
 }
+
+/** How long a mutation waits for a row that another one changes. PostgreSQL's default is without end. */
+const writerLockTimeout = '2s';
 
 const neverAborted = new AbortController().signal;
 

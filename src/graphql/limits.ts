@@ -88,7 +88,7 @@ function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operatio
       rootFields: 1,
       directives: saturated(inner.directives + directives),
       fields: saturated(inner.fields + 1),
-      connections: saturated(inner.connections + (isConnection(fieldType) ? 1 : 0)),
+      connections: saturated(inner.connections + (isConnectionType(fieldType) ? 1 : 0)),
     };
   };
 
@@ -122,4 +122,6 @@ function typeOfField(type: GraphQLNamedType | undefined, name: string): GraphQLN
   return field && getNamedType(field.type);
 }
 
-const isConnection = (type: GraphQLNamedType | undefined) => isCompositeType(type) && type.name.endsWith('Connection');
+/** By the name that the Relay specification of connections asks for. */
+export const isConnectionType = (type: GraphQLNamedType | undefined) =>
+  isCompositeType(type) && type.name.endsWith('Connection');

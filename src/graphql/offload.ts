@@ -6,9 +6,9 @@ import type { Config } from '../config.ts';
 import type { PoolSettings } from '../database/pools.ts';
 import type { ServerName } from '../database/replica.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
-import { stepAside } from '../http/aside.ts';
-import { createLimiter } from '../limiter.ts';
 import type { Log } from '../log.ts';
+import { callerPath, withoutPermit } from '../scheduling/caller.ts';
+import { createPermits } from '../scheduling/permits.ts';
 import { AccessTokenEnded } from '../token/accessTokens.ts';
 import type { Claims } from '../token/claims.ts';
 import type { Preliminary } from '../token/implicitTransaction.ts';
@@ -72,15 +72,15 @@ export type Offload = {
 /**
  * A second thread for operations that take long to plan or return much, both of which Node.js does in one go: while it is busy,
  * this thread goes on answering. It starts with the first such operation and has connections of its own. Operations wait for
- * their turn, round robin between organizations, as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do
- * those that find 64 waiting, unless their organization has less than its share of these.
+ * their turn, in fair queues, as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do
+ * those that find 64 waiting, unless their tenant has less than its share of these.
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
   // What the other thread logs was described there.
   const relayed = log.child({}, { serializers: { error: (described) => described } });
-  const limiter = createLimiter({
-    parallel: mostAtOnce,
-    waiting: mostWaiting,
+  const permits = createPermits({
+    maxHeld: mostAtOnce,
+    maxWaiting: mostWaiting,
     waitMs: settings.config.statementTimeoutMs,
     refusal: (cause) => new DatabaseUnavailable({ cause }),
   });
@@ -150,10 +150,9 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
 
   return {
     execute: (operation: Operation): Promise<Answer> =>
-      stepAside(() => {
+      withoutPermit(() => {
         const { token, signal } = operation;
-        const work = (proof: Preliminary | null) =>
-          limiter.run(() => send(operation, proof), signal, token?.claims.organizationId);
+        const work = (proof: Preliminary | null) => permits.run(callerPath(), () => send(operation, proof), signal);
         return token ? token.relyOn(work) : work(null);
       }),
     reconnect: (server) => worker?.postMessage({ reconnect: server } satisfies OffloadRequest),

@@ -1,6 +1,8 @@
 import cors from 'cors';
 import type { Handler } from './inOrder.ts';
 
+export const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+
 /**
  * Lets pages of these origins call the API from a browser (CORS), without cookies: the token is all that counts. Without
  * origins nothing is said, and browsers keep other pages out.
@@ -11,7 +13,7 @@ export function allowOrigins(origins: readonly string[]): Handler {
     origin: [...origins],
     methods: ['GET', 'POST', 'DELETE'],
     allowedHeaders: ['Authorization', 'Content-Type', 'Accept', 'X-Request-Id'],
-    exposedHeaders: ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
+    exposedHeaders,
     maxAge: 600,
   });
 }

@@ -1,23 +1,33 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { callerPath } from '../scheduling/caller.ts';
 
 /**
- * Bounds the memory of answers that are complete, but that their clients are slow to take: beyond `mostBytes` of all together, those
- * that have taken longest are disconnected, unless it is less than `patienceMs`. To be called with each response before it is
- * answered.
+ * Bounds the memory of answers that are complete, but that their clients are slow to take. Beyond `maxBytes` of all together, the tenant
+ * of which most is unread loses its connections that have taken longest, unless that is less than `graceMs`. To be called with each
+ * response before it is answered.
  */
-export function boundUnread(mostBytes: number, patienceMs: number) {
-  const unread = new Map<Socket, { readonly bytes: number; readonly since: number }>();
+export function boundUnread(maxBytes: number, graceMs: number) {
+  const unread = new Map<Socket, Unread>();
+  const bytesByTenant = new Map<string, number>();
   let bytes = 0;
 
+  const add = ({ tenant }: Unread, change: number) => {
+    bytes += change;
+    const ofTenant = (bytesByTenant.get(tenant) ?? 0) + change;
+    if (ofTenant > 0) bytesByTenant.set(tenant, ofTenant);
+    else bytesByTenant.delete(tenant);
+  };
+
   const forget = (socket: Socket) => {
-    bytes -= unread.get(socket)?.bytes ?? 0;
-    unread.delete(socket);
+    const answer = unread.get(socket);
+    if (answer && unread.delete(socket)) add(answer, -answer.bytes);
   };
 
   const disconnectSlowest = (now: number) => {
-    for (const [socket, { since }] of unread) {
-      if (bytes <= mostBytes || now - since < patienceMs) return;
+    for (const [socket, { tenant, since }] of unread) {
+      if (bytes <= maxBytes || now - since < graceMs) return;
+      if (bytesByTenant.get(tenant) !== Math.max(...bytesByTenant.values())) continue;
       forget(socket);
       socket.destroy();
     }
@@ -28,11 +38,14 @@ export function boundUnread(mostBytes: number, patienceMs: number) {
       const { socket } = response;
       // Nearly always the operating system has taken all of it.
       if (!socket?.writableLength) return;
-      const now = performance.now();
-      unread.set(socket, { bytes: socket.writableLength, since: now });
-      bytes += socket.writableLength;
+      const [tenant = ''] = callerPath();
+      const answer = { tenant, bytes: socket.writableLength, since: performance.now() };
+      unread.set(socket, answer);
+      add(answer, answer.bytes);
       response.once('close', () => forget(socket));
-      disconnectSlowest(now);
+      disconnectSlowest(answer.since);
     });
   };
 }
+
+type Unread = { readonly tenant: string; readonly bytes: number; readonly since: number };

@@ -5,6 +5,8 @@ import type { ServerResponse } from 'node:http';
  * verified, and nothing else that a client has sent.
  */
 export type RequestFacts = {
+  /** The name that the answer, the log and the database's `graph.request_id` share. */
+  requestId?: string;
   /** When it came, at the earliest, by `performance.now()`, before it waited for anything. */
   arrivedAt?: number;
   /** The GraphQL operation's kind, once its document is in order. */

@@ -1,22 +1,58 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Log } from '../log.ts';
+import { exposedHeaders } from './allowOrigins.ts';
 import { isGraphql } from './isGraphql.ts';
+import { giveRequestId } from './requestId.ts';
+import { logRequests } from './requestLog.ts';
+import { setSecurityHeaders } from './securityHeaders.ts';
+
+export type RefusalParts = { log: Log; isHttps: boolean; corsOrigins: readonly string[] };
 
 /**
- * 503 for a request that was never looked at, in the words of what it asked: of GraphQL, of OAuth (RFC 6749 section 5.2), or of
- * a page. Written without the framework, since this is what the service does most when it has no time.
+ * Load shedding's answer: 503 to a request that was not read, in the words of what it asked: of GraphQL, of OAuth (RFC 6749 section 5.2),
+ * or of a page. It has what every answer has. All headers are written at once: in an overload this is what the service does most, and through the
+ * handlers that other requests pass it would be late itself (`bench overload`).
  */
-export function refuseOverload(request: IncomingMessage, response: ServerResponse): void {
-  const { type, body } = answerFor(request);
-  response.writeHead(503, {
-    'Content-Type': `${type}; charset=utf-8`,
-    'Content-Length': Buffer.byteLength(body),
-    'Retry-After': '2',
-    'Cache-Control': 'no-store',
-    Pragma: 'no-cache',
-    // Of a large body nobody wants to read the rest, which would have to be before the next request.
-    ...(isLarge(request) && { Connection: 'close' }),
-  });
-  response.end(body);
+export function createRefusal({ log, isHttps, corsOrigins }: RefusalParts): RequestListener {
+  const logRequest = logRequests(log);
+  const securityHeaders = headersOf((response) =>
+    setSecurityHeaders(isHttps)({} as IncomingMessage, response, () => undefined),
+  );
+  return (request, response) => {
+    const { type, body } = answerFor(request);
+    const { origin = '' } = request.headers;
+    const requestId = giveRequestId(request, response);
+    logRequest(request, response, () => undefined);
+    response.writeHead(503, {
+      ...securityHeaders,
+      'X-Request-Id': requestId,
+      'Content-Type': `${type}; charset=utf-8`,
+      'Content-Length': Buffer.byteLength(body),
+      'Retry-After': '2',
+      'Cache-Control': 'no-store',
+      Pragma: 'no-cache',
+      ...(corsOrigins.length > 0 && { Vary: 'Origin' }),
+      ...(corsOrigins.includes(origin) && {
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Expose-Headers': exposedHeaders.join(),
+      }),
+      // The rest of a large body would have to be read before the next request.
+      ...(isLarge(request) && { Connection: 'close' }),
+    });
+    response.end(body);
+  };
+}
+
+/** The headers that it sets. */
+function headersOf(set: (response: ServerResponse) => void): Record<string, string> {
+  const headers: Record<string, string> = {};
+  set({
+    setHeader: (name: string, value: string) => {
+      headers[name] = value;
+    },
+    removeHeader: () => undefined,
+  } as unknown as ServerResponse);
+  return headers;
 }
 
 function answerFor(request: IncomingMessage) {

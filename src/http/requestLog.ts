@@ -9,6 +9,10 @@ import { requestIdOf } from './requestId.ts';
  */
 export function logRequests(log: Log) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    if (!log.isLevelEnabled('info')) {
+      next();
+      return;
+    }
     const startedAt = performance.now();
     const { method, url = '' } = request;
     response.once('close', () => {

@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
+import { identifyCaller } from '../scheduling/caller.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
 import type { Claims } from '../token/claims.ts';
 import { verifyBearer } from '../token/verify.ts';
@@ -24,6 +25,7 @@ export function authenticateBearer(pool: Pool): RequestHandler {
     if (!claims) throw invalidToken(bearer.kind);
     request.oauthClaims = claims;
     factsOf(response).clientId = claims.clientId;
+    identifyCaller(claims.organizationId);
     next();
   };
 }

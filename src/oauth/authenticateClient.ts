@@ -5,6 +5,7 @@ import { Strategy as ClientPasswordStrategy } from 'passport-oauth2-client-passw
 import type { Pool } from 'pg';
 import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
+import { identifyCaller } from '../scheduling/caller.ts';
 import { hashToken } from '../token/format.ts';
 import { type Application, findApplication } from './application.ts';
 import { invalidClient } from './errors.ts';
@@ -59,6 +60,9 @@ export function authenticateClient(pool: Pool): RequestHandler {
     const { clientId, secret } = readClientCredentials(request, request.body);
     const authenticated = () => {
       factsOf(response).clientId = clientId;
+      const { oauthClient } = request;
+      // A client that only says which it is may be anyone.
+      if (oauthClient?.authentication === 'secret') identifyCaller(oauthClient.application.organizationId);
       next();
     };
     if (secret === null) {

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { networkOf } from '../http/networkOf.ts';
 import { inOrganization } from './inOrganization.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle/createThrottle.ts';
@@ -26,13 +27,14 @@ export type AuthenticateUser = (organizationId: string, requestId: string, signI
  */
 export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords: Passwords): AuthenticateUser {
   return async (organizationId, requestId, { username, password, address }) => {
-    passwords.refuseIfBusy(organizationId);
+    const path = [organizationId, networkOf(address)] as const;
+    passwords.refuseIfBusy(path);
     const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
     const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
     return throttle.tryAccount(account, address, async () => {
       // No sign-in is refused before its password was verified, or the time would say why.
       const passwordHash = user && !user.disabled ? user.password_hash : null;
-      const { matches, renewedHash } = await passwords.verify(passwordHash, password, organizationId);
+      const { matches, renewedHash } = await passwords.verify(passwordHash, password, path);
       if (!matches || !user) return null;
 
       if (renewedHash !== null) {

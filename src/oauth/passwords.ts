@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
-import { stepAside } from '../http/aside.ts';
-import { createLimiter } from '../limiter.ts';
+import { withoutPermit } from '../scheduling/caller.ts';
+import { createPermits } from '../scheduling/permits.ts';
 import { temporarilyUnavailable } from './errors.ts';
 
 /** What argon2id spends on one hash (RFC 9106 section 3.1): memory in KiB, and passes over it. */
@@ -12,18 +12,21 @@ export type Passwords = {
   hash(password: string): Promise<string>;
   /**
    * Whether the password is the one that was hashed. Without a hash it takes the same time and does not match, so that
-   * the time does not say whether there is such a user. Organizations take turns.
+   * the time does not say whether there is such a user. Organizations have fair shares, and within one the addresses have.
    *
    * @throws {OAuthError} temporarily_unavailable when too many are waiting already
    */
-  verify(passwordHash: string | null, password: string, organizationId: string): Promise<Verification>;
+  verify(passwordHash: string | null, password: string, path: SignInPath): Promise<Verification>;
   /**
    * Refuses before anything else is done for a sign-in whose password could not be verified now.
    *
    * @throws {OAuthError} temporarily_unavailable when too many are waiting already
    */
-  refuseIfBusy(organizationId: string): void;
+  refuseIfBusy(path: SignInPath): void;
 };
+
+/** Where it waits for its turn. */
+export type SignInPath = readonly [organizationId: string, network: string];
 
 /** What came of it, and a hash to keep instead of one whose parameters are out of date. */
 export type Verification = { readonly matches: boolean; readonly renewedHash: string | null };
@@ -36,20 +39,20 @@ export function createPasswords({ memoryKib, passes }: PasswordCost): Passwords 
   /** The hash of no password: random bytes in place of salt and hash. */
   const hashOfNothing = `${prefix}${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
   /** Each takes its memory and up to four cores. By default the last of those that wait has its turn after about 3 s. */
-  const limiter = createLimiter({ parallel: 2, waiting: 32, refusal: temporarilyUnavailable });
+  const permits = createPermits({ maxHeld: 2, maxWaiting: 32, refusal: temporarilyUnavailable });
 
   const hashOf = (password: string) => hash(normalize(password), parameters);
   return {
     hash: hashOf,
-    verify(passwordHash, password, organizationId) {
+    verify(passwordHash, password, path) {
       const compare = async () => {
         const matches = await verify(passwordHash ?? hashOfNothing, normalize(password));
         if (!matches || passwordHash === null) return { matches: false, renewedHash: null };
         return { matches, renewedHash: passwordHash.startsWith(prefix) ? null : await hashOf(password) };
       };
-      return stepAside(() => limiter.run(compare, undefined, organizationId));
+      return withoutPermit(() => permits.run(path, compare));
     },
-    refuseIfBusy: limiter.refuseIfFull,
+    refuseIfBusy: permits.refuseIfFull,
   };
 }
 

@@ -16,10 +16,17 @@ export type TransactionSettings = {
   readonly 'graph.request_id': string;
   /** How many rows a statement may find; see app_hidden.count_row. */
   readonly 'graph.row_limit': string;
+  /** How long a statement waits for a lock, such as that of a row that another transaction changes; then it fails with SQLSTATE 55P03. */
+  readonly lock_timeout: string;
 };
 
 /** The settings of a GraphQL operation. */
-export function graphSettings(claims: Claims, requestId: string, rowLimit: number): TransactionSettings {
+export function graphSettings(
+  claims: Claims,
+  requestId: string,
+  rowLimit: number,
+  lockTimeout = withoutEnd,
+): TransactionSettings {
   return {
     role: roleOf(claims.scopes),
     'graph.organization_id': claims.organizationId,
@@ -29,8 +36,11 @@ export function graphSettings(claims: Claims, requestId: string, rowLimit: numbe
     'graph.grant_id': claims.grantId,
     'graph.request_id': requestId,
     'graph.row_limit': String(rowLimit),
+    lock_timeout: lockTimeout,
   };
 }
+
+const withoutEnd = '0';
 
 /** The settings of the OAuth server's own statements: inside one organization, or in none yet. */
 export function oauthSettings(organizationId: string | null, requestId: string): TransactionSettings {
@@ -43,6 +53,7 @@ export function oauthSettings(organizationId: string | null, requestId: string):
     'graph.grant_id': '',
     'graph.request_id': requestId,
     'graph.row_limit': '',
+    lock_timeout: withoutEnd,
   };
 }
 

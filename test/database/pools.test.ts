@@ -2,6 +2,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createPool } from '../../src/database/pools.ts';
 import { DatabaseUnavailable, isUnavailable } from '../../src/database/unavailable.ts';
 import { createLog } from '../../src/log.ts';
+import { createWaitBudget, withCaller } from '../../src/scheduling/caller.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -41,6 +42,28 @@ describe('the connections of the server', () => {
     expect(Error.isError(error)).toBe(true);
     taken.release(true);
     expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+  });
+
+  it('are there for a tenant that has none, though another one has all', async () => {
+    const pool = createTestPool({ DATABASE_POOL_SIZE: '2', DATABASE_POOL_WAIT_MS: '300' });
+    const noop = () => undefined;
+    const permit = { pause: noop, resume: noop, end: noop, moveTo: noop };
+    const connectAs = (tenant: string) =>
+      withCaller({ path: [tenant], permit, waitBudget: createWaitBudget(300), onIdentified: noop }, () =>
+        pool.connect(),
+      );
+    const busy = await Promise.all([connectAs('busy'), connectAs('busy')]);
+    const refused = expect(connectAs('busy')).rejects.toBeInstanceOf(DatabaseUnavailable);
+
+    const others = await Promise.all([connectAs('neighbour'), connectAs('another')]);
+    expect(pool.waitingCount).toBe(1);
+    await refused;
+    await expect(connectAs('neighbour')).rejects.toBeInstanceOf(DatabaseUnavailable);
+
+    for (const client of [...busy, ...others]) client.release();
+    (await connectAs('busy')).release();
+    expect(pool.totalCount).toBe(4);
     await pool.end();
   });
 

@@ -1,20 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { createAdmission } from '../../src/http/admission.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
+import { createAdmission } from '../../src/scheduling/admission.ts';
+import { createWaitBudget, withCaller } from '../../src/scheduling/caller.ts';
 import { until } from '../support/until.ts';
 
 /** More than the operating system takes of a client that reads nothing. */
 const large = Buffer.alloc(16_000_000, 'x');
 
-const readNothing = (port: number, count = 1): Socket[] => {
+const readNothing = (port: number, count = 1, path = '/unread'): Socket[] => {
   const sockets = Array.from({ length: count }, () =>
     connect(port, '127.0.0.1')
       .on('error', () => undefined)
       .pause(),
   );
-  for (const socket of sockets) socket.write(requestFor('/unread'));
+  for (const socket of sockets) socket.write(requestFor(path));
   return sockets;
 };
 
@@ -26,18 +27,18 @@ const lengthOf = async (port: number, path = '/') => {
 };
 
 test('clients that never take their answers keep nobody else out', async () => {
-  const admit = createAdmission({
-    mostAtOnce: 32,
-    mostWaiting: 100,
-    waitMs: 2000,
-    isDatabaseBusy: () => false,
-    onOverload: () => undefined,
-  });
+  const admit = createAdmission({ connections: 21, maxWaiting: 100, waitMs: 2000, onOverload: () => undefined });
   let answered = 0;
-  const server = createServer((request, response) => {
-    admit(request, response, () => {
-      answered++;
-      response.end(large);
+  const server = createServer((_request, response) => {
+    admit({
+      path: ['tenant'],
+      hasLeft: () => response.closed,
+      refuse: () => response.destroy(),
+      begin(permit) {
+        response.once('prefinish', permit.end);
+        answered++;
+        response.end(large);
+      },
     });
   });
   server.listen(0, '127.0.0.1');
@@ -88,9 +89,31 @@ describe('the HTTP server', () => {
     for (const socket of [slowest, ...slow]) socket?.destroy();
   });
 
+  it('disconnects those of the tenant of which most is unread, and not one that is slower', async () => {
+    const noop = () => undefined;
+    const permit = { pause: noop, resume: noop, end: noop, moveTo: noop };
+    answer = (response) => {
+      const caller = { path: [response.req.url ?? ''], permit, waitBudget: createWaitBudget(0), onIdentified: noop };
+      withCaller(caller, () => response.end(large));
+    };
+    const [neighbour] = readNothing(server.port, 1, '/neighbour');
+    await until(() => received.length === 1);
+    const busy = readNothing(server.port, 20, '/busy');
+    await until(async () => {
+      await lengthOf(server.port);
+      return unread().reduce((sum, length) => sum + length) < 64_000_000;
+    });
+
+    const isDisconnected = (path: string) =>
+      received.filter(({ request }) => request.url === path).map(({ request }) => request.socket.destroyed);
+    expect(isDisconnected('/neighbour')).toEqual([false]);
+    expect(isDisconnected('/busy')).toContain(true);
+    for (const socket of [neighbour, ...busy]) socket?.destroy();
+  });
+
   it('disconnects nobody who reads, however many they are', async () => {
     // Together more than may be unread, beyond what the operating system takes.
-    const readers = 12;
+    const readers = 6;
     answer = (response) => response.end(large);
 
     const lengths = await Promise.all(Array.from({ length: readers }, () => lengthOf(server.port)));

@@ -32,8 +32,9 @@ beforeEach(async () => {
   client = await pool.connect();
 });
 afterEach(async () => {
-  expect(await leftovers(client)).toEqual(nothingLeft);
+  const left = await leftovers(client);
   client.release();
+  expect(left).toEqual(nothingLeft);
 });
 afterAll(async () => {
   await pool.end();
@@ -51,13 +52,14 @@ const settings: TransactionSettings = {
   'graph.grant_id': '018f0000-0000-7000-8000-000000000003',
   'graph.request_id': 'request-1',
   'graph.row_limit': '10000',
+  lock_timeout: '3s',
 };
 
 const run = (statement: Statement, connection = client) => queryInImplicitTransaction(connection, settings, statement);
 
-const claims = Object.keys(settings).filter((name) => name !== 'role');
+const names = Object.keys(settings).filter((name) => name !== 'role');
 const state = `select current_user::text as role,
-  ${claims.map((name) => `coalesce(current_setting('${name}', true), '') as "${name}"`).join(', ')}`;
+  ${names.map((name) => `coalesce(current_setting('${name}', true), '') as "${name}"`).join(', ')}`;
 
 /** What somebody would find who used the connection next. */
 async function leftovers(connection: PoolClient): Promise<unknown> {
@@ -66,7 +68,8 @@ async function leftovers(connection: PoolClient): Promise<unknown> {
 }
 
 const nothingLeft = {
-  ...Object.fromEntries(claims.map((name) => [name, ''])),
+  ...Object.fromEntries(names.map((name) => [name, ''])),
+  lock_timeout: '0',
   role: expect.any(String),
   isItself: true,
 };

@@ -1,11 +1,11 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { stepAside } from '../../http/aside.ts';
-import { createKeyedLimiter } from '../../limiter.ts';
+import { networkOf, siteOf } from '../../http/networkOf.ts';
+import { withoutPermit } from '../../scheduling/caller.ts';
+import { createPermits } from '../../scheduling/permits.ts';
 import { subkey } from '../../secrets.ts';
 import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequests } from '../errors.ts';
 import { type Count, createCounter } from './counter.ts';
-import { networkOf, siteOf } from './networkOf.ts';
 
 /** Who tries too often waits (contract section 5, first row), whichever server of one database is asked. */
 export type Throttle = {
@@ -71,7 +71,13 @@ export function createThrottle(
   const failuresAnywhere = ofAccounts('failures_of_account', 5 * limits.failuresPerAccount);
   const name = 'sign_ins_of_account_and_address';
   const signedIn = createCounter({ pool, key, name, limit: 1, windowSeconds: knownSeconds, inMemory: false });
-  const inTurn = createKeyedLimiter({ parallel: 2, waiting: 32, refusal: temporarilyUnavailable });
+  const tries = createPermits({
+    maxHeld: Number.POSITIVE_INFINITY,
+    maxHeldByTenant: 2,
+    maxWaiting: 1000,
+    maxWaitingOfTenant: 32,
+    refusal: temporarilyUnavailable,
+  });
   /** @throws {OAuthError} 429 when one of them is too many; to come again when none is */
   const refuse = (counts: Partial<Record<ThrottledBy, Count>>): void => {
     const exceeded = Object.entries(counts).filter(([, { tooMany }]) => tooMany) as [ThrottledBy, Count][];
@@ -140,11 +146,11 @@ export function createThrottle(
     tryAccount: async (account, address, attempt) => {
       const here = `${account} ${networkOf(address)}`;
       const begun = Promise.withResolvers<void>();
-      const trying = inTurn.run(here, () => {
+      const trying = tries.run([here], () => {
         begun.resolve();
         return attemptCounted(account, here, attempt);
       });
-      await stepAside(() => Promise.race([begun.promise, trying]));
+      await withoutPermit(() => Promise.race([begun.promise, trying]));
       return trying;
     },
   };

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { createAdmission } from '../../src/http/admission.ts';
-import { stepAside } from '../../src/http/aside.ts';
+import { createRefusal } from '../../src/http/refuseOverload.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
+import { createLog } from '../../src/log.ts';
+import { createAdmission, type Permit } from '../../src/scheduling/admission.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
 describe('admission', () => {
@@ -10,7 +11,7 @@ describe('admission', () => {
   let server: HttpServer;
   let agent: Agent;
   let admit: ReturnType<typeof createAdmission>;
-  let isDatabaseBusy: boolean;
+  let permits: Map<string, Permit>;
   /** Those that were let in and have no answer yet, by their paths. */
   let admitted: Map<string, ServerResponse>;
   /** The responses to all requests that have come, by their paths in the order in which they came. */
@@ -35,9 +36,9 @@ describe('admission', () => {
     admitted = new Map();
     overloads = [];
     underWay = [];
-    isDatabaseBusy = false;
+    permits = new Map();
     agent = new Agent({ keepAlive: true });
-    admit = admitWith({ mostWaiting: 2 });
+    admit = admitWith({ maxWaiting: 2 });
     arrived = new Map();
     arrivedWhenAdmitted = [];
     waitedMs = new Map();
@@ -55,11 +56,18 @@ describe('admission', () => {
       });
       const arrive = () => {
         arrived.set(path, response);
-        admit(request, response, (ms) => {
-          arrivedWhenAdmitted.push(arrived.size);
-          waitedMs.set(path, ms);
-          admitted.set(path, response);
-          whenAdmitted(response);
+        admit({
+          path: [path.startsWith('/neighbour') ? 'neighbour' : 'tenant'],
+          hasLeft: () => response.closed,
+          refuse: () => refuse(request, response),
+          begin(permit, ms) {
+            response.once('close', permit.end);
+            permits.set(path, permit);
+            arrivedWhenAdmitted.push(arrived.size);
+            waitedMs.set(path, ms);
+            admitted.set(path, response);
+            whenAdmitted(response);
+          },
         });
       };
       if (hold) hold(path, arrive);
@@ -146,8 +154,8 @@ describe('admission', () => {
   });
 
   it('serves those who ask again at once, when they can be served', async () => {
-    // A quarter of the others' 32, so that it takes a quarter of the requests: of 10 clients there are always some too many.
-    admit = admitWith({ mostAtOnce: 8, mostWaiting: 2 });
+    // 8 are let in at once, and 5 in an overload: of 10 clients there are always some too many.
+    admit = admitWith({ connections: 5, maxWaiting: 5 });
     whenAdmitted = (response) => clock.setTimeout(() => response.end(), 50);
     await fill(8);
     let isOver = false;
@@ -169,27 +177,6 @@ describe('admission', () => {
     // Until it was tried, and another second.
     expect(elapsedMs).toBeGreaterThan(5000);
     expect(elapsedMs).toBeLessThan(6100);
-  });
-
-  it('speaks GraphQL to clients of GraphQL, and plainly to people', async () => {
-    await fill();
-    const paths = ['/graphql', '/GraphQL/?query=x', 'http://x/graphql', '/graphqlx', '/oauth/authorize'];
-    const accepts = ['application/graphql-response+json', '*/*', '*/*', '*/*', 'text/html'];
-
-    const sent = paths.map((path, index) => send(path, { Accept: accepts[index] ?? '' }));
-    const refused = await passUntilAnswered(sent);
-
-    const error = { message: expect.any(String), extensions: { code: 'UNAVAILABLE' } };
-    expect(refused.map(({ headers }) => headers['content-type'])).toEqual([
-      'application/graphql-response+json; charset=utf-8',
-      'application/json; charset=utf-8',
-      'application/json; charset=utf-8',
-      'application/json; charset=utf-8',
-      'text/plain; charset=utf-8',
-    ]);
-    expect(refused.slice(0, 3).map(({ body }) => JSON.parse(body))).toEqual(Array(3).fill({ errors: [error] }));
-    expect(JSON.parse(refused[3]?.body ?? '')).toMatchObject({ error: 'temporarily_unavailable' });
-    expect(refused[4]?.body).toContain('try again later');
   });
 
   it('serves the newest first in an overload', async () => {
@@ -220,19 +207,19 @@ describe('admission', () => {
     expect(answer?.status).toBe(200);
   });
 
-  it('serves a crowd that has just come newest first, and all of it', async () => {
-    const crowd = Array.from({ length: 70 }, (_, index) => `/crowd-${index}`);
-    admit = admitWith({ mostWaiting: 200 });
+  it('serves a burst in the order in which it came, and all of it', async () => {
+    const burst = Array.from({ length: 300 }, (_, index) => `/burst-${index}`);
+    admit = admitWith({ maxWaiting: 300 });
     await fill();
     arrived.clear();
 
-    const sent = await sendTogether(crowd);
-    const lastArrived = [...arrived.keys()].at(-1);
+    const sent = await sendTogether(burst);
+    const order = [...arrived.keys()];
     answerAll();
     const answers = await Promise.all(sent);
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect([...admitted.keys()][32]).toBe(lastArrived);
+    expect([...admitted.keys()].slice(32)).toEqual(order);
     expect(overloads).toEqual([]);
   });
 
@@ -258,31 +245,95 @@ describe('admission', () => {
     expect(await comeTogether()).toEqual([false, false]);
   });
 
-  it('lets nobody in during an overload while the database has no connection left', async () => {
-    const sent = await fill();
-    const waiting = await sendTogether(['/first', '/second', '/third']);
-    expect(overloads).toEqual([null]);
-    isDatabaseBusy = true;
+  it('lets in others while a request pauses, and counts it once when its client leaves meanwhile', async () => {
+    await fill();
+    for (const path of ['/1', '/2']) permits.get(path)?.pause();
+    permits.get('/2')?.pause();
+    const [first, second, third] = ['/first', '/second', '/third'].map((path) => send(path));
+    await until(() => arrived.size === 35 && admitted.size === 34);
 
-    for (const response of admitted.values()) response.end();
-    await Promise.all(sent);
+    admitted.get('/1')?.end();
+    await until(() => closed.has('/1'));
+    permits.get('/1')?.resume();
+    permits.get('/2')?.resume();
+    permits.get('/2')?.resume();
+    await stays(() => admitted.size === 34);
 
-    const answers = await passUntilAnswered(waiting);
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    // There are 33 in: of these two have to be answered until the next is let in.
+    const [one, other] = [...admitted.keys()].filter((path) => /^.\w+$/.test(path)).slice(-2);
+    admitted.get(one ?? '')?.end();
+    await stays(() => admitted.size === 34);
+    admitted.get(other ?? '')?.end();
+    await until(() => admitted.size === 35);
+    answerAll();
+    await Promise.all([first, second, third]);
   });
 
-  it('lets others in for whoever waits for another thread', async () => {
+  it("serves another tenant during a tenant's overload, first and without refusing it", async () => {
+    admit = admitWith({ maxWaiting: 4 });
     await fill();
-    const elsewhere = Promise.withResolvers<void>();
-    const aside = stepAside(() => elsewhere.promise);
+    const neighbours = ['/neighbour-1', '/neighbour-2'];
 
+    const sent = await sendTogether(['/a', '/b', '/c', ...neighbours, '/d']);
+    await until(() => admitted.size === 33);
+    expect([...admitted.keys()].at(-1)).toMatch('/neighbour');
+    await clock.advance(10);
+    whenAdmitted = (response) => response.end();
+    for (const response of admitted.values()) response.end();
+    const answers = await passUntilAnswered(sent);
+
+    expect(answers.slice(3, 5).map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[0]?.status).toBe(503);
+    expect(overloads).toEqual([null]);
+  });
+
+  it('lets in a tenant that has none in, though another one fills it', async () => {
+    await fill();
+
+    const sent = await sendTogether(['/neighbour-1', '/neighbour-2', '/next']);
+    await stays(() => admitted.size === 33);
+
+    expect([...admitted.keys()].at(-1)).toBe('/neighbour-1');
+    // It has fewer in than the other, whose request came as early.
+    admitted.get('/1')?.end();
+    await stays(() => admitted.size === 33);
+    admitted.get('/2')?.end();
+    await until(() => admitted.size === 34);
+    expect([...admitted.keys()].at(-1)).toBe('/neighbour-2');
+    answerAll();
+    await Promise.all(sent);
+  });
+
+  it('keeps those that wait when a request of their tenant goes on after a pause', async () => {
+    const first = send('/first');
+    await until(() => admitted.has('/first'));
+    permits.get('/first')?.pause();
+    const sent = await sendTogether(Array.from({ length: 32 }, (_, index) => `/${index}`));
+    await until(() => admitted.size === 33);
     const late = send('/late');
-    await until(() => admitted.has('/late'));
+    await until(() => arrived.has('/late'));
+    permits.get('/first')?.resume();
 
-    admitted.get('/late')?.end();
-    elsewhere.resolve();
-    await aside;
-    expect((await late).status).toBe(200);
+    admitted.get('/1')?.end();
+    await stays(() => !admitted.has('/late'));
+    admitted.get('/first')?.end();
+    await until(() => admitted.has('/late'));
+    answerAll();
+    await Promise.all([first, late, ...sent]);
+  });
+
+  it('charges a request to a tenant that is known later', async () => {
+    await fill();
+    for (const path of ['/1', '/2', '/3']) permits.get(path)?.moveTo(['neighbour']);
+    const sent = await sendTogether(['/next', '/neighbour']);
+
+    admitted.get('/4')?.end();
+    await until(() => admitted.size === 33);
+
+    // It has 3 in by now, and the other 28.
+    expect([...admitted.keys()].at(-1)).toBe('/neighbour');
+    answerAll();
+    await Promise.all(sent);
   });
 
   it('forgets those that have left', async () => {
@@ -303,36 +354,20 @@ describe('admission', () => {
     expect(admitted.has('/gone')).toBe(false);
   });
 
-  it('does not read on when the body of a refused request is large', async () => {
-    await fill();
-    const small = { 'Content-Length': '2' };
-    const large = { 'Content-Length': '1000000' };
-
-    const sent = [send('/graphql', large, 'x'), send('/graphql', small, '{}'), send('/c')];
-    const refused = await passUntilAnswered(sent);
-
-    expect(refused.map(({ headers }) => headers.connection)).toEqual(['close', 'keep-alive', 'keep-alive']);
-  });
-
-  function admitWith({ mostAtOnce = 32, mostWaiting }: { mostAtOnce?: number; mostWaiting: number }) {
+  /** With so many connections 32 are let in at once, unless said. */
+  function admitWith({ connections = 21, maxWaiting }: { connections?: number; maxWaiting: number }) {
     // An overload may last longer than its test.
     const heard = overloads;
     return createAdmission(
-      {
-        mostAtOnce,
-        mostWaiting,
-        waitMs: 1000,
-        isDatabaseBusy: () => isDatabaseBusy,
-        onOverload: ({ refused }) => heard.push(refused),
-      },
+      { connections, maxWaiting, waitMs: 1000, onOverload: ({ refused = null }) => heard.push(refused) },
       clock,
     );
   }
 
   /** As many as are let in at once. */
-  async function fill(mostAtOnce = 32): Promise<Promise<Received>[]> {
-    const sent = await sendTogether(Array.from({ length: mostAtOnce }, (_, index) => `/${index}`));
-    await until(() => admitted.size === mostAtOnce);
+  async function fill(count = 32): Promise<Promise<Received>[]> {
+    const sent = await sendTogether(Array.from({ length: count }, (_, index) => `/${index}`));
+    await until(() => admitted.size === count);
     return sent;
   }
 
@@ -409,6 +444,8 @@ describe('admission', () => {
     };
   }
 });
+
+const refuse = createRefusal({ log: createLog('silent'), isHttps: false, corsOrigins: [] });
 
 type Received = { status: number; headers: IncomingMessage['headers']; body: string; tookMs: number };
 

@@ -1,4 +1,4 @@
-import { networkOf, siteOf } from '../../../src/oauth/throttle/networkOf.ts';
+import { networkOf, siteOf } from '../../src/http/networkOf.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

@@ -1,0 +1,45 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { isGraphql } from './isGraphql.ts';
+import { networkOf } from './networkOf.ts';
+
+/**
+ * In which flow a request waits, before its credential is verified: that of the organization for which the same credential was verified
+ * the last time; otherwise that of its address, among all strangers, who are one tenant together. Requests for tokens and pages are
+ * apart from them.
+ *
+ * @param trustedProxies how many reverse proxies in front are believed about the client's address
+ */
+export function createTenants(trustedProxies: number) {
+  const organizations = new LRUCache<string, string>({ max: maxRemembered });
+  // Of a scheme there are many spellings.
+  const keyOf = ({ headers: { authorization } }: IncomingMessage) =>
+    authorization && hash('sha256', authorization.replace(/^\S+ +/, ''));
+  return {
+    pathOf(request: IncomingMessage): readonly string[] {
+      const key = keyOf(request);
+      const organizationId = key && organizations.get(key);
+      if (organizationId) return [organizationId];
+      return [isGraphql(request) ? 'strangers' : 'sign-in', networkOf(addressOf(request, trustedProxies))];
+    },
+    remember(request: IncomingMessage, organizationId: string): void {
+      const key = keyOf(request);
+      if (key) organizations.set(key, organizationId);
+    },
+    /** Its credential is not verified any more. */
+    forget(request: IncomingMessage): void {
+      const key = keyOf(request);
+      if (key) organizations.delete(key);
+    },
+  };
+}
+
+/** As express' `request.ip`. */
+function addressOf({ socket, headers }: IncomingMessage, trustedProxies: number): string {
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
+  const addresses = [socket.remoteAddress ?? '', ...forwarded.filter(Boolean).reverse()];
+  return addresses[Math.min(trustedProxies, addresses.length - 1)]?.trim() ?? '';
+}
+
+const maxRemembered = 10_000;

@@ -1,0 +1,104 @@
+/**
+ * Hierarchical max-min fair queueing: a free permit goes to the waiting flow that holds the fewest.
+ *
+ * Of flows that hold as many, the one that has held permits for the shortest time is next: start-time fair queueing, whose cost is
+ * that time, since it is measured and not estimated. A flow that comes back after a rest starts at the time of the flow that was
+ * served last, so that a rest saves up nothing. Flows are leaves of a tree: those of one branch share what the branch gets.
+ *
+ * P. Goyal, H. M. Vin, H. Cheng, Start-time fair queueing, SIGCOMM 1996; J. C. R. Bennett, H. Zhang, Hierarchical packet fair
+ * queueing algorithms, SIGCOMM 1996.
+ */
+export class Flow<Item> {
+  readonly path: readonly string[];
+  /** What waits, the oldest first; only a leaf has any. */
+  readonly queue = new Set<Item>();
+  /** In this flow and below it. */
+  waiting = 0;
+  /** Permits, in this flow and below it. */
+  held = 0;
+  readonly #parent: Flow<Item> | null;
+  readonly #children = new Map<string, Flow<Item>>();
+  /** For how many milliseconds it has held permits, beginning with its start time. */
+  #usedMs: number;
+  /** The start time of a flow below that comes now: what the one that was served last had used. */
+  #startMs = 0;
+
+  constructor(path: readonly string[] = [], parent: Flow<Item> | null = null) {
+    this.path = path;
+    this.#parent = parent;
+    this.#usedMs = parent ? parent.#startMs : 0;
+  }
+
+  /** The flow below the root that this one is a part of. */
+  get tenant(): Flow<Item> {
+    return this.#parent && this.path.length > 1 ? this.#parent.tenant : this;
+  }
+
+  /** Those below in which something waits. */
+  get waitingFlows(): Flow<Item>[] {
+    return this.waiting === 0 ? [] : [...this.#children.values()].filter(({ waiting }) => waiting > 0);
+  }
+
+  /** How many of those below hold permits. */
+  get holding(): number {
+    return [...this.#children.values()].filter(({ held }) => held > 0).length;
+  }
+
+  /** The flow at a path from here; one that neither waits nor holds is not kept. */
+  at(path: readonly string[]): Flow<Item> {
+    return path.reduce<Flow<Item>>((flow, key) => flow.#children.get(key) ?? new Flow([...flow.path, key], flow), this);
+  }
+
+  /** The leaf that is next, of those that may be. */
+  next(mayBe: (leaf: Flow<Item>) => boolean): Flow<Item> | null {
+    if (this.queue.size > 0) return mayBe(this) ? this : null;
+    for (const flow of this.waitingFlows.sort((one, other) => one.#compare(other))) {
+      const leaf = flow.next(mayBe);
+      if (leaf) return leaf;
+    }
+    return null;
+  }
+
+  /** The flows below in which something waits, without those above them. */
+  *leaves(): Generator<Flow<Item>> {
+    if (this.queue.size > 0) yield this;
+    for (const flow of this.waitingFlows) yield* flow.leaves();
+  }
+
+  enqueue(item: Item): void {
+    this.queue.add(item);
+    this.#add('waiting', 1);
+  }
+
+  /** @returns whether the item waited */
+  dequeue(item: Item): boolean {
+    const hasWaited = this.queue.delete(item);
+    if (hasWaited) this.#add('waiting', -1);
+    return hasWaited;
+  }
+
+  /** Takes a permit. */
+  hold(): void {
+    for (let flow: Flow<Item> = this; flow.#parent; flow = flow.#parent) flow.#parent.#startMs = flow.#usedMs;
+    this.#add('held', 1);
+  }
+
+  /** Gives a permit back that was held for so long. */
+  release(heldMs: number): void {
+    for (let flow: Flow<Item> | null = this; flow; flow = flow.#parent) flow.#usedMs += heldMs;
+    this.#add('held', -1);
+  }
+
+  #compare(other: Flow<Item>): number {
+    return this.held - other.held || this.#usedMs - other.#usedMs;
+  }
+
+  #add(count: 'waiting' | 'held', change: number): void {
+    this[count] += change;
+    if (!this.#parent) return;
+    const key = this.path.at(-1) ?? '';
+    if (this.waiting + this.held === 0) this.#parent.#children.delete(key);
+    else this.#parent.#children.set(key, this);
+    this.#parent.#add(count, change);
+  }
+}

@@ -1,0 +1,114 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { Flow } from './Flow.ts';
+
+export type PermitLimits = {
+  readonly maxHeld: number;
+  /** How many of them one tenant may hold; all unless said. */
+  readonly maxHeldByTenant?: number;
+  /** How many more there are for tenants that hold none, so that the first permit of one waits for no other. */
+  readonly reserve?: number;
+  /** How many may wait; beyond, a flow may still have its share of these, and one at least. */
+  readonly maxWaiting: number;
+  /** Of one tenant; as many unless said. */
+  readonly maxWaitingOfTenant?: number;
+  /** In milliseconds; without end when it is left out. */
+  readonly waitMs?: number;
+  readonly refusal: (cause?: unknown) => Error;
+};
+
+export type Permits = {
+  /** How many wait for one. */
+  readonly waiting: number;
+  /**
+   * Resolves to what gives the permit back, at once or when it is the flow's turn. Rejects with the refusal: at once when too many
+   * wait, later when the wait is too long or `signal` aborts.
+   *
+   * @param path of the flow, the tenant first
+   */
+  acquire(path: readonly string[], signal?: AbortSignal): Promise<() => void>;
+  /** Does a work with a permit. */
+  run<T>(path: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Throws the refusal when too many wait for one more of this flow. */
+  refuseIfFull(path: readonly string[]): void;
+};
+
+/** A concurrency limit with a fair queue, see {@link Flow}; of one flow, what came first begins first. */
+export function createPermits(
+  {
+    maxHeld,
+    maxHeldByTenant = maxHeld,
+    reserve = 0,
+    maxWaiting,
+    maxWaitingOfTenant = maxWaiting,
+    waitMs,
+    refusal,
+  }: PermitLimits,
+  clock: Clock = systemClock,
+): Permits {
+  const root = new Flow<() => void>();
+
+  const isFree = ({ tenant: { held } }: Flow<() => void>) =>
+    held < maxHeldByTenant && (root.held < maxHeld || (held === 0 && root.held < maxHeld + reserve));
+
+  const refuseIfFull = (path: readonly string[]) => {
+    const flow = root.at(path);
+    const { tenant } = flow;
+    if (isFree(flow) || (root.waiting < maxWaiting && tenant.waiting < maxWaitingOfTenant)) return;
+    const ofTenant = Math.min(maxWaitingOfTenant, maxWaiting / Math.max(1, root.waitingFlows.length));
+    const ofFlow = ofTenant / Math.max(1, tenant.waitingFlows.length);
+    if (flow.waiting >= Math.max(1, Math.floor(ofFlow))) throw refusal();
+  };
+
+  const hold = (flow: Flow<() => void>) => {
+    flow.hold();
+    const since = clock.now();
+    return () => {
+      flow.release(clock.now() - since);
+      // In the same turn of the event loop, so that what comes later cannot take it.
+      const [begin] = root.next(isFree)?.queue ?? [];
+      begin?.();
+    };
+  };
+
+  const wait = (flow: Flow<() => void>, signal: AbortSignal | undefined) =>
+    new Promise<() => void>((resolve, reject) => {
+      const end = () => {
+        flow.dequeue(begin);
+        clearTimer?.();
+        signal?.removeEventListener('abort', leave);
+      };
+      const leave = () => {
+        end();
+        reject(refusal(signal?.reason));
+      };
+      const begin = () => {
+        resolve(hold(flow));
+        end();
+      };
+      flow.enqueue(begin);
+      const clearTimer = waitMs === undefined ? null : clock.setTimeout(leave, waitMs);
+      if (signal?.aborted) leave();
+      else signal?.addEventListener('abort', leave);
+    });
+
+  const acquire: Permits['acquire'] = async (path, signal) => {
+    refuseIfFull(path);
+    const flow = root.at(path);
+    return isFree(flow) ? hold(flow) : wait(flow, signal);
+  };
+  return {
+    get waiting() {
+      return root.waiting;
+    },
+    acquire,
+    refuseIfFull,
+    async run(path, work, signal) {
+      const release = await acquire(path, signal);
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
+  };
+}

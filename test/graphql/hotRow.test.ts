@@ -1,0 +1,69 @@
+import { until } from '../support/until.ts';
+import {
+  ask,
+  createTenant,
+  createUser,
+  expectErrors,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from './support.ts';
+
+/** Many writers of one row, which another transaction holds. */
+describe('a hot row', () => {
+  let graph: OwnGraphTest;
+  let tenant: Tenant;
+  let neighbour: Tenant;
+  beforeAll(async () => {
+    graph = await startGraphTest({ DATABASE_POOL_SIZE: '3' });
+    tenant = await createTenant(graph);
+    neighbour = await createTenant(graph);
+  });
+  afterAll(() => graph.stop());
+
+  const waitingForLocks = async () => {
+    const { rows } = await graph.database.owner.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows.length;
+  };
+
+  it('lets two writers of a tenant wait in PostgreSQL, for two seconds, and keeps no other tenant waiting', async () => {
+    const user = await createUser(tenant);
+    const rename = (fullName: string) =>
+      ask(
+        graph,
+        tenant.app,
+        `mutation { userUpdate(id: "${user.id}", fullName: "${fullName}") { user { fullName } } }`,
+      );
+    const holder = await graph.database.owner.connect();
+    await holder.query('begin');
+    await holder.query('select from app_public.users where id = $1 for update', [user.uuid]);
+    const since = performance.now();
+
+    const writing = Array.from({ length: 8 }, (_, index) => rename(`Grace ${index}`));
+    await until(async () => (await waitingForLocks()) === 2);
+    expect(await read(graph, neighbour.app, '{ app { name } }')).toEqual({ app: { name: 'Acme Backend' } });
+    expect(await waitingForLocks()).toBe(2);
+
+    const [first] = await Promise.race(writing.map(async (answer) => [await answer]));
+    if (!first) throw new Error('There is no answer.');
+    expectErrors(first, { userUpdate: null }, { code: 'TIMEOUT', path: ['userUpdate'] });
+    expect(performance.now() - since).toBeGreaterThan(1900);
+    await holder.query('rollback');
+    holder.release();
+    const answers = await Promise.all(writing);
+
+    // What has waited for its turn meanwhile is told to come again, or is done.
+    for (const { status, body } of answers) {
+      const { errors } = body as { errors?: { extensions: { code: string } }[] };
+      expect(['200 done', '200 TIMEOUT', '503 UNAVAILABLE']).toContain(
+        `${status} ${errors?.[0]?.extensions.code ?? 'done'}`,
+      );
+    }
+    expect(await rename('Grace Hopper')).toMatchObject({
+      body: { data: { userUpdate: { user: { fullName: 'Grace Hopper' } } } },
+    });
+  });
+});
