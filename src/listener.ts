@@ -56,12 +56,10 @@ export function createListener({ answer, refuse, config, metrics, log }: Listene
   };
 }
 
-/** A client that is slow to send a body keeps no other request waiting. */
+/** A client that is slow to send a body keeps no other request waiting. What has read it waits for its turn again. */
 function pauseUntilRead(permit: Permit, request: IncomingMessage): void {
   setImmediate(() => {
     // A body that comes together with its headers is there by now.
-    if (request.complete) return;
-    permit.pause();
-    request.once('end', permit.resume);
+    if (!request.complete) permit.pause();
   });
 }

@@ -9,7 +9,7 @@ import { DatabaseUnavailable, isTemporary } from '../database/unavailable.ts';
 import { factsOf, type RequestFacts } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
-import { callerPath, identifyCaller, withoutPermit } from '../scheduling/caller.ts';
+import { callerPath, identifyCaller, resumeInTurn, withoutPermit } from '../scheduling/caller.ts';
 import { createPermits } from '../scheduling/permits.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
@@ -83,6 +83,7 @@ export function createEndpoint({
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     negotiate(request, response);
     const body = await readBody(request, response);
+    await resumeInTurn();
     const received = { request, body, requestId: requestIdOf(response), signal: untilClosed(response) };
     const facts = factsOf(response);
     const answered = await performAsHolder(received, facts).catch((error: unknown) => {

@@ -5,6 +5,7 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
+import { resumeInTurn } from '../scheduling/caller.ts';
 import { invalidRequest, OAuthError } from './errors.ts';
 import { type Form, parseForm } from './form.ts';
 
@@ -63,8 +64,14 @@ export function readParameters(elsewhere: Elsewhere = () => null): (RequestHandl
 
 /** Reads a body of at most 56 KiB, for {@link bodyOf}. */
 export function readBody(): (RequestHandler | ErrorRequestHandler)[] {
-  return [express.raw({ type: () => true, limit: '56kb', inflate: false }), explainUnreadable];
+  const raw = express.raw({ type: () => true, limit: '56kb', inflate: false });
+  return [raw, goOnInTurn, explainUnreadable];
 }
+
+const goOnInTurn: RequestHandler = async (_request, _response, next) => {
+  await resumeInTurn();
+  next();
+};
 
 /** Where the parameters are when they are not in the body, and the one credential that may be in the query then. */
 export type Elsewhere = (body: Form, query: Form) => { form: Form; credential: string } | null;

@@ -24,7 +24,15 @@ export type Waiting = {
 };
 
 /** What a request holds until its end. It pauses while it waits for what is not of this thread: then others are served. */
-export type Permit = { pause(): void; resume(): void; end(): void; moveTo(path: readonly string[]): void };
+export type Permit = {
+  pause(): void;
+  /** At once: to be called where those that may are few. */
+  resume(): void;
+  /** Resolves when it is the request's turn again. One that waits for too long is refused, and then this is never settled. */
+  resumeInTurn(): Promise<void>;
+  end(): void;
+  moveTo(path: readonly string[]): void;
+};
 
 /**
  * Load shedding with fair queueing (see {@link Flow}), controlled delay and adaptive LIFO.
@@ -79,12 +87,12 @@ export function createAdmission(
         admitSoon();
       });
     }
-    const permit = hold(request.path);
+    const permit = hold(request);
     flow.dequeue(request);
     request.begin(permit, clock.now() - request.since);
   };
 
-  const hold = (pathThen: readonly string[]): Permit => {
+  const hold = ({ path: pathThen, refuse }: Queued): Permit => {
     let path = pathThen;
     let flow = root.at(path);
     let since = clock.now();
@@ -103,11 +111,18 @@ export function createAdmission(
       // Not from within what is answering.
       process.nextTick(admitSoon);
     };
+    const resume = () => {
+      if (!hasEnded && --pauses === 0) take();
+    };
     take();
     return {
       pause,
-      resume() {
-        if (!hasEnded && --pauses === 0) take();
+      resume,
+      async resumeInTurn() {
+        if (hasEnded || pauses === 0) return;
+        const permit = await new Promise<Permit>((begin) => enqueue({ path, hasLeft: () => hasEnded, begin, refuse }));
+        permit.end();
+        resume();
       },
       end() {
         hasEnded = true;
@@ -179,7 +194,7 @@ export function createAdmission(
     overloads.set(nameOf(flow), { shedsUntil: clock.now() + probeMs, endsAt: clock.now() + calmMs });
   };
 
-  return (request) => {
+  const enqueue = (request: Waiting) => {
     const queued = { ...request, since: clock.now() };
     const flow = root.at(request.path);
     flow.enqueue(queued);
@@ -190,6 +205,7 @@ export function createAdmission(
     const [oldest = queued] = flow.queue;
     if (flow.waiting > maxWaitingInOverload) refuse(flow, oldest);
   };
+  return enqueue;
 }
 
 type Queued = Waiting & { readonly since: number };

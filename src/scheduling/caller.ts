@@ -35,6 +35,9 @@ export function identifyCaller(organizationId: string): void {
   caller.onIdentified(organizationId);
 }
 
+/** Waits for the request's turn again when its permit was paused while its body was read. */
+export const resumeInTurn = async (): Promise<void> => callers.getStore()?.permit.resumeInTurn();
+
 /** Does what needs neither this thread nor its connections, such as waiting for another thread, without the request's permit. */
 export async function withoutPermit<T>(work: () => Promise<T>): Promise<T> {
   const permit = callers.getStore()?.permit;

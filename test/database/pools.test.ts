@@ -48,7 +48,7 @@ describe('the connections of the server', () => {
   it('are there for a tenant that has none, though another one has all', async () => {
     const pool = createTestPool({ DATABASE_POOL_SIZE: '2', DATABASE_POOL_WAIT_MS: '300' });
     const noop = () => undefined;
-    const permit = { pause: noop, resume: noop, end: noop, moveTo: noop };
+    const permit = { pause: noop, resume: noop, resumeInTurn: async () => undefined, end: noop, moveTo: noop };
     const connectAs = (tenant: string) =>
       withCaller({ path: [tenant], permit, waitBudget: createWaitBudget(300), onIdentified: noop }, () =>
         pool.connect(),

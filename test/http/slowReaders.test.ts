@@ -91,7 +91,7 @@ describe('the HTTP server', () => {
 
   it('disconnects those of the tenant of which most is unread, and not one that is slower', async () => {
     const noop = () => undefined;
-    const permit = { pause: noop, resume: noop, end: noop, moveTo: noop };
+    const permit = { pause: noop, resume: noop, resumeInTurn: async () => undefined, end: noop, moveTo: noop };
     answer = (response) => {
       const caller = { path: [response.req.url ?? ''], permit, waitBudget: createWaitBudget(0), onIdentified: noop };
       withCaller(caller, () => response.end(large));

@@ -322,6 +322,36 @@ describe('admission', () => {
     await Promise.all([first, late, ...sent]);
   });
 
+  it('lets what was paused go on in its turn, and refuses it when that does not come', async () => {
+    const slow = ['/slow', '/slower'].map((path) => send(path));
+    await until(() => admitted.size === 2);
+    const [permit, other] = ['/slow', '/slower'].map((path) => permits.get(path));
+    permit?.pause();
+    other?.pause();
+    const sent = await sendTogether(Array.from({ length: 32 }, (_, index) => `/${index}`));
+    await until(() => admitted.size === 34);
+    const goneOn: string[] = [];
+    permit?.resumeInTurn().then(() => goneOn.push('/slow'));
+    other?.resumeInTurn().then(() => goneOn.push('/slower'));
+    await stays(() => goneOn.length === 0);
+
+    admitted.get('/1')?.end();
+    await until(() => goneOn.length === 1);
+    await clock.advance(1005);
+    expect((await slow[1])?.status).toBe(503);
+    expect(goneOn).toEqual(['/slow']);
+
+    // It holds a permit again.
+    const late = send('/late');
+    await until(() => arrived.has('/late'));
+    await stays(() => !admitted.has('/late'));
+    admitted.get('/slow')?.end('served');
+    await until(() => admitted.has('/late'));
+    expect((await slow[0])?.body).toBe('served');
+    answerAll();
+    await Promise.all([late, ...sent]);
+  });
+
   it('charges a request to a tenant that is known later', async () => {
     await fill();
     for (const path of ['/1', '/2', '/3']) permits.get(path)?.moveTo(['neighbour']);

@@ -21,6 +21,7 @@ const asCaller = <T>(waitBudgetMs: number, work: () => T): T => {
   const permit: Permit = {
     pause: () => calls.push('pause'),
     resume: () => calls.push('resume'),
+    resumeInTurn: async () => undefined,
     end: () => calls.push('end'),
     moveTo: ([tenant]) => calls.push(`move to ${tenant}`),
   };
