@@ -4,9 +4,9 @@ import { createSender, type Sent } from './neighbours/createSender.ts';
 import { type Shape, shapes, small } from './neighbours/shapes.ts';
 
 /**
- * `npm run bench neighbours`: how an organization fares beside each of the shapes, which another sends on 16 connections, unless the shape says how many, for 8 s: its
- * small query on four connections, and a request for a token every quarter of a second. Exits with 1 when one of its requests is refused,
- * or a bound is missed. `node bench/neighbours.ts updates` sends only the shapes with `updates` in their names.
+ * `npm run bench neighbours`: how an organization fares beside each of the shapes, which another sends for 8 s on 16 connections, unless
+ * the shape says how many: its small query on four connections, and a request for a token every quarter of a second. Exits with 1 when
+ * one of its requests is refused, or a bound is missed. `node bench/neighbours.ts updates` sends only the shapes with `updates` in their names.
  */
 const bounds = { refused: 0, 'p99 ms': 250, 'longest ms': 1000, 'token ms': 1000, MB: 600 };
 const connections = { busy: 16, neighbour: 4 };

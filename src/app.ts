@@ -5,7 +5,6 @@ import { answerNotFound, answerUnavailable, handleErrors } from './http/errors.t
 import { answerHealth, answerReadiness, type Readiness } from './http/health.ts';
 import { inOrder } from './http/inOrder.ts';
 import { isGraphql } from './http/isGraphql.ts';
-import { createRefusal } from './http/refuseOverload.ts';
 import { nameRequest } from './http/requestId.ts';
 import { logRequests } from './http/requestLog.ts';
 import { setSecurityHeaders } from './http/securityHeaders.ts';
@@ -30,20 +29,13 @@ export type AppParts = {
   } | null;
 };
 
-export type App = {
-  readonly answer: RequestListener;
-  /** Answers 503 to a request that cannot be served soon. */
-  readonly refuse: RequestListener;
-};
-
 /**
  * The way of a request, from top to bottom. What is asked most does without express, which takes a tenth of such a request's time;
  * on its way it meets the same.
  */
-export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness, parts }: AppParts): App {
+export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness, parts }: AppParts): RequestListener {
   const first = [nameRequest, traceRequests, logRequests(log), setSecurityHeaders(isHttps)];
   const allow = allowOrigins(corsOrigins);
-  const refuse = createRefusal({ log, isHttps, corsOrigins });
 
   const app = express();
   app.disable('x-powered-by');
@@ -56,8 +48,8 @@ export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness
   for (const mount of parts?.mounts ?? [answerUnavailable]) app.use(mount);
   app.use(answerNotFound);
   app.use(handleErrors(log));
-  if (!parts) return { answer: app, refuse };
+  if (!parts) return app;
 
   const graphql = inOrder([...first, allow, parts.graphql]);
-  return { answer: (request, response) => (isGraphql(request) ? graphql : app)(request, response), refuse };
+  return (request, response) => (isGraphql(request) ? graphql : app)(request, response);
 }

@@ -12,8 +12,6 @@ export type Clock = {
   setTimeout(callback: () => void, delayMs: number): () => void;
   /** @returns what clears the timer */
   setInterval(callback: () => void, periodMs: number): () => void;
-  /** `AbortSignal.timeout`: aborts with a `TimeoutError`, and keeps no process alive. */
-  timeoutSignal(delayMs: number): AbortSignal;
   /** How long the event loop of this thread has been idle and active so far. */
   eventLoopUtilization(): EventLoopUtilization;
 };
@@ -29,6 +27,5 @@ export const systemClock: Clock = {
     const timer = setInterval(callback, periodMs);
     return () => clearInterval(timer);
   },
-  timeoutSignal: (delayMs) => AbortSignal.timeout(delayMs),
   eventLoopUtilization: () => performance.eventLoopUtilization(),
 };

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { readStoredOperations } from './graphql/storedOperations.ts';
+import { createRefusal } from './http/refuseOverload.ts';
 import { type HttpServer, listen } from './http/server.ts';
 import { createListener } from './listener.ts';
 import type { Log } from './log.ts';
@@ -62,12 +63,14 @@ export async function startService(
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
   let readiness = async (): Promise<string | null> => 'The service is starting.';
+  const { trustedProxies, corsOrigins } = config;
+  const isHttps = config.publicUrl?.startsWith('https:') ?? false;
   const app = (parts: Parts | null) =>
     createApp({
       log,
-      trustedProxies: config.trustedProxies,
-      isHttps: config.publicUrl?.startsWith('https:') ?? false,
-      corsOrigins: config.corsOrigins,
+      trustedProxies,
+      isHttps,
+      corsOrigins,
       readiness: () => readiness(),
       parts,
     });
@@ -75,11 +78,11 @@ export async function startService(
   // First what can be refused at once: the stored operations, the data directory, then the port.
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
-  let current = app(null);
+  let answer = app(null);
   const metrics = createMetrics(String(cluster.worker?.id ?? 1));
   const onRequest = createListener({
-    answer: (request, response) => current.answer(request, response),
-    refuse: (request, response) => current.refuse(request, response),
+    answer: (request, response) => answer(request, response),
+    refuse: createRefusal({ log, isHttps, corsOrigins }),
     config,
     metrics,
     log,
@@ -129,7 +132,7 @@ export async function startService(
       if (reason !== null || stopping.signal.aborted) return reason;
       parts = await createParts(context);
       resources.defer(parts.stop);
-      current = app(parts);
+      answer = app(parts);
       readiness = databaseReason;
       server ??= await open();
       serving.resolve();

@@ -39,18 +39,6 @@ test('an interval fires again and again until it is cleared', async () => {
   expect(fired).toBe(3);
 });
 
-test('a signal aborts as one of AbortSignal.timeout does', async () => {
-  const signal = systemClock.timeoutSignal(1);
-  expect(signal.aborted).toBe(false);
-
-  // The timer of a signal keeps no process alive.
-  const clear = systemClock.setInterval(() => undefined, 1000);
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-  clear();
-
-  expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
-});
-
 test('the event loop is active while this thread computes', () => {
   const before = systemClock.eventLoopUtilization();
 

@@ -62,7 +62,7 @@ export function createOwnerPool(ownerUrl: string, log: Log): Pool {
 }
 
 /** Connections beyond the pool's size, for tenants that have none while others have all. */
-export const connectionReserve = 2;
+const connectionReserve = 2;
 const graceMs = 1000;
 const renewEveryMs = 1000;
 

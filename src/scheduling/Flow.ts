@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.ts';
+
 /**
  * Hierarchical max-min fair queueing: a free permit goes to the waiting flow that holds the fewest.
  *
@@ -32,6 +34,16 @@ export class Flow<Item> {
   /** The flow below the root that this one is a part of. */
   get tenant(): Flow<Item> {
     return this.#parent && this.path.length > 1 ? this.#parent.tenant : this;
+  }
+
+  /** What has waited for the longest time. */
+  get oldest(): Item | undefined {
+    const [item] = this.queue;
+    return item;
+  }
+
+  get newest(): Item | undefined {
+    return [...this.queue].at(-1);
   }
 
   /** Those below in which something waits. */
@@ -70,23 +82,20 @@ export class Flow<Item> {
     this.#add('waiting', 1);
   }
 
-  /** @returns whether the item waited */
-  dequeue(item: Item): boolean {
-    const hasWaited = this.queue.delete(item);
-    if (hasWaited) this.#add('waiting', -1);
-    return hasWaited;
+  dequeue(item: Item): void {
+    if (this.queue.delete(item)) this.#add('waiting', -1);
   }
 
-  /** Takes a permit. */
-  hold(): void {
+  /** Takes a permit. @returns what gives it back, once, and charges the time that it was held */
+  hold(clock: Clock): () => void {
     for (let flow: Flow<Item> = this; flow.#parent; flow = flow.#parent) flow.#parent.#startMs = flow.#usedMs;
     this.#add('held', 1);
-  }
-
-  /** Gives a permit back that was held for so long. */
-  release(heldMs: number): void {
-    for (let flow: Flow<Item> | null = this; flow; flow = flow.#parent) flow.#usedMs += heldMs;
-    this.#add('held', -1);
+    const since = clock.now();
+    return () => {
+      const heldMs = clock.now() - since;
+      for (let flow: Flow<Item> | null = this; flow; flow = flow.#parent) flow.#usedMs += heldMs;
+      this.#add('held', -1);
+    };
   }
 
   #compare(other: Flow<Item>): number {

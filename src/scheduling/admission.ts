@@ -73,7 +73,7 @@ export function createAdmission(
     const maxInTurn = overloads.size > 0 ? 1 : maxPerTurn;
     while (begunInTurn < maxInTurn) {
       const flow = root.next((leaf) => isFree(leaf) && (isShort || !isShedding(leaf)));
-      const request = flow && [...flow.queue].at(isShedding(flow) ? -1 : 0);
+      const request = flow && (isShedding(flow) ? flow.newest : flow.oldest);
       if (!request) return;
       if (request.hasLeft()) flow.dequeue(request);
       else begin(flow, request);
@@ -94,17 +94,11 @@ export function createAdmission(
 
   const hold = ({ path: pathThen, refuse }: Queued): Permit => {
     let path = pathThen;
-    let flow = root.at(path);
-    let since = clock.now();
+    // Of the flow that is at the path now: the one that it had may be gone, and another one in its place.
+    const take = () => root.at(path).hold(clock);
+    let give = take();
     let pauses = 0;
     let hasEnded = false;
-    const take = () => {
-      // The one that it had may be gone, and another one in its place.
-      flow = root.at(path);
-      since = clock.now();
-      flow.hold();
-    };
-    const give = () => flow.release(clock.now() - since);
     const pause = () => {
       if (pauses++ > 0) return;
       give();
@@ -112,9 +106,8 @@ export function createAdmission(
       process.nextTick(admitSoon);
     };
     const resume = () => {
-      if (!hasEnded && --pauses === 0) take();
+      if (!hasEnded && --pauses === 0) give = take();
     };
-    take();
     return {
       pause,
       resume,
@@ -132,7 +125,7 @@ export function createAdmission(
         path = next;
         if (pauses > 0) return;
         give();
-        take();
+        give = take();
       },
     };
   };
@@ -202,8 +195,7 @@ export function createAdmission(
     if (!flow.queue.has(queued)) return;
     stopTicking ??= clock.setInterval(tick, tickMs);
     watchQueue(flow);
-    const [oldest = queued] = flow.queue;
-    if (flow.waiting > maxWaitingInOverload) refuse(flow, oldest);
+    if (flow.waiting > maxWaitingInOverload) refuse(flow, flow.oldest ?? queued);
   };
   return enqueue;
 }

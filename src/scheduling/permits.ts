@@ -60,13 +60,11 @@ export function createPermits(
   };
 
   const hold = (flow: Flow<() => void>) => {
-    flow.hold();
-    const since = clock.now();
+    const release = flow.hold(clock);
     return () => {
-      flow.release(clock.now() - since);
+      release();
       // In the same turn of the event loop, so that what comes later cannot take it.
-      const [begin] = root.next(isFree)?.queue ?? [];
-      begin?.();
+      root.next(isFree)?.oldest?.();
     };
   };
 
@@ -77,16 +75,18 @@ export function createPermits(
         clearTimer?.();
         signal?.removeEventListener('abort', leave);
       };
-      const leave = () => {
+      const refuse = (cause: unknown) => {
         end();
-        reject(refusal(signal?.reason));
+        reject(refusal(cause));
       };
+      const leave = () => refuse(signal?.reason);
+      const expire = () => refuse(new DOMException('The wait was too long', 'TimeoutError'));
       const begin = () => {
         resolve(hold(flow));
         end();
       };
       flow.enqueue(begin);
-      const clearTimer = waitMs === undefined ? null : clock.setTimeout(leave, waitMs);
+      const clearTimer = waitMs === undefined ? null : clock.setTimeout(expire, waitMs);
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave);
     });

@@ -2,7 +2,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createPool } from '../../src/database/pools.ts';
 import { DatabaseUnavailable, isUnavailable } from '../../src/database/unavailable.ts';
 import { createLog } from '../../src/log.ts';
-import { createWaitBudget, withCaller } from '../../src/scheduling/caller.ts';
+import { asTenant } from '../support/asTenant.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -47,12 +47,7 @@ describe('the connections of the server', () => {
 
   it('are there for a tenant that has none, though another one has all', async () => {
     const pool = createTestPool({ DATABASE_POOL_SIZE: '2', DATABASE_POOL_WAIT_MS: '300' });
-    const noop = () => undefined;
-    const permit = { pause: noop, resume: noop, resumeInTurn: async () => undefined, end: noop, moveTo: noop };
-    const connectAs = (tenant: string) =>
-      withCaller({ path: [tenant], permit, waitBudget: createWaitBudget(300), onIdentified: noop }, () =>
-        pool.connect(),
-      );
+    const connectAs = (tenant: string) => asTenant(tenant, () => pool.connect(), 300);
     const busy = await Promise.all([connectAs('busy'), connectAs('busy')]);
     const refused = expect(connectAs('busy')).rejects.toBeInstanceOf(DatabaseUnavailable);
 

@@ -25,7 +25,7 @@ describe('what goes wrong on the way of a request', () => {
       readiness: async () => null,
       parts: { graphql: () => undefined, mounts: [express.json({ limit: 100 }), fail] },
     });
-    server = await listen('127.0.0.1', 0, app.answer);
+    server = await listen('127.0.0.1', 0, app);
     url = `http://127.0.0.1:${server.port}`;
   });
 

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { createApp } from '../../src/app.ts';
+import { createRefusal } from '../../src/http/refuseOverload.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { until } from '../support/until.ts';
@@ -9,15 +9,9 @@ describe('a request that cannot be served soon', () => {
   let server: HttpServer;
 
   beforeAll(async () => {
-    const app = createApp({
-      log: createLog('info', { write: (line) => lines.push(line) }),
-      trustedProxies: 0,
-      isHttps: false,
-      corsOrigins: ['https://app.example.com'],
-      readiness: async () => null,
-      parts: null,
-    });
-    server = await listen('127.0.0.1', 0, app.refuse);
+    const log = createLog('info', { write: (line) => lines.push(line) });
+    const refuse = createRefusal({ log, isHttps: false, corsOrigins: ['https://app.example.com'] });
+    server = await listen('127.0.0.1', 0, refuse);
   });
   afterAll(() => server.stop(0));
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { createAdmission } from '../../src/scheduling/admission.ts';
-import { createWaitBudget, withCaller } from '../../src/scheduling/caller.ts';
+import { asTenant } from '../support/asTenant.ts';
 import { until } from '../support/until.ts';
 
 /** More than the operating system takes of a client that reads nothing. */
@@ -90,12 +90,7 @@ describe('the HTTP server', () => {
   });
 
   it('disconnects those of the tenant of which most is unread, and not one that is slower', async () => {
-    const noop = () => undefined;
-    const permit = { pause: noop, resume: noop, resumeInTurn: async () => undefined, end: noop, moveTo: noop };
-    answer = (response) => {
-      const caller = { path: [response.req.url ?? ''], permit, waitBudget: createWaitBudget(0), onIdentified: noop };
-      withCaller(caller, () => response.end(large));
-    };
+    answer = (response) => asTenant(response.req.url ?? '', () => response.end(large));
     const [neighbour] = readNothing(server.port, 1, '/neighbour');
     await until(() => received.length === 1);
     const busy = readNothing(server.port, 20, '/busy');

@@ -40,5 +40,6 @@ export function settingsOf({ role, claims }: Principal): Record<string, string> 
     'graph.grant_id': '',
     'graph.request_id': 'test',
     'graph.row_limit': '',
+    lock_timeout: '0',
   };
 }

@@ -308,8 +308,7 @@ describe('admission', () => {
     const first = send('/first');
     await until(() => admitted.has('/first'));
     permits.get('/first')?.pause();
-    const sent = await sendTogether(Array.from({ length: 32 }, (_, index) => `/${index}`));
-    await until(() => admitted.size === 33);
+    const sent = await fill();
     const late = send('/late');
     await until(() => arrived.has('/late'));
     permits.get('/first')?.resume();
@@ -328,8 +327,7 @@ describe('admission', () => {
     const [permit, other] = ['/slow', '/slower'].map((path) => permits.get(path));
     permit?.pause();
     other?.pause();
-    const sent = await sendTogether(Array.from({ length: 32 }, (_, index) => `/${index}`));
-    await until(() => admitted.size === 34);
+    const sent = await fill();
     const goneOn: string[] = [];
     permit?.resumeInTurn().then(() => goneOn.push('/slow'));
     other?.resumeInTurn().then(() => goneOn.push('/slower'));
@@ -396,8 +394,9 @@ describe('admission', () => {
 
   /** As many as are let in at once. */
   async function fill(count = 32): Promise<Promise<Received>[]> {
+    const before = admitted.size;
     const sent = await sendTogether(Array.from({ length: count }, (_, index) => `/${index}`));
-    await until(() => admitted.size === count);
+    await until(() => admitted.size === before + count);
     return sent;
   }
 

@@ -19,7 +19,17 @@ function createWorks() {
       ends[id] = (error) => (error ? reject(error) : resolve(id));
     });
   };
-  return { started, work, end: (id: number, error?: Error) => ends[id]?.(error) };
+  const end = (id: number, error?: Error) => ends[id]?.(error);
+  /** One after the other: each has begun when the one before it was over, and takes so long. */
+  const endInOrder = async (order: readonly (readonly [id: number, tookMs: number])[]) => {
+    for (const [id, tookMs] of order) {
+      await soon();
+      expect(started.at(-1)).toBe(id);
+      clock.compute(tookMs);
+      end(id);
+    }
+  };
+  return { started, work, end, endInOrder };
 }
 
 test('runs so many at once, the others in their turn', async () => {
@@ -65,7 +75,7 @@ test('refuses at once when too many are waiting, and takes new ones afterwards',
 });
 
 test("of several flows it is each one's turn, however much one of them sends", async () => {
-  const { started, work, end } = createWorks();
+  const { work, endInOrder } = createWorks();
   const permits = createPermits({ maxHeld: 1, maxWaiting: 10, refusal: () => new Error('full') }, clock);
   const run = (id: number, flow: string) => permits.run([flow], work(id));
   const results = [
@@ -74,63 +84,45 @@ test("of several flows it is each one's turn, however much one of them sends", a
     run(20, 'third'),
   ];
 
-  await soon();
-  for (const id of [0, 10, 20, 1, 11, 2, 3]) {
-    expect(started.at(-1)).toBe(id);
-    clock.compute(10);
-    end(id);
-    await soon();
-  }
+  await endInOrder([0, 10, 20, 1, 11, 2, 3].map((id) => [id, 10]));
   await Promise.all(results);
 });
 
 test('the flow that has held its permits for the shortest time is next', async () => {
-  const { started, work, end } = createWorks();
+  const { work, endInOrder } = createWorks();
   const permits = createPermits({ maxHeld: 1, maxWaiting: 20, refusal: () => new Error('full') }, clock);
   const slow = [0, 1].map((id) => permits.run(['slow'], work(id)));
   const quick = [10, 11, 12, 13].map((id) => permits.run(['quick'], work(id)));
 
-  await soon();
-  for (const [id, tookMs] of [
+  await endInOrder([
     [0, 30],
     [10, 9],
     [11, 9],
     [12, 9],
     [13, 9],
     [1, 30],
-  ] as const) {
-    expect(started.at(-1)).toBe(id);
-    clock.compute(tookMs);
-    end(id);
-    await soon();
-  }
+  ]);
   await Promise.all([...slow, ...quick]);
 });
 
 test('a rest saves nothing up', async () => {
-  const { started, work, end } = createWorks();
+  const { work, endInOrder } = createWorks();
   const permits = createPermits({ maxHeld: 1, maxWaiting: 20, refusal: () => new Error('full') }, clock);
   const busy = [0, 1, 2, 3].map((id) => permits.run(['busy'], work(id)));
+  await endInOrder([
+    [0, 100],
+    [1, 100],
+  ]);
   await soon();
-  for (const id of [0, 1]) {
-    clock.compute(100);
-    end(id);
-    await soon();
-  }
 
   // It has used nothing in the 200 ms; but from now on it has only its share.
   const late = [10, 11, 12].map((id) => permits.run(['late'], work(id)));
-  for (const id of [2, 10, 11, 3, 12]) {
-    expect(started.at(-1)).toBe(id);
-    clock.compute(id < 10 ? 100 : 60);
-    end(id);
-    await soon();
-  }
+  await endInOrder([2, 10, 11, 3, 12].map((id) => [id, id < 10 ? 100 : 60]));
   await Promise.all([...busy, ...late]);
 });
 
 test('flows of one branch share what the branch gets', async () => {
-  const { started, work, end } = createWorks();
+  const { work, endInOrder } = createWorks();
   const permits = createPermits({ maxHeld: 1, maxWaiting: 20, refusal: () => new Error('full') }, clock);
   const results = [
     permits.run(['strangers', 'a'], work(0)),
@@ -139,13 +131,7 @@ test('flows of one branch share what the branch gets', async () => {
     ...[20, 21, 22].map((id) => permits.run(['organization'], work(id))),
   ];
 
-  await soon();
-  for (const id of [0, 20, 10, 21, 1, 22, 11, 2]) {
-    expect(started.at(-1)).toBe(id);
-    clock.compute(10);
-    end(id);
-    await soon();
-  }
+  await endInOrder([0, 20, 10, 21, 1, 22, 11, 2].map((id) => [id, 10]));
   await Promise.all(results);
 });
 
@@ -298,6 +284,7 @@ test('who waits too long is told so, and takes no turn from those behind', async
 
   await clock.advance(1);
   expect(refusal).toBeInstanceOf(DatabaseUnavailable);
+  expect(refusal).toMatchObject({ cause: { name: 'TimeoutError' } });
 
   const next = take(never);
   done();

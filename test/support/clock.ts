@@ -45,11 +45,6 @@ export function createTestClock(): TestClock {
     // Node.js has no shorter delay.
     setTimeout: (callback, delayMs) => start(callback, Math.max(1, delayMs), null),
     setInterval: (callback, periodMs) => start(callback, periodMs, periodMs),
-    timeoutSignal(delayMs) {
-      const controller = new AbortController();
-      start(() => controller.abort(new DOMException('The operation timed out', 'TimeoutError')), delayMs, null);
-      return controller.signal;
-    },
     eventLoopUtilization: () => ({ idle: idleMs, active: activeMs, utilization: activeMs / (idleMs + activeMs) }),
     async advance(ms) {
       const end = now + ms;
