@@ -10,7 +10,7 @@ import { Client, type Pool } from 'pg';
 process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
 const { loadConfig } = await import('../src/config.ts');
-const { startMigrated } = await import('../src/database/openDatabase.ts');
+const { startWithOneLogin } = await import('../test/support/startWithOneLogin.ts');
 const { createOwnerPool } = await import('../src/database/pools.ts');
 const { createLog } = await import('../src/log.ts');
 const { applyDocument } = await import('../src/provisioning/applyDocument.ts');
@@ -40,7 +40,7 @@ const key = randomBytes(32);
 const clientSecret = randomBytes(32).toString('base64url');
 const log = createLog('error');
 const dataDir = await createTestDataDirectory();
-const postgres = await startMigrated(dataDir, log);
+const postgres = await startWithOneLogin(dataDir, log);
 try {
   const database = (name: string) => ({ owner: at(postgres.ownerUrl, name), auth: at(postgres.authUrl, name) });
   await asOwner(at(postgres.ownerUrl, 'postgres'), 'create database recording template graph_query_service');

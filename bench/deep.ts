@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
 const { loadConfig } = await import('../src/config.ts');
-const { startMigrated } = await import('../src/database/openDatabase.ts');
+const { startWithOneLogin } = await import('../test/support/startWithOneLogin.ts');
 const { createOwnerPool } = await import('../src/database/pools.ts');
 const { createLog } = await import('../src/log.ts');
 const { applyDocument } = await import('../src/provisioning/applyDocument.ts');
@@ -25,7 +25,7 @@ const key = randomBytes(32);
 const clientSecret = randomBytes(32).toString('base64url');
 const log = createLog('error');
 const dataDir = await createTestDataDirectory();
-const postgres = await startMigrated(dataDir, log);
+const postgres = await startWithOneLogin(dataDir, log);
 try {
   await provisionChain();
   const environment = {

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 // Read by PostGraphile when it is imported.
 process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
-const { startMigrated } = await import('../src/database/openDatabase.ts');
+const { startWithOneLogin } = await import('../test/support/startWithOneLogin.ts');
 const { createLog } = await import('../src/log.ts');
 const { startComparison } = await import('../test/graphql/fusion/startComparison.ts');
 const { createTestDataDirectory, removeTestDataDirectory } = await import('../test/support/dataDirectory.ts');
@@ -16,7 +16,7 @@ const operations = Number(process.argv[2] ?? 20_000);
 const seed = Number(process.argv[3] ?? Math.floor(Math.random() * 2 ** 31));
 
 const dataDir = await createTestDataDirectory();
-const postgres = await startMigrated(dataDir, createLog('error'));
+const postgres = await startWithOneLogin(dataDir, createLog('error'));
 const comparison = await startComparison(postgres);
 try {
   console.log(`${operations} queries are drawn; \`npm run bench fusion ${operations} ${seed}\` repeats it`);

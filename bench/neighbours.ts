@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../test/support/freePort.ts';
 import { startTreeDatabase, type TreeDatabase, type TreeService } from './data/startTree.ts';
 import { createSender, type Sent } from './neighbours/createSender.ts';
 import { type Shape, shapes, small } from './neighbours/shapes.ts';
@@ -44,7 +45,8 @@ try {
 
 /** Each has a service of its own, so that none pays for what came before. */
 async function besides(database: TreeDatabase, shape: Shape) {
-  const service = await database.startService(unthrottled);
+  const metricsPort = await freePort();
+  const service = await database.startService({ ...unthrottled, METRICS_PORT: String(metricsPort) });
   try {
     const token = await service.grantToken('neighbour');
     await asking(service, token, 500);
@@ -60,12 +62,14 @@ async function besides(database: TreeDatabase, shape: Shape) {
     served.sort((one, other) => one - other);
     const at = (share: number) => Math.round(served[Math.floor((served.length - 1) * share)] ?? Number.NaN);
     const { sent, statuses } = await busy;
+    const turnMs = await longestTurn(metricsPort);
     return {
       refused: latencies.length - served.length,
       'p50 ms': at(0.5),
       'p99 ms': at(0.99),
       'longest ms': at(1),
       'token ms': Math.round(await tokens),
+      'turn ms': Math.round(turnMs),
       MB: Math.round(await memory),
       'sent/s': Math.round(sent / seconds),
       statuses: statuses.join(' '),
@@ -129,6 +133,13 @@ async function askForTokens({ url, clientSecret }: TreeService, signal: AbortSig
   }
   sender.close();
   return longest;
+}
+
+/** @returns the longest turn of the main thread's event loop, in milliseconds; with what other processes took of its core */
+async function longestTurn(metricsPort: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const [, seconds] = /^nodejs_eventloop_lag_max_seconds(?:\{.*\})? (\S+)$/m.exec(text) ?? [];
+  return Number(seconds) * 1000;
 }
 
 /** @returns the most, in megabytes */

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { noRequest } from '../src/http/facts.ts';
 import type { Claims } from '../src/token/claims.ts';
 import { graphSettings } from '../src/token/settings.ts';
 import { inTransaction } from '../src/token/transaction.ts';
@@ -18,7 +19,7 @@ export async function timeStatements(
   for (let round = 0; round < rounds; round += 1) {
     const run = { execution: 0, planning: 0 };
     for (const { text, values } of statements) {
-      await inTransaction(authenticator, graphSettings(claims, 'bench', 10_000), async (client) => {
+      await inTransaction(authenticator, graphSettings(claims, noRequest, 10_000), async (client) => {
         const explained = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
         const [plan] = explained.rows[0]['QUERY PLAN'];
         run.execution += plan['Execution Time'];

@@ -28,7 +28,7 @@ export type Config = ReturnType<typeof toConfig>;
 /** Which PostgreSQL to use: the one that comes along, kept in `dataDir`, or one that somebody else runs. */
 export type DatabaseConfig =
   | { kind: 'embedded'; dataDir: string }
-  | { kind: 'own'; ownerUrl: string | undefined; authUrl: string | undefined };
+  | { kind: 'own'; ownerUrl: string | undefined; authUrl: string | undefined; oauthUrl?: string | undefined };
 
 /** The environment asks for something impossible. Exit code 78 (`EX_CONFIG` of sysexits.h) belongs to it. */
 export class ConfigError extends Error {
@@ -102,6 +102,7 @@ const environment = z.object({
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: postgresUrl.optional(),
   AUTH_DATABASE_URL: postgresUrl.optional(),
+  OAUTH_DATABASE_URL: postgresUrl.optional(),
   REPLICA_DATABASE_URL: postgresUrl.optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000).default(2000),
@@ -151,16 +152,25 @@ export const variableNames: readonly string[] = Object.keys(environment.shape);
 
 /** What one variable alone cannot show; by the raw values, so that a wrong one elsewhere does not hide it. */
 function problemsWithOwnDatabase(env: Record<string, string | undefined>, command: Command): string[] {
-  const { DATABASE_URL: owner, AUTH_DATABASE_URL: authenticator, REPLICA_DATABASE_URL: replica } = env;
-  if (!owner && !authenticator)
-    return replica ? ['REPLICA_DATABASE_URL: needs AUTH_DATABASE_URL: the embedded database has no replica'] : [];
+  const { DATABASE_URL: owner, AUTH_DATABASE_URL: authenticator } = env;
+  if (!owner && !authenticator) return problemsWithEmbedded(env);
   const problems = neededWithOwnDatabase[command]
     .filter((name) => !env[name])
     .map((name) => `${name}: ${whyNeeded[name]}`);
-  if (owner && authenticator && sameUser(owner, authenticator)) {
-    problems.push('AUTH_DATABASE_URL: must name another role than DATABASE_URL: the server must own nothing');
+  for (const name of ['AUTH_DATABASE_URL', 'OAUTH_DATABASE_URL'] as const) {
+    if (!owner || !sameUser(owner, env[name])) continue;
+    problems.push(`${name}: must name another role than DATABASE_URL: the server must own nothing`);
+  }
+  if (authenticator && sameUser(authenticator, env.OAUTH_DATABASE_URL)) {
+    problems.push('OAUTH_DATABASE_URL: must name another role than AUTH_DATABASE_URL; leave it out for one role');
   }
   return problems;
+}
+
+function problemsWithEmbedded(env: Record<string, string | undefined>): string[] {
+  return Object.entries({ OAUTH_DATABASE_URL: 'has its own', REPLICA_DATABASE_URL: 'has no replica' })
+    .filter(([name]) => env[name])
+    .map(([name, why]) => `${name}: needs AUTH_DATABASE_URL: the embedded database ${why}`);
 }
 
 function problemsWithPorts({ PORT = '3000', METRICS_PORT }: Record<string, string | undefined>): string[] {
@@ -183,13 +193,22 @@ export function needed<T>(value: T | undefined, name: keyof typeof whyNeeded): T
   return value;
 }
 
+/** How to reach a database of one's own, for what migrates it. @throws {ConfigError} when `loadConfig` was not asked to make sure of it */
+export function ownUrls({ ownerUrl, authUrl, oauthUrl }: DatabaseConfig & { kind: 'own' }) {
+  return {
+    ownerUrl: needed(ownerUrl, 'DATABASE_URL'),
+    authUrl: needed(authUrl, 'AUTH_DATABASE_URL'),
+    oauthUrl,
+  };
+}
+
 const whyNeeded = {
   DATABASE_URL: "is needed beside AUTH_DATABASE_URL: the owner's connection, for migrations and admin commands",
-  AUTH_DATABASE_URL: "is needed beside DATABASE_URL: the authenticator's connection, the only one the server uses",
+  AUTH_DATABASE_URL: "is needed beside DATABASE_URL: the authenticator's connection, all that the server needs",
   SECRET_KEY: 'is needed with a database of your own; `openssl rand -base64 32` prints a new one',
 };
 
-function sameUser(one: string, other: string): boolean {
+function sameUser(one: string, other = ''): boolean {
   const user = URL.parse(one)?.username;
   return !!user && user === URL.parse(other)?.username;
 }
@@ -206,7 +225,12 @@ function tracingOf(env: z.output<typeof environment>) {
 function toConfig(env: z.output<typeof environment>) {
   const database: DatabaseConfig =
     env.DATABASE_URL || env.AUTH_DATABASE_URL
-      ? { kind: 'own', ownerUrl: env.DATABASE_URL, authUrl: env.AUTH_DATABASE_URL }
+      ? {
+          kind: 'own',
+          ownerUrl: env.DATABASE_URL,
+          authUrl: env.AUTH_DATABASE_URL,
+          oauthUrl: env.OAUTH_DATABASE_URL,
+        }
       : { kind: 'embedded', dataDir: resolve(env.DATA_DIR) };
 
   return {

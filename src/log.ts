@@ -7,7 +7,8 @@ export type Log = Logger;
  * line before an exit is the one that matters.
  */
 export function createLog(level: string, stream: DestinationStream = destination({ dest: 2, sync: true })): Log {
-  return pino({ level, base: null, serializers: { err: describeError, error: describeError } }, stream);
+  const requestId = ({ id }: { id: string }) => id;
+  return pino({ level, base: null, serializers: { err: describeError, error: describeError, requestId } }, stream);
 }
 
 /**

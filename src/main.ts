@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import { type Config, loadConfig, needed } from './config.ts';
+import { type Config, loadConfig, ownUrls } from './config.ts';
 import type { DevelopmentCommand } from './development/runDevelopmentCommand.ts';
 import { createLog, type Log } from './log.ts';
 import { report } from './report.ts';
@@ -57,6 +57,7 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
     cluster.fork({
       DATABASE_URL: '',
       AUTH_DATABASE_URL: '',
+      OAUTH_DATABASE_URL: '',
       REPLICA_DATABASE_URL: '',
       SECRET_KEY: '',
       SECRET_KEY_PREVIOUS: '',
@@ -92,8 +93,7 @@ async function migrate(): Promise<void> {
     await (await openDatabase(database, log)).close();
   } else {
     const { migrate } = await import('./database/migrate.ts');
-    const ownerUrl = needed(database.ownerUrl, 'DATABASE_URL');
-    await migrate({ ownerUrl, authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL') }, log);
+    await migrate(ownUrls(database), log);
   }
   console.log('The database has every migration.');
 }

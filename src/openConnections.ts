@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
+import { type Login, loginsOf, type ServerLogins } from './database/authenticator.ts';
 import { createPool, type RenewablePool } from './database/pools.ts';
 import { watchDatabase } from './database/readiness.ts';
 import { type Replica, watchReplica } from './database/replica.ts';
@@ -8,8 +9,10 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics/createMetrics.ts';
 
 export type Connections = {
-  /** To the primary. */
+  /** To the primary, as the authenticator. */
   readonly pool: RenewablePool;
+  /** To the primary, for the OAuth server and whatever looks tokens up; the same unless it has a login role of its own. */
+  readonly oauthPool: RenewablePool;
   /** Null when all is asked of the primary. */
   readonly replica: Replica | null;
   /** Why the database cannot be used now; null when it can. */
@@ -18,19 +21,29 @@ export type Connections = {
 
 /** The connections of this process, watched and measured; they are given back with `resources`. */
 export function openConnections(
-  { config, authUrl, metrics, log }: { config: Config; authUrl: string; metrics: Metrics; log: Log },
+  { config, logins, metrics, log }: { config: Config; logins: ServerLogins; metrics: Metrics; log: Log },
   resources: AsyncDisposableStack,
 ): Connections {
-  const pool = createPool(authUrl, config, log);
-  metrics.watchThread('main', () => ({ pool: stateOf(pool) }));
-  // A statement that outlives the drain ends with its own timeout, not with ours.
-  resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
-
-  const { readiness, stop } = watchDatabase({ pool, authUrl, poolWaitMs: config.poolWaitMs, log });
-  resources.defer(stop);
+  const open = (login: Login, thread: string) => {
+    const pool = createPool(login.url, config, log);
+    metrics.watchThread(thread, () => ({ pool: stateOf(pool) }));
+    // A statement that outlives the drain ends with its own timeout, not with ours.
+    resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
+    const { readiness, stop } = watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log });
+    resources.defer(stop);
+    return { pool, readiness };
+  };
+  const { graphql, oauth: oauthLogin } = loginsOf(logins);
+  const { pool, readiness } = open(graphql, 'main');
+  const oauth = oauthLogin && open(oauthLogin, 'main, OAuth');
   const replica = config.replicaUrl ? openReplica(config.replicaUrl, pool, { config, metrics, log }) : null;
   if (replica) resources.defer(replica.stop);
-  return { pool, replica, readiness };
+  if (replica && oauth) {
+    oauth.pool.on('connect', (client) => client.on('error', replica.doubt));
+    replica.onTrouble((server) => server === 'primary' && oauth.pool.renew());
+  }
+  const reasons = async () => (await Promise.all([readiness(), oauth?.readiness()])).find(Boolean) ?? null;
+  return { pool, oauthPool: oauth?.pool ?? pool, replica, readiness: reasons };
 }
 
 function openReplica(

@@ -1,4 +1,5 @@
 import { type Config, needed } from './config.ts';
+import type { ServerLogins } from './database/authenticator.ts';
 import { createDataDirectory, keep, lockDataDirectory } from './database/dataDirectory.ts';
 import { startMigrated } from './database/openDatabase.ts';
 import { createOwnerPool } from './database/pools.ts';
@@ -14,8 +15,7 @@ import { createSecrets } from './secrets.ts';
 import { StartupError } from './startupError.ts';
 
 export type ServerDatabase = {
-  /** How to connect as the authenticator. */
-  readonly authUrl: string;
+  readonly logins: ServerLogins;
   /** The owner's, of the embedded database only. */
   readonly ownerUrl: string | undefined;
   /** Unset with a database of one's own. */
@@ -49,9 +49,11 @@ export async function openServerDatabase(
   resources: AsyncDisposableStack,
 ): Promise<ServerDatabase> {
   if (database.kind === 'own') {
-    return { authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL'), ownerUrl: undefined, embedded: undefined };
+    const { authUrl, oauthUrl } = database;
+    const logins = { authUrl: needed(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
+    return { logins, ownerUrl: undefined, embedded: undefined };
   }
-  const { authUrl, ownerUrl, cluster, stop } = await startMigrated(database.dataDir, log);
+  const { ownerUrl, cluster, stop, ...logins } = await startMigrated(database.dataDir, log);
   resources.defer(stop);
 
   // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
@@ -64,5 +66,5 @@ export async function openServerDatabase(
   } finally {
     await owner.end();
   }
-  return { authUrl, ownerUrl, embedded: { cluster, demo } };
+  return { logins, ownerUrl, embedded: { cluster, demo } };
 }

@@ -28,6 +28,8 @@ export type PartsContext = {
   url: string;
   /** Connections as the authenticator. */
   pool: RenewablePool;
+  /** The OAuth server's, which look tokens up, too. */
+  oauthPool: RenewablePool;
   /** Null when all is asked of the primary. */
   replica: Replica | null;
   /** How to connect as the authenticator. */
@@ -46,7 +48,7 @@ export type PartsContext = {
 
 /** Everything that answers requests, in request order; the database answers and is migrated by now. */
 export async function createParts(context: PartsContext): Promise<Parts> {
-  const { pool, authUrl, keys, log } = context;
+  const { pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
   // Before the graph is built: what comes later is noticed.
   const seen = await readMigrations(pool);
@@ -55,8 +57,8 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   // A client knows a user by the id that the graph shows.
   const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
   const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
-  const oauth = createOauthRouter({ ...context, secrets, userIdOf, onThrottled });
-  const purging = startPurging(pool, log);
+  const oauth = createOauthRouter({ ...context, pool: oauthPool, secrets, userIdOf, onThrottled });
+  const purging = startPurging(oauthPool, log);
 
   let { schema } = first;
   let turn: Promise<unknown> = Promise.resolve();
@@ -64,6 +66,7 @@ export async function createParts(context: PartsContext): Promise<Parts> {
     const next = await createEdition(context, secrets);
     exchange.replace(next);
     pool.renew();
+    oauthPool.renew();
     const before = schema;
     schema = next.schema;
     return { before, after: schema };
@@ -109,7 +112,7 @@ async function createEdition(
   context: PartsContext,
   secrets: Secrets,
 ): Promise<Edition & { readonly schema: GraphQLSchema }> {
-  const { config, pool, replica, authUrl, keys, operations, log } = context;
+  const { config, pool, oauthPool, replica, authUrl, keys, operations, log } = context;
   const graph = await buildGraph(pool, { isFused: mayFuse(config, log), mostBytes: config.limits.bytes });
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
@@ -121,10 +124,10 @@ async function createEdition(
     await graph.release();
   };
   try {
-    const graphql = createEndpoint({ config, pool, replica, secrets, graph, operations, offload, log });
+    const graphql = createEndpoint({ config, pool, oauthPool, replica, secrets, graph, operations, offload, log });
     // What is asked now is asked of tables and columns that it may not have yet.
     replica?.doubt();
-    const pages = await createToolsRouter({ ...context, schema });
+    const pages = await createToolsRouter({ ...context, pool: oauthPool, schema });
     if (context.isWarmedUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
     return { schema, graphql, pages, release };
   } catch (error) {

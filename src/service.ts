@@ -107,17 +107,18 @@ export async function startService(
     if (shown) resources.defer(() => shown.stop(0));
     const url = config.publicUrl ?? `http://localhost:${server?.port ?? config.port}`;
     const keys = await secretKeys(config);
-    const { authUrl, ownerUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
+    const { logins, ownerUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
     await prepare?.(ownerUrl);
-    const connections = openConnections({ config, authUrl, metrics, log }, resources);
-    const { pool, replica, readiness: databaseReason } = connections;
+    const connections = openConnections({ config, logins, metrics, log }, resources);
+    const { pool, oauthPool, replica, readiness: databaseReason } = connections;
     const demoAccess = embedded?.demo ?? demo;
     const context = {
       config,
       url,
       pool,
+      oauthPool,
       replica,
-      authUrl,
+      authUrl: logins.authUrl,
       keys,
       operations,
       demo: demoAccess,

@@ -72,6 +72,23 @@ describe('the configuration', () => {
     ]);
   });
 
+  it('takes a second login role for the OAuth server, which must be another one', () => {
+    const [authUrl, oauthUrl] = ['postgres://server@db/graph', 'postgres://oauth@db/graph'];
+    const environment = { AUTH_DATABASE_URL: authUrl, SECRET_KEY: secretKey };
+
+    const { database } = loadConfig({ ...environment, OAUTH_DATABASE_URL: oauthUrl }, 'serve');
+    expect(database).toEqual({ kind: 'own', ownerUrl: undefined, authUrl, oauthUrl });
+    expect(problemsOf({ ...environment, OAUTH_DATABASE_URL: authUrl })).toEqual([
+      'OAUTH_DATABASE_URL: must name another role than AUTH_DATABASE_URL; leave it out for one role',
+    ]);
+    expect(problemsOf({ ...environment, DATABASE_URL: oauthUrl, OAUTH_DATABASE_URL: oauthUrl })).toEqual([
+      'OAUTH_DATABASE_URL: must name another role than DATABASE_URL: the server must own nothing',
+    ]);
+    expect(problemsOf({ OAUTH_DATABASE_URL: oauthUrl })).toEqual([
+      'OAUTH_DATABASE_URL: needs AUTH_DATABASE_URL: the embedded database has its own',
+    ]);
+  });
+
   it('refuses an authenticator that is the owner', () => {
     const url = 'postgres://owner:secret@db/graph';
 

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startMigrated } from '../../src/database/openDatabase.ts';
 import { createOwnerPool } from '../../src/database/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { createSecrets } from '../../src/secrets.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
 import { testPasswords } from '../../test/support/passwords.ts';
+import { startWithOneLogin } from '../../test/support/startWithOneLogin.ts';
 import { asStarted } from '../asStarted.ts';
 
 /** A PostgreSQL with the data, for services that are started on it. */
@@ -68,7 +68,7 @@ export async function startTreeDatabase(more: Partial<More> = {}): Promise<TreeD
   await using resources = new AsyncDisposableStack();
   const dataDir = await createTestDataDirectory();
   resources.defer(() => removeTestDataDirectory(dataDir));
-  const postgres = await startMigrated(dataDir, log);
+  const postgres = await startWithOneLogin(dataDir, log);
   resources.defer(() => postgres.stop());
 
   const owner = createOwnerPool(postgres.ownerUrl, log);

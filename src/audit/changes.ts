@@ -8,7 +8,7 @@ export async function readChanges({ pool }: AuditedDatabase, options: ChangesOpt
   const { rows } = await pool.query(
     `select
        occurred_at as "when", coalesce('user ' || user_id, 'application ' || application_id, 'login ' || login) as who, role,
-       command, relation as "table", row_id as row, columns, before, after, request_id as request
+       command, relation as "table", row_id as row, columns, before, after, request_id as request, server_request_id as "server request"
      from audit.changes
      where ($1::text is null or relation = $1)
        and ($2::uuid is null or subject_id = $2)

@@ -2,23 +2,60 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
 import { StartupError } from '../startupError.ts';
 
-/** What a request may become. Created by the migrations. */
-const requestRoles = ['graph_app', 'graph_user', 'graph_basic', 'graph_oauth'];
+/** How the running server connects: as roles that own nothing and can only become roles of requests. */
+export type ServerLogins = {
+  authUrl: string;
+  /** The OAuth server's own, so that what is injected into one server's statements cannot become the other; unset: it has the same. */
+  oauthUrl?: string | undefined;
+};
+
+export type Login = {
+  readonly variable: 'AUTH_DATABASE_URL' | 'OAUTH_DATABASE_URL';
+  readonly url: string;
+  /** What it becomes: roles that the migrations create. */
+  readonly requestRoles: readonly string[];
+};
+
+const graphRoles = ['graph_app', 'graph_user', 'graph_basic'];
+const oauthRoles = ['graph_oauth'];
+
+/** The login of GraphQL, and that of the OAuth server unless one serves both. */
+export function loginsOf({ authUrl, oauthUrl }: ServerLogins): { graphql: Login; oauth: Login | null } {
+  return {
+    graphql: {
+      variable: 'AUTH_DATABASE_URL',
+      url: authUrl,
+      requestRoles: oauthUrl ? graphRoles : [...graphRoles, ...oauthRoles],
+    },
+    oauth: oauthUrl ? { variable: 'OAUTH_DATABASE_URL', url: oauthUrl, requestRoles: oauthRoles } : null,
+  };
+}
 
 /**
- * Creates the login role that `authUrl` names or brings it up to date: its password, its membership in the request
- * roles, none of whose rights it inherits, and the right to see which migrations were applied. PostgreSQL 15 to 18; the
+ * Least privilege: creates the login roles that the URLs name or brings them up to date: the password, the membership in the request
+ * roles that it needs, none of whose rights it inherits, and the right to see which migrations were applied. PostgreSQL 15 to 18; the
  * owner needs CREATEROLE.
  *
- * @throws {StartupError} when the role has rights that a request must never have, or belongs to somebody else
+ * @throws {StartupError} when a role has rights that a request must never have, or belongs to somebody else
  */
-export async function createAuthenticator(owner: ClientBase, authUrl: string): Promise<void> {
-  const { user, password } = new Client({ connectionString: authUrl });
-  if (!user) throw new StartupError('AUTH_DATABASE_URL names no role.');
+export async function createAuthenticators(owner: ClientBase, logins: ServerLogins): Promise<void> {
+  const { graphql, oauth } = loginsOf(logins);
+  await createAuthenticator(owner, graphql);
+  if (oauth) {
+    await createAuthenticator(owner, oauth);
+    await revokeUnused(owner, graphql, oauthRoles);
+    await revokeUnused(owner, oauth, graphRoles);
+  }
+  await withholdFromPublic(owner);
+}
+
+async function createAuthenticator(owner: ClientBase, { variable, url, requestRoles }: Login): Promise<void> {
+  const { user, password } = new Client({ connectionString: url });
+  if (!user) throw new StartupError(`${variable} names no role.`);
   const role = escapeIdentifier(user);
   const existing = await findRole(owner, user);
   if (existing?.mighty) {
-    const message = `AUTH_DATABASE_URL names ${role}, which may pass by row-level security; name another role.`;
+    const message = `${variable} names ${role}, which may pass by row-level security; name another role.`;
     throw new StartupError(message);
   }
 
@@ -33,6 +70,42 @@ export async function createAuthenticator(owner: ClientBase, authUrl: string): P
   }
   await owner.query(`grant usage on schema graphile_migrate to ${role}`);
   await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
+}
+
+/** A server that is connected may still have one role for both: then that stays both, and `audit.findings` says so. */
+async function revokeUnused(owner: ClientBase, login: Login, requestRoles: readonly string[]): Promise<void> {
+  const { user = '' } = new Client({ connectionString: login.url });
+  const { rowCount } = await owner.query('select from pg_stat_activity where usename = $1 limit 1', [user]);
+  if (rowCount === 0) await owner.query(`revoke ${requestRoles.join(', ')} from ${escapeIdentifier(user)}`);
+}
+
+/**
+ * Temporary tables and large objects, which everybody may make unless somebody says otherwise, and the server never does: they take
+ * place, and live beside every policy. What the owner may not revoke, as on a managed service, stays.
+ */
+async function withholdFromPublic(owner: ClientBase): Promise<void> {
+  await owner.query(`
+    do $$
+    declare
+      routine regprocedure;
+    begin
+      if exists (
+        select from pg_database d
+        where d.datname = current_database() and pg_has_role(d.datdba, 'usage')
+          and exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) where grantee = 0 and privilege_type = 'TEMPORARY')
+      ) then
+        execute format('revoke temporary on database %I from public', current_database());
+      end if;
+      for routine in
+        select p.oid
+        from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner)))
+        where p.pronamespace = 'pg_catalog'::regnamespace and p.proname ~ '^lo(_|read$|write$)' and grantee = 0
+          and pg_has_role(p.proowner, 'usage')
+      loop
+        execute format('revoke execute on function %s from public', routine);
+      end loop;
+    end
+    $$`);
 }
 
 async function findRole(owner: ClientBase, name: string): Promise<{ mighty: boolean } | undefined> {

@@ -3,20 +3,22 @@ import { realpath } from 'node:fs/promises';
 import { Client } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
+import type { ServerLogins } from './authenticator.ts';
 import { createDataDirectory, keep } from './dataDirectory.ts';
 import { createSocketDirectory, type PostgresPlace, placePostgres, socketPort } from './postgresPlace.ts';
 import { createCluster, endLeftovers, isReady, runPostgres } from './postgresProcess.ts';
 import { requireMajorVersion } from './requireMajorVersion.ts';
 
-/** Two ways into one database. */
-export type DatabaseUrls = {
+/** The ways into one database. */
+export type DatabaseUrls = ServerLogins & {
   /** The owner's connection, for migrations and admin commands. */
   ownerUrl: string;
-  /** The authenticator's: a role that owns nothing and can only become one of the request roles. */
-  authUrl: string;
 };
 
-export type EmbeddedPostgres = DatabaseUrls & {
+/** It has both login roles. */
+type EmbeddedUrls = DatabaseUrls & { oauthUrl: string };
+
+export type EmbeddedPostgres = EmbeddedUrls & {
   /** Where its files are: under the data directory, unless PostgreSQL's user cannot reach that. */
   cluster: string;
   /** Ends every session and stops the server; resolves when its files are at rest. */
@@ -54,29 +56,36 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
 }
 
 /** How to reach the embedded server that another process runs on `dataDir`, or null while there is none. */
-export async function findEmbeddedPostgres(dataDir: string, log: Log): Promise<DatabaseUrls | null> {
+export async function findEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedUrls | null> {
   const place = await placePostgres(await realpath(dataDir), log);
   return (await isReady(place.cluster)) ? urlsOf(await keptAccess(dataDir), place) : null;
 }
 
 const ownerName = 'postgres';
 const authenticatorName = 'graph_authenticator';
+const oauthAuthenticatorName = 'graph_oauth_authenticator';
 const databaseName = 'graph_query_service';
 
-type Access = { ownerPassword: string; authenticatorPassword: string };
+type Access = { ownerPassword: string; authenticatorPassword: string; oauthAuthenticatorPassword: string };
 
-function keptAccess(dataDir: string): Promise<Access> {
+async function keptAccess(dataDir: string): Promise<Access> {
   const password = () => randomBytes(24).toString('base64url');
-  return keep(dataDir, 'postgres.json', () => ({ ownerPassword: password(), authenticatorPassword: password() }));
+  const [access, oauthAccess] = await Promise.all([
+    keep(dataDir, 'postgres.json', () => ({ ownerPassword: password(), authenticatorPassword: password() })),
+    // Apart, since a directory may be older than this one.
+    keep(dataDir, 'postgres-oauth.json', () => ({ oauthAuthenticatorPassword: password() })),
+  ]);
+  return { ...access, ...oauthAccess };
 }
 
 /** The parameter `host` goes before the host in libpq and in pg alike; the latter is there for parsers of URLs, which want one. */
-function urlsOf(access: Access, { socketDirectory }: PostgresPlace): DatabaseUrls {
+function urlsOf(access: Access, { socketDirectory }: PostgresPlace): EmbeddedUrls {
   const socket = new URLSearchParams({ host: socketDirectory, port: String(socketPort) });
   const url = (name: string, password: string) => `postgres://${name}:${password}@localhost/${databaseName}?${socket}`;
   return {
     ownerUrl: url(ownerName, access.ownerPassword),
     authUrl: url(authenticatorName, access.authenticatorPassword),
+    oauthUrl: url(oauthAuthenticatorName, access.oauthAuthenticatorPassword),
   };
 }
 

@@ -6,19 +6,19 @@ import { Logger, migrate as runMigrations } from 'graphile-migrate';
 import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
-import { createAuthenticator } from './authenticator.ts';
+import { createAuthenticators } from './authenticator.ts';
 import type { DatabaseUrls } from './embedded.ts';
 import { runGraphileMigrate } from './graphileMigrate.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
- * Applies the committed migrations that the database lacks, each in its own transaction, then brings the authenticator
+ * Applies the committed migrations that the database lacks, each in its own transaction, then brings the authenticators
  * up to date. Running servers hear of it. Running it again changes nothing, and of several at once one works and the others
  * wait.
  *
  * @throws {StartupError} when the database refuses the connection or a migration fails
  */
-export async function migrate({ ownerUrl, authUrl }: DatabaseUrls, log: Log): Promise<void> {
+export async function migrate({ ownerUrl, ...logins }: DatabaseUrls, log: Log): Promise<void> {
   const owner = new Client({ connectionString: ownerUrl, application_name: 'graph-query-service migrate' });
   try {
     await owner.connect();
@@ -29,7 +29,7 @@ export async function migrate({ ownerUrl, authUrl }: DatabaseUrls, log: Log): Pr
   try {
     await awaitMigrations(owner);
     await applyMigrations(owner, ownerUrl, log);
-    await createAuthenticator(owner, authUrl);
+    await createAuthenticators(owner, logins);
     await announceMigrations(owner);
   } finally {
     await owner.end();

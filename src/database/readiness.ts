@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
+import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
+import type { Login } from './authenticator.ts';
 import { migrationsAreCurrent } from './migrate.ts';
 import type { RenewablePool } from './pools.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
@@ -14,8 +15,7 @@ export type DatabaseWatch = {
 
 export type WatchOptions = {
   readonly pool: RenewablePool;
-  /** How to connect as the authenticator. */
-  readonly authUrl: string;
+  readonly login: Login;
   /** How long requests wait for a connection. */
   readonly poolWaitMs: number;
   readonly log: Log;
@@ -28,7 +28,7 @@ export type WatchOptions = {
  *
  * If the network swallowed what was sent, connections of that time may be dead without a sign: they are broken off in the end.
  */
-export function watchDatabase({ pool, authUrl, poolWaitMs, log }: WatchOptions): DatabaseWatch {
+export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): DatabaseWatch {
   const looks = new Set<Promise<void>>();
   let told: string | null = null;
   let asked: Promise<string | null> | null = null;
@@ -38,8 +38,9 @@ export function watchDatabase({ pool, authUrl, poolWaitMs, log }: WatchOptions):
 
   const tell = ({ reason, error }: Found): string | null => {
     if (reason !== told) {
-      if (reason === null) log.info('the database is ready');
-      else log.warn({ reason, error }, 'the database is not ready');
+      const { variable } = login;
+      if (reason === null) log.info({ variable }, 'the database is ready');
+      else log.warn({ variable, reason, error }, 'the database is not ready');
     }
     told = reason;
     return reason;
@@ -51,7 +52,7 @@ export function watchDatabase({ pool, authUrl, poolWaitMs, log }: WatchOptions):
     const { promise: seen, resolve } = Promise.withResolvers<void>();
     let wasSilent = false;
     const lookOnce = async () => {
-      const found = await lookAnew(authUrl, poolWaitMs);
+      const found = await lookAnew(login, poolWaitMs);
       wasSilent ||= found.wasSilent;
       // Perhaps by another look, which began later.
       const isOver = outage !== followed;
@@ -79,7 +80,7 @@ export function watchDatabase({ pool, authUrl, poolWaitMs, log }: WatchOptions):
 
   const ask = async (): Promise<string | null> => {
     if (!outage) {
-      const found = await look(pool);
+      const found = await look(pool, login);
       if (!found.isAway) return tell(found);
       // Perhaps every connection was just busy; another one knows.
       follow();
@@ -115,10 +116,10 @@ type Found = {
   readonly wasSilent: boolean;
 };
 
-async function lookAnew(authUrl: string, patienceMs: number): Promise<Found> {
+async function lookAnew(login: Login, patienceMs: number): Promise<Found> {
   const since = performance.now();
   const client = new Client({
-    connectionString: authUrl,
+    connectionString: login.url,
     application_name: 'graph-query-service readiness',
     connectionTimeoutMillis: patienceMs,
     query_timeout: patienceMs,
@@ -127,33 +128,40 @@ async function lookAnew(authUrl: string, patienceMs: number): Promise<Found> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return foundBy(await migrationsAreCurrent(client));
+    return await foundOn(client, login);
   } catch (error) {
-    return { ...isAwayBy(error), wasSilent: performance.now() - since >= patienceMs };
+    return { ...isAwayBy(error, login), wasSilent: performance.now() - since >= patienceMs };
   } finally {
     // Should the server no longer answer, nobody waits for its goodbye.
     await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
   }
 }
 
-const look = (pool: RenewablePool): Promise<Found> => migrationsAreCurrent(pool).then(foundBy, isAwayBy);
+const look = (pool: RenewablePool, login: Login): Promise<Found> =>
+  foundOn(pool, login).catch((cause: unknown) => isAwayBy(cause, login));
 
-const foundBy = (isCurrent: boolean): Found => ({
-  reason: isCurrent ? null : 'Migrations are behind; run `npm run db:migrate`.',
-  isAway: false,
-  wasSilent: false,
-});
+async function foundOn(database: Pool | ClientBase, { variable, requestRoles }: Login): Promise<Found> {
+  const found = (reason: string | null): Found => ({ reason, isAway: false, wasSilent: false });
+  if (!(await migrationsAreCurrent(database))) return found('Migrations are behind; run `npm run db:migrate`.');
+  const { rows } = await database.query<{ role: string }>(
+    `select role from unnest($1::text[]) as role where not pg_has_role(role, 'member')`,
+    [requestRoles],
+  );
+  if (rows.length === 0) return found(null);
+  const missing = rows.map(({ role }) => role).join(', ');
+  return found(`${variable}'s role may not become ${missing}; set OAUTH_DATABASE_URL, or run \`npm run db:migrate\`.`);
+}
 
-const isAwayBy = (cause: unknown): Found => ({
-  reason: isRefusedLogin(cause) ? refusedLogin : doesNotAnswer,
+const isAwayBy = (cause: unknown, { variable }: Login): Found => ({
+  reason: isRefusedLogin(cause) ? refusedLogin(variable) : doesNotAnswer,
   error: new DatabaseUnavailable({ cause }),
   isAway: true,
   wasSilent: false,
 });
 
 const doesNotAnswer = 'The database does not answer.';
-const refusedLogin =
-  "The database refuses AUTH_DATABASE_URL's role; `npm run db:migrate` creates it, sets its password and migrates.";
+const refusedLogin = (variable: Login['variable']) =>
+  `The database refuses ${variable}'s role; \`npm run db:migrate\` creates it, sets its password and migrates.`;
 
 /** SQLSTATE class 28: the role is unknown, may not log in, or has another password. */
 function isRefusedLogin(error: unknown): boolean {

@@ -9,6 +9,7 @@ export type DevelopmentDatabase = {
   ownerUrl: string;
   /** The authenticator's; unset with a database of one's own unless AUTH_DATABASE_URL is set. */
   authUrl: string | undefined;
+  oauthUrl?: string | undefined;
   /** Whether another process of this machine serves the embedded database. */
   isServed: boolean;
   close(): Promise<void>;
@@ -24,7 +25,8 @@ export async function openDevelopmentDatabase(database: DatabaseConfig, log: Log
   const nothing = async () => undefined;
   if (database.kind === 'own') {
     const ownerUrl = needed(database.ownerUrl, 'DATABASE_URL');
-    return { ownerUrl, authUrl: database.authUrl, isServed: false, close: nothing };
+    const { authUrl, oauthUrl } = database;
+    return { ownerUrl, authUrl, oauthUrl, isServed: false, close: nothing };
   }
   await createDataDirectory(database.dataDir);
   const lock = await lockDataDirectory(database.dataDir);

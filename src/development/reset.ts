@@ -15,14 +15,14 @@ import { asRoot } from './shadow.ts';
 export async function reset(config: Config, args: readonly string[], log: Log): Promise<string[]> {
   const database = await openDevelopmentDatabase(config.database, log);
   try {
-    const { ownerUrl, authUrl, isServed } = database;
+    const { ownerUrl, authUrl, oauthUrl, isServed } = database;
     if (isServed) throw new StartupError('The embedded database is in use; stop the server first.');
     const name = databaseName(ownerUrl);
     if (config.database.kind === 'own' && args.join(' ') !== `--erase ${name}`) {
       throw new StartupError(`This drops the database and all that it holds: npm run db:reset -- --erase ${name}`);
     }
     await asRoot(ownerUrl, `drop database if exists ${quoted(name)}`, `create database ${quoted(name)}`);
-    await migrate({ ownerUrl, authUrl: needed(authUrl, 'AUTH_DATABASE_URL') }, log);
+    await migrate({ ownerUrl, authUrl: needed(authUrl, 'AUTH_DATABASE_URL'), oauthUrl }, log);
     return [`${name} is new; it has every committed migration, and no row.`];
   } finally {
     await database.close();

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { type Config, needed } from '../config.ts';
+import { type Config, ownUrls } from '../config.ts';
 import { migrate } from '../database/migrate.ts';
 import type { Log } from '../log.ts';
 import { type Service, startService } from '../service.ts';
@@ -56,9 +56,9 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
 
 async function migrateOwn({ database }: Config, log: Log): Promise<string> {
   if (database.kind === 'embedded') throw new Error('The embedded database comes with its URL');
-  const ownerUrl = needed(database.ownerUrl, 'DATABASE_URL');
-  await migrate({ ownerUrl, authUrl: needed(database.authUrl, 'AUTH_DATABASE_URL') }, log);
-  return ownerUrl;
+  const urls = ownUrls(database);
+  await migrate(urls, log);
+  return urls.ownerUrl;
 }
 
 function reportOf(error: unknown): string {

@@ -6,12 +6,10 @@ import type { Claims } from '../token/claims.ts';
  */
 export function createContext(
   claims: Claims | null,
-  requestId: string,
   secrets: Secrets,
   countRows: Grafast.Context['countRows'],
 ): Partial<Grafast.Context> {
   return {
-    requestId,
     countRows,
     scopes: claims?.scopes ?? [],
     organizationId: claims?.organizationId ?? '',
@@ -22,12 +20,4 @@ export function createContext(
       return { ciphertext: secrets.seal(token, owner), hash, previousHash };
     },
   };
-}
-
-declare global {
-  namespace Grafast {
-    interface Context {
-      requestId: string;
-    }
-  }
 }

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import type { Replica } from '../database/replica.ts';
 import { DatabaseUnavailable, isTemporary } from '../database/unavailable.ts';
-import { factsOf, type RequestFacts } from '../http/facts.ts';
+import { factsOf, type RequestFacts, type RequestId } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import { callerPath, identifyCaller, resumeInTurn, withoutPermit } from '../scheduling/caller.ts';
@@ -34,6 +34,8 @@ import { checkStoredOperations, type StoredOperations } from './storedOperations
 export type EndpointParts = {
   config: Config;
   pool: Pool;
+  /** Looks tokens up. */
+  oauthPool: Pool;
   /** Null when all is asked of the primary. */
   replica: Replica | null;
   secrets: Secrets;
@@ -53,6 +55,7 @@ export type EndpointParts = {
 export function createEndpoint({
   config,
   pool,
+  oauthPool,
   replica,
   secrets,
   graph,
@@ -65,8 +68,8 @@ export function createEndpoint({
   const readDocument = createDocumentReader(schema, config.limits);
   if (operations) checkStoredOperations(operations, readDocument);
   const persisted = operations ? allowOnly(operations) : rememberDocuments();
-  const queries = replica && createReplicaQueries(replica, pool, log);
-  const present = replica ? createPresentWriter(pool) : createPresentToken(pool);
+  const queries = replica && createReplicaQueries(replica, oauthPool, log);
+  const present = replica ? createPresentWriter(oauthPool) : createPresentToken({ pool, oauthPool });
   const replicaPool = replica?.pool ?? null;
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const introspected = rememberIntrospection();
@@ -198,7 +201,7 @@ type Asked = { readonly parameters: GraphqlRequest; readonly prepared: PreparedD
 type Received = {
   readonly request: IncomingMessage;
   readonly body: Buffer;
-  readonly requestId: string;
+  readonly requestId: RequestId;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 };

@@ -4,6 +4,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import { isUnavailable } from '../database/unavailable.ts';
+import type { RequestId } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 
 /**
@@ -42,7 +43,7 @@ export function graphqlError(code: ErrorCode, message: string, extensions: Recor
 }
 
 /** What else is needed to turn an error into an answer. */
-export type ErrorContext = { readonly requestId: string; readonly rules: ConstraintRules; readonly log: Log };
+export type ErrorContext = { readonly requestId: RequestId; readonly rules: ConstraintRules; readonly log: Log };
 
 /**
  * The error as the client reads it: one with a code passes, one of PostgreSQL gets its code from its SQLSTATE and constraint,
@@ -71,7 +72,7 @@ function describe(error: GraphQLError, { requestId, rules, log }: ErrorContext):
   if (original instanceof SafeError) return { code: 'BAD_USER_INPUT', message: original.message };
 
   log.error({ requestId, error: original }, 'a field failed');
-  return { code: 'INTERNAL', message: 'Something went wrong on our side.', requestId };
+  return { code: 'INTERNAL', message: 'Something went wrong on our side.', requestId: requestId.id };
 }
 
 /** SQLSTATE to code (https://www.postgresql.org/docs/current/errcodes-appendix.html); null when a client cannot cause it. */

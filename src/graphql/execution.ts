@@ -4,7 +4,7 @@ import { execute, hookArgs } from 'postgraphile/grafast';
 import type { ExecutionResult, GraphQLFormattedError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
 import type { Config } from '../config.ts';
-import type { RequestFacts } from '../http/facts.ts';
+import type { RequestFacts, RequestId } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded } from '../token/accessTokens.ts';
@@ -27,7 +27,7 @@ export type Operation = {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Null under public introspection only. */
   readonly token: AccessToken | null;
-  readonly requestId: string;
+  readonly requestId: RequestId;
   /** What its answer has if every page is full. */
   readonly most: Most;
   /** What a replica must have replayed to be asked; null when the primary is to be. */
@@ -74,18 +74,14 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
     let isUnfit = false;
+    const countRows = most.rows > limits.rows ? createRowCounter(limits.rows) : null;
     const args = await hookArgs({
       schema,
       resolvedPreset,
       document,
       operationName: operation.name?.value,
       variableValues: variables,
-      contextValue: createContext(
-        claims,
-        requestId,
-        secrets,
-        most.rows > limits.rows ? createRowCounter(limits.rows) : null,
-      ),
+      contextValue: createContext(claims, secrets, countRows),
       outputDataAsString: true,
       requestContext: settings ? { pgSettings: settings } : {},
     });

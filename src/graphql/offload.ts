@@ -77,7 +77,8 @@ export type Offload = {
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
   // What the other thread logs was described there.
-  const relayed = log.child({}, { serializers: { error: (described) => described } });
+  const asItIs = (described: unknown) => described;
+  const relayed = log.child({}, { serializers: { error: asItIs, requestId: asItIs } });
   const permits = createPermits({
     maxHeld: mostAtOnce,
     maxWaiting: mostWaiting,

@@ -5,6 +5,7 @@ import { createPool } from '../database/pools.ts';
 import { watchDatabase } from '../database/readiness.ts';
 import { createReplicaPool, reconnect } from '../database/replica.ts';
 import { isTemporary } from '../database/unavailable.ts';
+import type { RequestId } from '../http/facts.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded, liveToken, rememberedToken } from '../token/accessTokens.ts';
@@ -30,7 +31,8 @@ const endTracing =
 // The statements of one operation wait for each other here, and for another one's planning, not for somebody else's.
 const pool = createPool(authUrl, { ...config, poolSize: 2 }, log, config.statementTimeoutMs);
 // For what it does in an outage; the main thread tells of it.
-watchDatabase({ pool, authUrl, poolWaitMs: config.poolWaitMs, log: createLog('silent') });
+const login = { variable: 'AUTH_DATABASE_URL', url: authUrl, requestRoles: [] } as const;
+watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log: createLog('silent') });
 const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
 // When this fails the thread ends, and the next long operation starts another. Of outages tells the watch on the database.
@@ -93,7 +95,7 @@ parentPort?.on('message', async (request: OffloadRequest) => {
 /** While an operation is executed its document is refused for what its answer would have. */
 const limitOf = ({ errors }: DocumentRefused) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
 
-function tokenOf(claims: Claims, proof: Preliminary | null, requestId: string): AccessToken {
+function tokenOf(claims: Claims, proof: Preliminary | null, requestId: RequestId): AccessToken {
   if (!proof) return liveToken(claims);
   // On its way here a buffer became an array of bytes.
   const values = proof.values.map((value) => (typeof value === 'string' ? value : Buffer.from(value)));

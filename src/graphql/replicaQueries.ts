@@ -1,6 +1,7 @@
 import { DatabaseError, type Pool } from 'pg';
 import type { Replica } from '../database/replica.ts';
 import { isUnavailable } from '../database/unavailable.ts';
+import type { RequestId } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
 import type { Preliminary } from '../token/implicitTransaction.ts';
@@ -11,16 +12,16 @@ export type RequiredLsns = readonly [everybody: string, writer: string];
 
 export type ReplicaQueries = {
   /** Null when the primary is to be asked. */
-  requiredBy(token: AccessToken, requestId: string): RequiredLsns | null;
+  requiredBy(token: AccessToken, requestId: RequestId): RequiredLsns | null;
   /** Resolves when no process answers a token of this one's grant by a replica that has not what this one may have changed. */
-  changedBy(token: AccessToken, requestId: string): Promise<void>;
+  changedBy(token: AccessToken, requestId: RequestId): Promise<void>;
 };
 
 /** Which queries may be answered by the replica: a client that wrote something reads it, wherever it asks next. */
 export function createReplicaQueries(replica: Replica, primary: Pool, log: Log): ReplicaQueries {
   const noteWrite = createNoteWrite(primary);
 
-  const changedBy = async ({ claims }: AccessToken, requestId: string) => {
+  const changedBy = async ({ claims }: AccessToken, requestId: RequestId) => {
     try {
       await noteWrite(claims, requestId);
     } catch (error) {

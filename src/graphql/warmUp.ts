@@ -1,3 +1,4 @@
+import { noRequest } from '../http/facts.ts';
 import { liveToken } from '../token/accessTokens.ts';
 import type { Claims, Scope } from '../token/claims.ts';
 import { createDocumentReader } from './document.ts';
@@ -16,7 +17,7 @@ export async function warmUp(parts: ExecutionParts): Promise<void> {
       prepared: readDocument(document, null),
       variables: {},
       token: liveToken(nobody(scope)),
-      requestId: 'warm-up',
+      requestId: noRequest,
       most: { rows: 1, values: 1, once: 0 },
       replicaLsns: null,
       signal,

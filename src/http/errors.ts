@@ -32,7 +32,8 @@ export function handleErrors(log: Log): ErrorRequestHandler {
     if (response.headersSent) response.destroy();
     else if (status !== null) response.status(status).json(clientErrors[status]);
     else if (isTemporary(error)) answerUnavailable(_request, response, _next);
-    else response.status(500).json({ error: 'internal', error_description: `The cause is in the log: ${requestId}` });
+    else
+      response.status(500).json({ error: 'internal', error_description: `The cause is in the log: ${requestId.id}` });
   };
 }
 

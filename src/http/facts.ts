@@ -1,12 +1,22 @@
 import type { ServerResponse } from 'node:http';
 
+/** Names a request in the log and in the database. */
+export type RequestId = {
+  /** What the answer's X-Request-Id says, and so what the client knows: its own if it sent one that is short and plain. */
+  readonly id: string;
+  /** The server's: a new UUID, which no client can choose and so none can make look like another request's. */
+  readonly ofServer: string;
+};
+
+/** For what the service does by itself. */
+export const noRequest: RequestId = { id: '', ofServer: '' };
+
 /**
  * What is learned about a request on its way, for the log, the metrics and the trace: names, codes and figures that we made or
  * verified, and nothing else that a client has sent.
  */
 export type RequestFacts = {
-  /** The name that the answer, the log and the database's `graph.request_id` share. */
-  requestId?: string;
+  requestId?: RequestId;
   /** When it came, at the earliest, by `performance.now()`, before it waited for anything. */
   arrivedAt?: number;
   /** The GraphQL operation's kind, once its document is in order. */

@@ -21,11 +21,11 @@ export function createRefusal({ log, isHttps, corsOrigins }: RefusalParts): Requ
   return (request, response) => {
     const { type, body } = answerFor(request);
     const { origin = '' } = request.headers;
-    const requestId = giveRequestId(request, response);
+    const { id } = giveRequestId(request, response);
     logRequest(request, response, () => undefined);
     response.writeHead(503, {
       ...securityHeaders,
-      'X-Request-Id': requestId,
+      'X-Request-Id': id,
       'Content-Type': `${type}; charset=utf-8`,
       'Content-Length': Buffer.byteLength(body),
       'Retry-After': '2',

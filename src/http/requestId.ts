@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { factsOf } from './facts.ts';
+import { factsOf, noRequest, type RequestId } from './facts.ts';
 
-/**
- * Gives the request a name that the answer, the log and the database's `graph.request_id` share: the caller's own
- * X-Request-Id if it is short and plain, else a new UUID.
- */
+/** Correlation id: the answer's X-Request-Id is in each line of the log and, as `graph.request_id`, in each transaction. */
 export function nameRequest(request: IncomingMessage, response: ServerResponse, next: () => void): void {
-  response.setHeader('X-Request-Id', giveRequestId(request, response));
+  response.setHeader('X-Request-Id', giveRequestId(request, response).id);
   next();
 }
 
 /** The same without the answer's header. */
-export function giveRequestId(request: IncomingMessage, response: ServerResponse): string {
+export function giveRequestId(request: IncomingMessage, response: ServerResponse): RequestId {
   const given = request.headers['x-request-id'];
-  const id = typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : randomUUID();
-  factsOf(response).requestId = id;
-  return id;
+  const ofServer = randomUUID();
+  const id = typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : ofServer;
+  const requestId = { id, ofServer };
+  factsOf(response).requestId = requestId;
+  return requestId;
 }
 
-/** The name that it was given. */
-export const requestIdOf = (response: ServerResponse): string => factsOf(response).requestId ?? '';
+/** The one that it was given. */
+export const requestIdOf = (response: ServerResponse): RequestId => factsOf(response).requestId ?? noRequest;

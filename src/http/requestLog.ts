@@ -16,8 +16,11 @@ export function logRequests(log: Log) {
     const startedAt = performance.now();
     const { method, url = '' } = request;
     response.once('close', () => {
+      const requestId = requestIdOf(response);
       const facts = {
-        requestId: requestIdOf(response),
+        requestId,
+        // By which the history finds this line, whatever the client sent.
+        serverRequestId: requestId.ofServer === requestId.id ? undefined : requestId.ofServer,
         method,
         path: pathOf(url),
         status: response.statusCode,

@@ -29,7 +29,7 @@ export function traceRequests(request: IncomingMessage, response: ServerResponse
       'graphql.operation.name': operation,
       'graphql.operation.type': operationType,
       'graph.client_id': clientId,
-      'graph.request_id': requestIdOf(response),
+      'graph.request_id': requestIdOf(response).id,
       'error.type': code,
     };
     for (const [name, value] of Object.entries(known)) if (value !== undefined) span.setAttribute(name, value);

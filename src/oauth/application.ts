@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { RequestId } from '../http/facts.ts';
 import type { Scope } from '../token/claims.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
@@ -22,7 +23,7 @@ export type Application = {
 };
 
 /** The enabled application with this client id, in whatever organization, or null. */
-export async function findApplication(pool: Pool, clientId: string, requestId: string): Promise<Application | null> {
+export async function findApplication(pool: Pool, clientId: string, requestId: RequestId): Promise<Application | null> {
   const { rows } = await queryOnce<ApplicationRow>(pool, oauthSettings(null, requestId), {
     name: 'find_application',
     text: 'select * from oauth.find_application($1)',

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import passport from 'passport';
 import { Strategy as ClientPasswordStrategy } from 'passport-oauth2-client-password';
 import type { Pool } from 'pg';
-import { factsOf } from '../http/facts.ts';
+import { factsOf, noRequest, type RequestId } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
 import { hashToken } from '../token/format.ts';
@@ -19,7 +19,7 @@ export type Client = {
   /** Where the request came from; what a proxy says counts only if it is trusted (TRUST_PROXY). */
   readonly address: string;
   /** Names the request in the database's settings. */
-  readonly requestId: string;
+  readonly requestId: RequestId;
   /** When the request had arrived, by `performance.now()`. */
   readonly receivedAt: number;
 };
@@ -96,7 +96,7 @@ type Origin = Pick<Client, 'address' | 'requestId' | 'receivedAt'>;
 
 const originOf = (request: Request): Origin => ({
   address: request.ip ?? '',
-  requestId: request.res ? requestIdOf(request.res) : '',
+  requestId: request.res ? requestIdOf(request.res) : noRequest,
   receivedAt: (request.res && factsOf(request.res).arrivedAt) ?? performance.now(),
 });
 

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import type { RequestId } from '../http/facts.ts';
 import { networkOf } from '../http/networkOf.ts';
 import { inOrganization } from './inOrganization.ts';
 import type { Passwords } from './passwords.ts';
@@ -18,7 +19,7 @@ export type SignIn = {
  *
  * @throws {OAuthError} 429 after too many failures of the account, and temporarily_unavailable when too many sign in at once
  */
-export type AuthenticateUser = (organizationId: string, requestId: string, signIn: SignIn) => Promise<string | null>;
+export type AuthenticateUser = (organizationId: string, requestId: RequestId, signIn: SignIn) => Promise<string | null>;
 
 /**
  * The one place that verifies passwords, for the token endpoint as for the sign-in page, so that their failures count

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import type { RequestId } from '../http/facts.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { inTransaction } from '../token/transaction.ts';
 
@@ -6,7 +7,7 @@ import { inTransaction } from '../token/transaction.ts';
 export function inOrganization<T>(
   pool: Pool,
   organizationId: string,
-  requestId: string,
+  requestId: RequestId,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   return inTransaction(pool, oauthSettings(organizationId, requestId), work);

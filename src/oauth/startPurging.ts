@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { noRequest } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
@@ -14,7 +15,7 @@ export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000
   const purge = async () => {
     try {
       const purged = await purgeExpired(
-        (query) => queryOnce<Purged>(pool, oauthSettings(null, ''), query),
+        (query) => queryOnce<Purged>(pool, oauthSettings(null, noRequest), query),
         stopping.signal,
       );
       if (purged) log.info({ purged }, 'purged what has expired');

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
+import type { RequestId } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
@@ -22,7 +23,7 @@ export function describeBearer(pool: Pool, userIdOf: UserIdOf): RequestHandler {
 }
 
 /** By the database's clock, which every time of a token comes from. */
-async function secondsUntil(pool: Pool, time: Date, requestId: string): Promise<number> {
+async function secondsUntil(pool: Pool, time: Date, requestId: RequestId): Promise<number> {
   const result = await queryOnce<{ seconds: number }>(pool, oauthSettings(null, requestId), {
     name: 'seconds_until',
     text: 'select ceil(extract(epoch from $1::timestamptz - clock_timestamp()))::float8 as seconds',

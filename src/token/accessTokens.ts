@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { DatabaseError, type Pool } from 'pg';
+import type { RequestId } from '../http/facts.ts';
 import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
 import type { Preliminary } from './implicitTransaction.ts';
@@ -33,7 +34,7 @@ export class AccessTokenEnded extends Error {
 }
 
 /** Looks at a token that a request brings; null when it is unknown, malformed or has ended. */
-export type PresentToken = (token: string, requestId: string) => Promise<AccessToken | null>;
+export type PresentToken = (token: string, requestId: RequestId) => Promise<AccessToken | null>;
 
 /** So many claims are remembered, of about 500 bytes each. */
 const remembered = 10_000;
@@ -42,7 +43,7 @@ const remembered = 10_000;
  * Remembers the claims of tokens, so that looking one up and relying on it are one round trip. What is remembered proves nothing:
  * the database compares it with the token in the transaction of every statement, so that an end takes effect with the next request.
  */
-export function createPresentToken(pool: Pool): PresentToken {
+export function createPresentToken({ pool, oauthPool }: { pool: Pool; oauthPool: Pool }): PresentToken {
   const claimsByHash = new LRUCache<string, Claims>({ max: remembered });
   return async (token, requestId) => {
     if (!isToken('access', token)) return null;
@@ -50,7 +51,7 @@ export function createPresentToken(pool: Pool): PresentToken {
     const key = hash.toString('latin1');
     const known = claimsByHash.get(key);
     if (known) return rememberedToken(pool, known, proofOf(hash), requestId, () => claimsByHash.delete(key));
-    const claims = await verifyTokenHash(pool, hash, requestId);
+    const claims = await verifyTokenHash(oauthPool, hash, requestId);
     if (claims) claimsByHash.set(key, claims);
     return claims && liveToken(claims);
   };
@@ -73,7 +74,7 @@ export function rememberedToken(
   pool: Pool,
   claims: Claims,
   proof: Preliminary,
-  requestId: string,
+  requestId: RequestId,
   onEnded: () => void = () => undefined,
 ): AccessToken {
   let state: 'remembered' | 'live' | 'ended' = 'remembered';

@@ -1,3 +1,4 @@
+import { noRequest, type RequestId } from '../http/facts.ts';
 import type { Claims, Scope } from './claims.ts';
 
 /**
@@ -14,6 +15,8 @@ export type TransactionSettings = {
   readonly 'graph.scope': string;
   readonly 'graph.grant_id': string;
   readonly 'graph.request_id': string;
+  /** The server's own name of the request; no policy reads it, but the history keeps it. */
+  readonly 'graph.server_request_id': string;
   /** How many rows a statement may find; see app_hidden.count_row. */
   readonly 'graph.row_limit': string;
   /** How long a statement waits for a lock, such as that of a row that another transaction changes; then it fails with SQLSTATE 55P03. */
@@ -23,7 +26,7 @@ export type TransactionSettings = {
 /** The settings of a GraphQL operation. */
 export function graphSettings(
   claims: Claims,
-  requestId: string,
+  requestId: RequestId,
   rowLimit: number,
   lockTimeout = withoutEnd,
 ): TransactionSettings {
@@ -34,16 +37,18 @@ export function graphSettings(
     'graph.user_id': claims.userId ?? '',
     'graph.scope': claims.scopes.join(' '),
     'graph.grant_id': claims.grantId,
-    'graph.request_id': requestId,
+    ...namesOf(requestId),
     'graph.row_limit': String(rowLimit),
     lock_timeout: lockTimeout,
   };
 }
 
+const namesOf = ({ id, ofServer }: RequestId) => ({ 'graph.request_id': id, 'graph.server_request_id': ofServer });
+
 const withoutEnd = '0';
 
 /** The settings of the OAuth server's own statements: inside one organization, or in none yet. */
-export function oauthSettings(organizationId: string | null, requestId: string): TransactionSettings {
+export function oauthSettings(organizationId: string | null, requestId: RequestId): TransactionSettings {
   return {
     role: 'graph_oauth',
     'graph.organization_id': organizationId ?? '',
@@ -51,7 +56,7 @@ export function oauthSettings(organizationId: string | null, requestId: string):
     'graph.user_id': '',
     'graph.scope': '',
     'graph.grant_id': '',
-    'graph.request_id': requestId,
+    ...namesOf(requestId),
     'graph.row_limit': '',
     lock_timeout: withoutEnd,
   };
@@ -62,7 +67,7 @@ export function toStatement(settings: TransactionSettings) {
   return { name: 'settings', isKept: true as const, text: settingsText, values: names.map((name) => settings[name]) };
 }
 
-const names = Object.keys(oauthSettings(null, '')) as (keyof TransactionSettings)[];
+const names = Object.keys(oauthSettings(null, noRequest)) as (keyof TransactionSettings)[];
 const settingsText = `select ${names.map((name, index) => `set_config('${name}', $${index + 1}, true)`).join(', ')}`;
 
 /** One role per token: `me` stands alone, and `app` includes what `basic` may do. */

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { RequestId } from '../http/facts.ts';
 import type { Claims, Scope } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
 import { oauthSettings } from './settings.ts';
@@ -10,12 +11,12 @@ import { queryOnce } from './transaction.ts';
  *
  * @throws when the database does not answer
  */
-export async function verifyBearer(pool: Pool, token: string, requestId: string): Promise<Claims | null> {
+export async function verifyBearer(pool: Pool, token: string, requestId: RequestId): Promise<Claims | null> {
   return isToken('access', token) ? verifyTokenHash(pool, hashToken(token), requestId) : null;
 }
 
 /** The same by all that the database knows of a token. */
-export async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: string): Promise<Claims | null> {
+export async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: RequestId): Promise<Claims | null> {
   const { rows } = await queryOnce<AccessTokenRow>(pool, oauthSettings(null, requestId), {
     name: 'verify_access_token',
     text: 'select * from oauth.verify_access_token($1)',

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { RequestId } from '../http/facts.ts';
 import { liveToken, type PresentToken } from './accessTokens.ts';
 import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
@@ -30,14 +31,14 @@ const verifyText = `
   from oauth.verify_access_token($1) t`;
 
 /** Notes that a token of this grant has changed something. When it resolves every server knows. */
-export type NoteWrite = (claims: Claims, requestId: string) => Promise<void>;
+export type NoteWrite = (claims: Claims, requestId: RequestId) => Promise<void>;
 
 /** What a grant writes at once is noted together: the note that is under way may be too early, the next one is not. */
 export function createNoteWrite(primary: Pool): NoteWrite {
   const current = new Map<string, Promise<void>>();
   const next = new Map<string, Promise<void>>();
 
-  const begin = (claims: Claims, requestId: string): Promise<void> => {
+  const begin = (claims: Claims, requestId: RequestId): Promise<void> => {
     const { grantId } = claims;
     next.delete(grantId);
     const noted = noteNow(primary, claims, requestId).finally(() => {
@@ -57,7 +58,7 @@ export function createNoteWrite(primary: Pool): NoteWrite {
   };
 }
 
-async function noteNow(primary: Pool, claims: Claims, requestId: string): Promise<void> {
+async function noteNow(primary: Pool, claims: Claims, requestId: RequestId): Promise<void> {
   const statement = { name: 'note_write', text: noteText, values: [claims.grantId] };
   await queryOnce(primary, oauthSettings(claims.organizationId, requestId), statement, unhurried);
 }

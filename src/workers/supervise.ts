@@ -1,6 +1,7 @@
 import type { Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import type { ServerLogins } from '../database/authenticator.ts';
 import { listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { serveMetrics } from '../metrics/serveMetrics.ts';
@@ -90,10 +91,10 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
     }
     const url = config.publicUrl ?? `http://localhost:${port}`;
     const keys = await secretKeys(config);
-    const { authUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
+    const { logins, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
     if (signal.aborted) return null;
 
-    const order = orderFor({ ...config, port }, count, authUrl, keys, embedded?.demo ?? null);
+    const order = orderFor({ ...config, port }, count, logins, keys, embedded?.demo ?? null);
     // The first one alone, so that what is wrong is said once.
     await start(order);
     await Promise.all(Array.from({ length: count - 1 }, () => start(order)));
@@ -155,11 +156,11 @@ async function findPort({ host, port }: Config): Promise<number> {
 function orderFor(
   config: Config,
   count: number,
-  authUrl: string,
+  logins: ServerLogins,
   [current, previous]: readonly [Buffer, ...Buffer[]],
   demo: WorkerOrder['demo'],
 ): WorkerOrder {
-  const database = { kind: 'own', ownerUrl: undefined, authUrl } as const;
+  const database = { kind: 'own', ownerUrl: undefined, ...logins } as const;
   const poolSize = Math.max(2, Math.ceil(config.poolSize / count));
   const keys = { secretKey: Buffer.from(current), secretKeyPrevious: previous && Buffer.from(previous) };
   return { config: { ...config, ...keys, database, poolSize }, demo, atOnce: true };

@@ -11,6 +11,7 @@ import {
   type Tenant,
 } from '../graphql/support.ts';
 import { testPasswords } from '../support/passwords.ts';
+import { until } from '../support/until.ts';
 import { undone } from './support.ts';
 
 let graph: OwnGraphTest;
@@ -65,7 +66,47 @@ describe('the history', () => {
       { application_id: tenant.applicationId },
     ]);
     expect(insert.request_id).not.toBe(update.request_id);
+    expect(insert.server_request_id).toBe(insert.request_id);
     expect(graph.logs.join()).toContain(insert.request_id);
+  });
+
+  it.each([
+    ['one', 1],
+    ['so many that a second thread does them', 18],
+  ])('tells requests apart to which a client gave the id of another: %s', async (_what, count) => {
+    const user = await createUser(tenant);
+    const rename = (fullName: string) =>
+      Array.from(
+        { length: count },
+        (_, index) =>
+          `a${index}: userUpdate(id: "${user.id}", fullName: "${fullName} ${index}", email: "${user.email}") { user { ${'id '.repeat(12)} } }`,
+      );
+    const chosen = `chosen-${count}`;
+    for (const fullName of ['Grace', 'Barbara']) {
+      const response = await fetch(`${graph.url}/graphql`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Authorization: `Bearer ${tenant.app}`,
+          'X-Request-Id': chosen,
+        },
+        body: JSON.stringify({ query: `mutation { ${rename(fullName).join(' ')} }` }),
+      });
+      expect(response.headers.get('X-Request-Id')).toBe(chosen);
+      expect(await response.json()).not.toHaveProperty('errors');
+    }
+
+    const linesOfBoth = () =>
+      graph.logs
+        .map((line) => JSON.parse(line))
+        .filter(({ msg, requestId }) => msg === 'request' && requestId === chosen);
+    await until(() => linesOfBoth().length === 2);
+    const [grace, barbara] = linesOfBoth().map(({ serverRequestId }) => serverRequestId);
+    expect(grace).not.toBe(barbara);
+    const updates = (await historyOf(user.uuid)).filter(({ command }) => command === 'update');
+    expect(updates.map((entry) => [entry.request_id, entry.server_request_id])).toEqual(
+      [grace, barbara].flatMap((id) => Array(count).fill([chosen, id])),
+    );
   });
 
   it('tells the login of whoever works with psql', async () => {
@@ -79,6 +120,7 @@ describe('the history', () => {
       application_id: null,
       grant_id: null,
       request_id: null,
+      server_request_id: null,
     });
   });
 

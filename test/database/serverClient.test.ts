@@ -25,7 +25,7 @@ function connections(environment: Record<string, string>): RenewablePool {
   return pool;
 }
 
-const settings = oauthSettings(null, 'request-1');
+const settings = oauthSettings(null, { id: 'request-1', ofServer: 'server-1' });
 const named = { name: 'who', text: `select current_user as role, $1::text as value`, values: ['x'] };
 const proof = { name: 'proof', isKept: true as const, text: 'select 1 / length($1)', values: ['proven'] };
 const refuted = { ...proof, values: [''] };

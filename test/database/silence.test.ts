@@ -37,7 +37,12 @@ function start(environment: Record<string, string>): void {
   const config = loadConfig({ DATABASE_POOL_SIZE: '2', ...environment }, 'serve');
   const log = createLog('info', { write: (line) => logs.push((JSON.parse(line) as { msg: string }).msg) });
   pool = createPool(authUrl, config, log);
-  watch = watchDatabase({ pool, authUrl, poolWaitMs: config.poolWaitMs, log });
+  watch = watchDatabase({
+    pool,
+    login: { variable: 'AUTH_DATABASE_URL', url: authUrl, requestRoles: [] },
+    poolWaitMs: config.poolWaitMs,
+    log,
+  });
 }
 
 /** Asks something on a connection that is there already; its answer, or the error. */

@@ -27,6 +27,7 @@ function containerOf(pod: PodSpec | undefined) {
 function environmentOf({ env = [] }: ReturnType<typeof containerOf>['container']): Record<string, string> {
   const secrets: Record<string, string> = {
     'graph-query-service AUTH_DATABASE_URL': 'postgres://graph_authenticator:secret@db/graph',
+    'graph-query-service OAUTH_DATABASE_URL': 'postgres://graph_oauth_authenticator:secret@db/graph',
     'graph-query-service REPLICA_DATABASE_URL': 'postgres://graph_authenticator:secret@replica/graph',
     'graph-query-service SECRET_KEY': anySecretKey,
     'graph-query-service-owner DATABASE_URL': 'postgres://graph_owner:secret@db/graph',
@@ -94,7 +95,7 @@ test('the service and the migrations are started with what they need, and nothin
   // The server never gets the owner's URL.
   expect(config.database).toMatchObject({ kind: 'own', ownerUrl: undefined });
   const optional = server.container.env?.filter(({ valueFrom }) => valueFrom?.secretKeyRef?.optional);
-  expect(optional?.map(({ name }) => name)).toEqual(['REPLICA_DATABASE_URL']);
+  expect(optional?.map(({ name }) => name)).toEqual(['OAUTH_DATABASE_URL', 'REPLICA_DATABASE_URL']);
   expect(configOf(environmentOf(migration.container), 'migrate').database).toMatchObject({
     ownerUrl: expect.any(String),
   });

@@ -66,4 +66,24 @@ describe('a hot row', () => {
       body: { data: { userUpdate: { user: { fullName: 'Grace Hopper' } } } },
     });
   });
+
+  it('bounds how long a mutation waits for a lock, and no query, which may wait for a migration', async () => {
+    const user = await createUser(tenant);
+    const migration = await graph.database.owner.connect();
+    await migration.query('begin');
+    await migration.query('lock table app_public.users in access exclusive mode');
+
+    let isRead = false;
+    const reading = read(graph, tenant.app, `{ node(id: "${user.id}") { id } }`).finally(() => {
+      isRead = true;
+    });
+    await until(async () => (await waitingForLocks()) === 1);
+    const refused = await ask(graph, tenant.app, `mutation { userDelete(id: "${user.id}") { user { id } } }`);
+    expectErrors(refused, { userDelete: null }, { code: 'TIMEOUT', path: ['userDelete'] });
+    expect(isRead).toBe(false);
+    await migration.query('rollback');
+    migration.release();
+
+    expect(await reading).toEqual({ node: { id: user.id } });
+  });
 });

@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/config.ts';
 import { checkArguments } from '../../src/graphql/arguments.ts';
 import { createDocumentReader } from '../../src/graphql/document.ts';
 import { isLong } from '../../src/graphql/offload.ts';
+import { noRequest } from '../../src/http/facts.ts';
 
 const schema = buildSchema(await readFile(new URL('schema.graphql', import.meta.url), 'utf8'));
 const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits);
@@ -13,7 +14,7 @@ function judge(query: string) {
   const prepared = readDocument(query, null);
   const most = checkArguments(schema, prepared, {});
   const signal = new AbortController().signal;
-  const operation = { prepared, most, variables: {}, token: null, requestId: '', replicaLsns: null, signal };
+  const operation = { prepared, most, variables: {}, token: null, requestId: noRequest, replicaLsns: null, signal };
   return { rows: most.rows, values: most.values, isLong: isLong(operation) };
 }
 

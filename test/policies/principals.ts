@@ -39,6 +39,7 @@ export function settingsOf({ role, claims }: Principal): Record<string, string> 
     'graph.scope': { graph_app: 'app', graph_user: 'me', graph_basic: 'basic', graph_oauth: '', none: '' }[role],
     'graph.grant_id': '',
     'graph.request_id': 'test',
+    'graph.server_request_id': '',
     'graph.row_limit': '',
     lock_timeout: '0',
   };

@@ -57,7 +57,7 @@ describe('npm start without a database', () => {
     });
 
     it('keeps its secrets readable for its owner only', async () => {
-      for (const name of ['postgres.json', 'secret-key.json', 'demo.json']) {
+      for (const name of ['postgres.json', 'postgres-oauth.json', 'secret-key.json', 'demo.json']) {
         expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
       }
       expect((await readdir(dataDir)).filter((name) => name.includes('password'))).toEqual([]);

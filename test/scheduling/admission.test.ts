@@ -57,7 +57,7 @@ describe('admission', () => {
       const arrive = () => {
         arrived.set(path, response);
         admit({
-          path: [path.startsWith('/neighbour') ? 'neighbour' : 'tenant'],
+          path: flowOf(path),
           hasLeft: () => response.closed,
           refuse: () => refuse(request, response),
           begin(permit, ms) {
@@ -287,6 +287,65 @@ describe('admission', () => {
     expect(overloads).toEqual([null]);
   });
 
+  it('lets in as few of an overloaded tenant as leave the thread idle moments, and of others as before', async () => {
+    const before = await overwhelm();
+    for (const response of admitted.values()) response.end();
+    await Promise.all(before);
+    for (let ticks = 0; ticks < 5; ticks++) {
+      clock.compute(5);
+      await clock.advance(0);
+    }
+
+    const neighbours = Array.from({ length: 8 }, (_, index) => `/neighbour-${index}`);
+    const sent = await sendTogether(['/a', '/b', ...neighbours]);
+    await until(() => neighbours.every((path) => admitted.has(path)));
+    await passTick();
+    await passTick();
+
+    expect(['/a', '/b'].map((path) => [admitted.has(path), arrived.get(path)?.writableEnded])).toEqual([
+      [false, true],
+      [true, false],
+    ]);
+    answerAll();
+    await Promise.all(sent);
+  });
+
+  it('sheds what many tenants send together, each of them little, at once', async () => {
+    admit = admitWith({ maxWaiting: 4 });
+    const held = await fill();
+    const many = Array.from({ length: 60 }, (_, index) => `/of/tenant-${index}/1`);
+
+    const sent = await sendTogether(many);
+    await passTick();
+    await passTick();
+    const refused = many.filter((path) => arrived.get(path)?.writableEnded);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(many.filter((path) => admitted.has(path))).toEqual(many.filter((path) => !refused.includes(path)));
+    answerAll();
+    const answers = await passUntilAnswered(sent);
+
+    expect(many.filter((_, index) => answers[index]?.status === 503)).toEqual(refused);
+    expect(overloads).toEqual([null]);
+    await Promise.all(held);
+  });
+
+  it("sheds what one address sends, and not what another sends, nor a tenant's", async () => {
+    admit = admitWith({ maxWaiting: 4 });
+    const held = await fill();
+    const hostile = Array.from({ length: 8 }, (_, index) => `/of/strangers/hostile/${index}`);
+    const others = ['/of/strangers/other/1', '/neighbour-1'];
+
+    const sent = await sendTogether([...hostile, ...others]);
+    await passTick();
+    await passTick();
+    expect(hostile.filter((path) => arrived.get(path)?.writableEnded).length).toBeGreaterThan(3);
+    answerAll();
+    const answers = await passUntilAnswered(sent);
+
+    expect(answers.slice(hostile.length).map(({ status }) => status)).toEqual([200, 200]);
+    await Promise.all(held);
+  });
+
   it('lets in a tenant that has none in, though another one fills it', async () => {
     await fill();
 
@@ -381,6 +440,12 @@ describe('admission', () => {
     expect((await late).status).toBe(200);
     expect(admitted.has('/gone')).toBe(false);
   });
+
+  /** `/of/strangers/1.2.3.4/1` is of such an address; what names none is the tenant's. */
+  function flowOf(path: string): string[] {
+    if (path.startsWith('/neighbour')) return ['neighbour'];
+    return path.startsWith('/of/') ? path.split('/').slice(2, -1) : ['tenant'];
+  }
 
   /** With so many connections 32 are let in at once, unless said. */
   function admitWith({ connections = 21, maxWaiting }: { connections?: number; maxWaiting: number }) {

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { Client } from 'pg';
-import { startMigrated } from '../../src/database/openDatabase.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, directoryInMemory } from './dataDirectory.ts';
 import { createTemplate } from './migratedDataDirectory.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
+import { startWithOneLogin } from './startWithOneLogin.ts';
 
 /** One PostgreSQL for the whole run; its migrated database is the template of every test file's own. */
 export default async function globalSetup(): Promise<void> {
@@ -14,7 +14,7 @@ export default async function globalSetup(): Promise<void> {
   const template = await createTemplate(dataDir, createLog('warn'));
   // A run that is ended early does not come to the tear-down, and memory is scarcer than disk.
   process.once('exit', () => rmSync(template, { recursive: true, force: true }));
-  const server = await startMigrated(dataDir, createLog('warn'));
+  const server = await startWithOneLogin(dataDir, createLog('warn'));
   const owner = new Client({ connectionString: server.ownerUrl });
   await owner.connect();
   // Nothing is durable here but everything is created often.

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { loadConfig } from '../../src/config.ts';
 import { createPool } from '../../src/database/pools.ts';
+import { noRequest } from '../../src/http/facts.ts';
 import { createLog } from '../../src/log.ts';
 import {
   type AccessToken,
@@ -21,7 +22,7 @@ beforeAll(async () => {
   const { authUrl: AUTH_DATABASE_URL } = oauth.database;
   const environment = { AUTH_DATABASE_URL, SECRET_KEY: Buffer.alloc(32).toString('base64'), DATABASE_POOL_SIZE: '1' };
   pool = createPool(AUTH_DATABASE_URL, loadConfig(environment, 'serve'), createLog('silent'));
-  present = createPresentToken(pool);
+  present = createPresentToken({ pool, oauthPool: pool });
 });
 afterAll(async () => {
   await pool.end();
@@ -34,7 +35,7 @@ async function issue() {
 }
 
 async function bring(text: string): Promise<AccessToken> {
-  const presented = await present(text, 'request-1');
+  const presented = await present(text, noRequest);
   if (!presented) throw new Error('The token is live');
   return presented;
 }
@@ -46,7 +47,7 @@ async function readName(presented: AccessToken, claims = presented.claims, state
     hadProof = proof !== null;
     const client = await pool.connect();
     try {
-      const settings = graphSettings(claims, 'request-1', 100);
+      const settings = graphSettings(claims, noRequest, 100);
       return (await queryInImplicitTransaction<{ name: string }>(client, settings, statement, proof)).rows;
     } finally {
       client.release();
@@ -111,7 +112,7 @@ test.each([
   await expect(readName(remembered)).rejects.toThrow(AccessTokenEnded);
   await expect(readName(remembered)).rejects.toThrow(AccessTokenEnded);
   await expect(asked.requireLive()).rejects.toThrow(AccessTokenEnded);
-  expect(await present(issued.text, 'request-1')).toBeNull();
+  expect(await present(issued.text, noRequest)).toBeNull();
   // What was found live stays so for the rest of its request.
   expect(await readName(before)).toMatchObject({ names: [expect.any(String)] });
 });
@@ -145,6 +146,6 @@ test('a failure of what relies on it says nothing about the token', async () => 
 });
 
 test('what was never issued is null', async () => {
-  expect(await present(createToken('access'), 'request-1')).toBeNull();
-  expect(await present('gqs_at_nonsense', 'request-1')).toBeNull();
+  expect(await present(createToken('access'), noRequest)).toBeNull();
+  expect(await present('gqs_at_nonsense', noRequest)).toBeNull();
 });

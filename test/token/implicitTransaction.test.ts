@@ -51,6 +51,7 @@ const settings: TransactionSettings = {
   'graph.scope': 'app',
   'graph.grant_id': '018f0000-0000-7000-8000-000000000003',
   'graph.request_id': 'request-1',
+  'graph.server_request_id': 'server-1',
   'graph.row_limit': '10000',
   lock_timeout: '3s',
 };

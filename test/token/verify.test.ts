@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { loadConfig } from '../../src/config.ts';
 import { createPool } from '../../src/database/pools.ts';
+import { noRequest } from '../../src/http/facts.ts';
 import { createLog } from '../../src/log.ts';
 import { createToken, hashToken } from '../../src/token/format.ts';
 import { verifyBearer } from '../../src/token/verify.ts';
@@ -26,7 +27,7 @@ afterAll(async () => {
   await pool.end();
 });
 
-const verify = (text: string) => verifyBearer(pool, text, 'request-1');
+const verify = (text: string) => verifyBearer(pool, text, noRequest);
 
 async function signIn() {
   const user = await createUser(oauth);
@@ -104,8 +105,8 @@ test('an unknown token, a refresh token and a malformed one are none', async () 
 test('a malformed token does not reach the database', async () => {
   const unreachable = { connect: () => Promise.reject(new Error('reached')) } as unknown as Pool;
 
-  expect(await verifyBearer(unreachable, 'gqs_at_nonsense', '')).toBeNull();
-  await expect(verifyBearer(unreachable, createToken('access'), '')).rejects.toThrow('reached');
+  expect(await verifyBearer(unreachable, 'gqs_at_nonsense', noRequest)).toBeNull();
+  await expect(verifyBearer(unreachable, createToken('access'), noRequest)).rejects.toThrow('reached');
 });
 
 test("the connection is nobody's again afterwards, also after an error", async () => {
@@ -119,6 +120,6 @@ test("the connection is nobody's again afterwards, also after an error", async (
 
   await verify(access_token);
   expect(await whoAmI()).toEqual([{ authenticator: true, request: '' }]);
-  await expect(verifyBearer(pool, access_token, '\0')).rejects.toThrow();
+  await expect(verifyBearer(pool, access_token, { id: '\0', ofServer: '' })).rejects.toThrow();
   expect(await whoAmI()).toEqual([{ authenticator: true, request: '' }]);
 });

@@ -8,6 +8,7 @@ import { migrationsFolder } from '../../../src/database/migrate.ts';
 import { startMigrated } from '../../../src/database/openDatabase.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { removeTestDataDirectory } from '../../../test/support/dataDirectory.ts';
+import { startWithOneLogin } from '../../../test/support/startWithOneLogin.ts';
 import { buildData } from './buildData.ts';
 import { type Size, type SizeName, sizes } from './sizes.ts';
 
@@ -38,7 +39,7 @@ export async function openData(name: SizeName, report: (line: string) => void): 
 
     const isBuilt = await exists(join(directory, builtFile));
     if (!isBuilt) await configureServer(directory, sizes[name].serverSettings, log);
-    const postgres = await startMigrated(directory, log);
+    const postgres = await startWithOneLogin(directory, log);
     resources.defer(postgres.stop);
     const { ownerUrl, authUrl, cluster } = postgres;
     if (!isBuilt) {

@@ -9,7 +9,7 @@ import { queryPipelined } from './queryPipelined.ts';
 /** What the service verifies on each request, too: one indexed lookup by the token's SHA-256, joined to its grant, client and person. */
 export async function authenticate(pool: Pool, request: IncomingMessage): Promise<Claims> {
   const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
-  const [row] = await queryPipelined(pool, oauthSettings(null, randomUUID()), {
+  const [row] = await queryPipelined(pool, oauthSettings(null, newRequestId()), {
     name: 'verify_access_token',
     text: 'select * from oauth.verify_access_token($1)',
     values: [hashToken(token)],
@@ -29,5 +29,10 @@ export async function authenticate(pool: Pool, request: IncomingMessage): Promis
 
 /** The settings of the service, by its own code: every peer stands behind the same roles and policies. */
 export function settingsOf(claims: Claims): TransactionSettings {
-  return graphSettings(claims, randomUUID(), 10_000);
+  return graphSettings(claims, newRequestId(), 10_000);
+}
+
+function newRequestId() {
+  const id = randomUUID();
+  return { id, ofServer: id };
 }

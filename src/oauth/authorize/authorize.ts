@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool, PoolClient } from 'pg';
+import type { RequestId } from '../../http/facts.ts';
 import { requestIdOf } from '../../http/requestId.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { bodyOf, pick } from '../parameters.ts';
@@ -70,7 +71,7 @@ export const deniesByForm = (request: Request) =>
 function answered<T>(
   pool: Pool,
   request: Request,
-  requestId: string,
+  requestId: RequestId,
   work: (database: PoolClient, person: Person) => Promise<T>,
 ): Promise<T> {
   const authorization = requireAuthorization(request);

@@ -1,6 +1,7 @@
 import connectPgSimple from 'connect-pg-simple';
 import session, { type SessionData } from 'express-session';
 import type { Pool } from 'pg';
+import { noRequest } from '../../http/facts.ts';
 import { hashToken } from '../../token/format.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
@@ -36,7 +37,7 @@ export class SessionStore extends session.Store {
   }
 
   #storeOf(id: string) {
-    const settings = oauthSettings(organizationOf(id), '');
+    const settings = oauthSettings(organizationOf(id), noRequest);
     const query = (text: string, values: unknown[]) => queryOnce(this.#pool, settings, { text, values });
     return new PostgresStore({
       // All of a pool that it calls.

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
 import session from 'express-session';
 import type { Pool } from 'pg';
+import type { RequestId } from '../../http/facts.ts';
 import { requestIdOf } from '../../http/requestId.ts';
 import { subkey } from '../../secrets.ts';
 import { inOrganization } from '../inOrganization.ts';
@@ -79,7 +80,7 @@ async function findPerson(
   pool: Pool,
   organizationId: string,
   userId: string,
-  requestId: string,
+  requestId: RequestId,
 ): Promise<Person | null> {
   const { rows } = await inOrganization(pool, organizationId, requestId, (database) =>
     database.query<{ id: string; full_name: string; email: string }>({

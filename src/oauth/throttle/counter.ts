@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Pool, QueryConfig } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { noRequest } from '../../http/facts.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 import { temporarilyUnavailable } from '../errors.ts';
@@ -39,7 +40,7 @@ export type CounterOptions = {
 /** All of them fail with {@link temporarilyUnavailable} when the database does not answer: nobody gets in uncounted. */
 export function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions): Counter {
   const limiter = new RateLimiterPostgres({
-    storeClient: { query: (query: QueryConfig) => queryOnce(pool, oauthSettings(null, ''), query) },
+    storeClient: { query: (query: QueryConfig) => queryOnce(pool, oauthSettings(null, noRequest), query) },
     storeType: 'client',
     schemaName: 'oauth',
     tableName: 'throttles',

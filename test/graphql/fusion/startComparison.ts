@@ -8,6 +8,7 @@ import { checkArguments } from '../../../src/graphql/arguments.ts';
 import { createDocumentReader, DocumentRefused } from '../../../src/graphql/document.ts';
 import { createExecution } from '../../../src/graphql/execution.ts';
 import { buildGraph, type Graph } from '../../../src/graphql/schema.ts';
+import { noRequest } from '../../../src/http/facts.ts';
 import { createLog } from '../../../src/log.ts';
 import { createSecrets } from '../../../src/secrets.ts';
 import { liveToken } from '../../../src/token/accessTokens.ts';
@@ -69,7 +70,7 @@ export async function startComparison(urls: {
         const signal = new AbortController().signal;
         const token = liveToken(rows.claims[caller]);
         const execute = isFrugal ? sparing : generous;
-        const asked = { prepared, variables, token, requestId: 'same', most, replicaLsns: null, signal };
+        const asked = { prepared, variables, token, requestId: noRequest, most, replicaLsns: null, signal };
         const { status, body } = await execute(asked);
         // What the client is not told is in the log.
         return [status, body, ...lines.map(described)].join('\n');
