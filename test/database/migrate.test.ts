@@ -92,6 +92,34 @@ describe('migrating', () => {
     await asAdministrator(`drop database ${name}`);
   });
 
+  it.each([['audit'], ['app_public', 'oauth']])(
+    "refuses a database that has somebody else's schema %s, and leaves it alone",
+    async (...schemas) => {
+      const name = `others_${suffix}`;
+      await asAdministrator(`create database ${name} template template0`);
+      const ownerUrl = inDatabase(database.ownerUrl, name);
+      const pool = createOwnerPool(ownerUrl, log);
+      for (const schema of schemas) {
+        await pool.query(`create schema ${schema}`);
+        await pool.query(`create table ${schema}.users as select 'theirs' as note`);
+      }
+
+      await expect(migrate({ ...urls, ownerUrl }, log)).rejects.toThrow(
+        `under ${schemas.join(', ')}; nothing was changed`,
+      );
+      for (const schema of schemas) {
+        expect((await pool.query(`select note from ${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
+        await pool.query(`alter schema ${schema} rename to their_${schema}`);
+      }
+      await migrate({ ...urls, ownerUrl }, log);
+
+      for (const schema of schemas)
+        expect((await pool.query(`select note from their_${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
+      await pool.end();
+      await asAdministrator(`drop database ${name}`);
+    },
+  );
+
   it('refuses an authenticator that passes by row-level security', async () => {
     const mighty = `mighty_${suffix}`;
     await asAdministrator(`create role ${mighty} login bypassrls`);
