@@ -50,6 +50,7 @@ async function besides(database: TreeDatabase, shape: Shape) {
   try {
     const token = await service.grantToken('neighbour');
     await asking(service, token, 500);
+    await longestTurn(metricsPort);
     const working = new AbortController();
     const busy = keepBusy(service, shape, working.signal);
     const memory = watchMemory(service, working.signal);
@@ -135,7 +136,7 @@ async function askForTokens({ url, clientSecret }: TreeService, signal: AbortSig
   return longest;
 }
 
-/** @returns the longest turn of the main thread's event loop, in milliseconds; with what other processes took of its core */
+/** @returns the longest turn of the main thread's event loop since the last look, in milliseconds, and what other processes took of its core */
 async function longestTurn(metricsPort: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const [, seconds] = /^nodejs_eventloop_lag_max_seconds(?:\{.*\})? (\S+)$/m.exec(text) ?? [];
