@@ -151,12 +151,25 @@ function createLook(url: string, primary: Pool) {
     return has_reached ? { ...found, problem: null } : found;
   };
 
+  /** How far it has replayed the log; null when it is no replica. */
+  const askReplica = async (): Promise<string | null> => {
+    const client = await replica.connect();
+    let lsn: string | null = null;
+    try {
+      const { rows } = await client.query<{ lsn: string | null }>(replayedText);
+      lsn = rows[0]?.lsn ?? null;
+      return lsn;
+    } finally {
+      // After a failover the name leads to the new primary for a while, and the connection would for ever.
+      client.release(lsn === null);
+    }
+  };
+
   const look = async (): Promise<Found> => {
     let replayed: string | null;
     try {
       // Before the primary, which is ahead of it then.
-      const { rows } = await replica.query<{ lsn: string | null }>(replayedText);
-      replayed = rows[0]?.lsn ?? null;
+      replayed = await askReplica();
     } catch (error) {
       milestone = null;
       return { problem: 'it does not answer', error };

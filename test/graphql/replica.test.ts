@@ -1,8 +1,10 @@
 import { Pool } from 'pg';
 import { scrape } from '../observed/support.ts';
+import { byTcp, listenerOf } from '../support/database.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type PostgresServer, startPostgresServer } from '../system/support/postgresServer.ts';
+import { startTcpProxy } from '../system/support/tcpProxy.ts';
 import { type Answer, ask, createTenant, createUnit, createViewer, issueToken, type Tenant } from './support.ts';
 
 // A primary and its streaming replica, which can be told to replay nothing for a while.
@@ -218,6 +220,20 @@ test('no query fails when the replica is stopped, and when it is back it is aske
 
   expect(new Set(answers)).toEqual(new Set(['200 ']));
   await until(async () => (await askWhere(reader, count)).server === 'replica');
+});
+
+test('a name that leads to a primary is followed to the replica that it leads to later', async () => {
+  let target = primary;
+  const proxy = await startTcpProxy(() => listenerOf(target.authUrl));
+  const environment = { REPLICA_DATABASE_URL: byTcp(replica.authUrl, proxy.port), METRICS_PORT: '0' };
+  const other = await startTestService(primary, environment);
+  await until(() => other.logs.some((line) => line.includes('it is not in recovery')));
+
+  target = replica;
+  await until(async () => (await scrape(other.metricsPort ?? 0)).samples.get('graph_replica_asked') === 1);
+
+  await other.stop();
+  await proxy.stop();
 });
 
 test('a replica that was promoted is none any more', async () => {
