@@ -195,11 +195,7 @@ export function needed<T>(value: T | undefined, name: keyof typeof whyNeeded): T
 
 /** How to reach a database of one's own, for what migrates it. @throws {ConfigError} when `loadConfig` was not asked to make sure of it */
 export function ownUrls({ ownerUrl, authUrl, oauthUrl }: DatabaseConfig & { kind: 'own' }) {
-  return {
-    ownerUrl: needed(ownerUrl, 'DATABASE_URL'),
-    authUrl: needed(authUrl, 'AUTH_DATABASE_URL'),
-    oauthUrl,
-  };
+  return { ownerUrl: needed(ownerUrl, 'DATABASE_URL'), authUrl: needed(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
 }
 
 const whyNeeded = {
@@ -225,12 +221,7 @@ function tracingOf(env: z.output<typeof environment>) {
 function toConfig(env: z.output<typeof environment>) {
   const database: DatabaseConfig =
     env.DATABASE_URL || env.AUTH_DATABASE_URL
-      ? {
-          kind: 'own',
-          ownerUrl: env.DATABASE_URL,
-          authUrl: env.AUTH_DATABASE_URL,
-          oauthUrl: env.OAUTH_DATABASE_URL,
-        }
+      ? { kind: 'own', ownerUrl: env.DATABASE_URL, authUrl: env.AUTH_DATABASE_URL, oauthUrl: env.OAUTH_DATABASE_URL }
       : { kind: 'embedded', dataDir: resolve(env.DATA_DIR) };
 
   return {

@@ -1,5 +1,5 @@
 --! Previous: sha1:ce6ef22c902c5c3cd764ffcc394b0a7ddb404a5a
---! Hash: sha1:126aeea8fb4370a79ea4c376b4948d2014972421
+--! Hash: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
 --! Message: authenticators
 
 -- A client may choose its X-Request-Id, and so another one's: the server's own stands beside it in the history.
@@ -17,7 +17,7 @@ create or replace view audit.findings with (security_invoker = true) as
     from pg_roles member
     join pg_roles ours on ours.rolname in ('graph_app', 'graph_user', 'graph_basic', 'graph_oauth')
     where member.rolcanlogin and not member.rolsuper and pg_has_role(member.oid, ours.oid, 'member')
-      -- Somebody who works as the owner is none of these.
+      -- A role that works as the owner is none of these.
       and not pg_has_role(member.oid, (select nspowner from pg_namespace where nspname = 'app_public'), 'member')
       -- `db:migrate` has made it one of this database.
       and has_schema_privilege(member.oid, to_regnamespace('graphile_migrate'), 'usage')

@@ -36,17 +36,15 @@ export function loginsOf({ authUrl, oauthUrl }: ServerLogins): { graphql: Login;
  * roles that it needs, none of whose rights it inherits, and the right to see which migrations were applied. PostgreSQL 15 to 18; the
  * owner needs CREATEROLE.
  *
- * @throws {StartupError} when a role has rights that a request must never have, or belongs to somebody else
+ * @throws {StartupError} when a role has rights that a request must never have, or the owner may not manage it
  */
 export async function createAuthenticators(owner: ClientBase, logins: ServerLogins): Promise<void> {
   const { graphql, oauth } = loginsOf(logins);
-  await createAuthenticator(owner, graphql);
-  if (oauth) {
-    await createAuthenticator(owner, oauth);
-    await revokeUnused(owner, graphql, oauthRoles);
-    await revokeUnused(owner, oauth, graphRoles);
-  }
-  await withholdFromPublic(owner);
+  const all = oauth ? [graphql, oauth] : [graphql];
+  for (const login of all) await createAuthenticator(owner, login);
+  // Not before each role has what it needs.
+  for (const login of all) await revokeUnused(owner, login);
+  await revokeFromPublic(owner);
 }
 
 async function createAuthenticator(owner: ClientBase, { variable, url, requestRoles }: Login): Promise<void> {
@@ -72,18 +70,20 @@ async function createAuthenticator(owner: ClientBase, { variable, url, requestRo
   await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
 }
 
-/** A server that is connected may still have one role for both: then that stays both, and `audit.findings` says so. */
-async function revokeUnused(owner: ClientBase, login: Login, requestRoles: readonly string[]): Promise<void> {
-  const { user = '' } = new Client({ connectionString: login.url });
+/** While a server is connected as a role it may need what the role has: then that stays, and `audit.findings` says so. */
+async function revokeUnused(owner: ClientBase, { url, requestRoles }: Login): Promise<void> {
+  const { user = '' } = new Client({ connectionString: url });
+  const unused = [...graphRoles, ...oauthRoles].filter((role) => !requestRoles.includes(role));
+  if (unused.length === 0) return;
   const { rowCount } = await owner.query('select from pg_stat_activity where usename = $1 limit 1', [user]);
-  if (rowCount === 0) await owner.query(`revoke ${requestRoles.join(', ')} from ${escapeIdentifier(user)}`);
+  if (rowCount === 0) await owner.query(`revoke ${unused.join(', ')} from ${escapeIdentifier(user)}`);
 }
 
 /**
- * Temporary tables and large objects, which everybody may make unless somebody says otherwise, and the server never does: they take
- * place, and live beside every policy. What the owner may not revoke, as on a managed service, stays.
+ * Revokes from PUBLIC what the server never makes: temporary tables and large objects, which no policy guards and PostgreSQL lets every
+ * role make. What the owner may not revoke, as on a managed service, stays.
  */
-async function withholdFromPublic(owner: ClientBase): Promise<void> {
+async function revokeFromPublic(owner: ClientBase): Promise<void> {
   await owner.query(`
     do $$
     declare

@@ -16,8 +16,8 @@ import { announceMigrations } from './watchMigrations.ts';
  * up to date. Running servers hear of it. Running it again changes nothing, and of several at once one works and the others
  * wait.
  *
- * @throws {StartupError} when the database refuses the connection, a migration fails, or the database has a schema of somebody else's
- * with the name of one of ours
+ * @throws {StartupError} when the database refuses the connection, a migration fails, or a schema has the name of one of ours and no
+ * migration of ours is recorded that made it
  */
 export async function migrate({ ownerUrl, ...logins }: DatabaseUrls, log: Log): Promise<void> {
   const owner = new Client({ connectionString: ownerUrl, application_name: 'graph-query-service migrate' });
@@ -29,7 +29,7 @@ export async function migrate({ ownerUrl, ...logins }: DatabaseUrls, log: Log): 
   owner.on('error', (error) => log.error({ error }, 'lost the connection to the database'));
   try {
     await awaitMigrations(owner);
-    await refuseSchemasOfOthers(owner);
+    await refuseForeignSchemas(owner);
     await applyMigrations(owner, ownerUrl, log);
     await createAuthenticators(owner, logins);
     await announceMigrations(owner);
@@ -39,7 +39,7 @@ export async function migrate({ ownerUrl, ...logins }: DatabaseUrls, log: Log): 
 }
 
 /** Migrations drop what has the names of theirs, as it may be left from one that failed: it must be theirs. */
-async function refuseSchemasOfOthers(owner: ClientBase): Promise<void> {
+async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
   const recordsExist = `select to_regclass('graphile_migrate.migrations') is not null as exist`;
   const records = (await owner.query<{ exist: boolean }>(recordsExist)).rows[0]?.exist
     ? (await owner.query<{ filename: string }>('select filename from graphile_migrate.migrations')).rows
@@ -48,11 +48,11 @@ async function refuseSchemasOfOthers(owner: ClientBase): Promise<void> {
     'select nspname::text as name from pg_namespace where nspname = any ($1) order by nspname',
     [[...ownSchemas.keys()]],
   );
-  const ofOthers = found.filter(
+  const foreign = found.filter(
     ({ name }) => !records.some(({ filename }) => filename.startsWith(ownSchemas.get(name) ?? '')),
   );
-  if (ofOthers.length === 0) return;
-  const names = ofOthers.map(({ name }) => name).join(', ');
+  if (foreign.length === 0) return;
+  const names = foreign.map(({ name }) => name).join(', ');
   const remedy = 'Rename what is there (alter schema … rename to …), or use another database.';
   throw new StartupError(`The database has what is not of this service under ${names}; nothing was changed. ${remedy}`);
 }

@@ -1,4 +1,3 @@
-import { noRequest } from '../http/facts.ts';
 import { liveToken } from '../token/accessTokens.ts';
 import type { Claims, Scope } from '../token/claims.ts';
 import { createDocumentReader } from './document.ts';
@@ -17,7 +16,7 @@ export async function warmUp(parts: ExecutionParts): Promise<void> {
       prepared: readDocument(document, null),
       variables: {},
       token: liveToken(nobody(scope)),
-      requestId: noRequest,
+      requestId: { id: 'warm-up', ofServer: 'warm-up' },
       most: { rows: 1, values: 1, once: 0 },
       replicaLsns: null,
       signal,

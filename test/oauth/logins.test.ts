@@ -1,12 +1,12 @@
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { createLog } from '../../src/log.ts';
+import { ask } from '../graphql/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { nameLogins, type TestLogins } from '../support/logins.ts';
 import { startTestService, type TestService, unthrottled } from '../support/service.ts';
 import {
   asClient,
-  bearer,
   createApplication,
   createOrganization,
   createUser,
@@ -107,10 +107,7 @@ describe('a server whose OAuth server has a login role of its own', () => {
   });
 
   async function query(accessToken: string, document: string): Promise<[number, unknown]> {
-    const { status, body } = await send(oauth, '/graphql', {
-      headers: { ...bearer(accessToken), 'Content-Type': 'application/json' },
-      raw: { body: JSON.stringify({ query: document }) },
-    });
+    const { status, body } = await ask(oauth, accessToken, document);
     return [status, body.data];
   }
 });
