@@ -1,8 +1,11 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../test/support/freePort.ts';
 import { startTreeDatabase, type TreeDatabase, type TreeService } from './data/startTree.ts';
 import { createSender, type Sent } from './neighbours/createSender.ts';
 import { type Shape, shapes, small } from './neighbours/shapes.ts';
+import type { Turn } from './neighbours/watchTurns.ts';
 
 /**
  * `npm run bench neighbours`: how an organization fares beside each of the shapes, which another sends for 8 s on 16 connections, unless
@@ -45,12 +48,14 @@ try {
 
 /** Each has a service of its own, so that none pays for what came before. */
 async function besides(database: TreeDatabase, shape: Shape) {
-  const metricsPort = await freePort();
-  const service = await database.startService({ ...unthrottled, METRICS_PORT: String(metricsPort) });
+  const folder = await mkdtemp(join(tmpdir(), 'turns-'));
+  const turnsFile = join(folder, 'turns.json');
+  const watchTurns = `--import=${new URL('neighbours/watchTurns.ts', import.meta.url)}`;
+  const service = await database.startService({ ...unthrottled, NODE_OPTIONS: watchTurns, TURNS_FILE: turnsFile });
   try {
     const token = await service.grantToken('neighbour');
     await asking(service, token, 500);
-    await longestTurn(metricsPort);
+    const warmAt = Date.now();
     const working = new AbortController();
     const busy = keepBusy(service, shape, working.signal);
     const memory = watchMemory(service, working.signal);
@@ -63,7 +68,10 @@ async function besides(database: TreeDatabase, shape: Shape) {
     served.sort((one, other) => one - other);
     const at = (share: number) => Math.round(served[Math.floor((served.length - 1) * share)] ?? Number.NaN);
     const { sent, statuses } = await busy;
-    const turnMs = await longestTurn(metricsPort);
+    const megabytes = await memory;
+    await service.stop();
+    const turns = JSON.parse(await readFile(turnsFile, 'utf8')) as Turn[];
+    const turnMs = Math.max(0, ...turns.filter(({ endedAt }) => endedAt > warmAt).map(({ cpuMs }) => cpuMs));
     return {
       refused: latencies.length - served.length,
       'p50 ms': at(0.5),
@@ -71,12 +79,13 @@ async function besides(database: TreeDatabase, shape: Shape) {
       'longest ms': at(1),
       'token ms': Math.round(await tokens),
       'turn ms': Math.round(turnMs),
-      MB: Math.round(await memory),
+      MB: Math.round(megabytes),
       'sent/s': Math.round(sent / seconds),
       statuses: statuses.join(' '),
     };
   } finally {
     await service.stop();
+    await rm(folder, { recursive: true });
   }
 }
 
@@ -134,13 +143,6 @@ async function askForTokens({ url, clientSecret }: TreeService, signal: AbortSig
   }
   sender.close();
   return longest;
-}
-
-/** @returns the longest turn of the main thread's event loop since the last look, in milliseconds, and what other processes took of its core */
-async function longestTurn(metricsPort: number): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  const [, seconds] = /^nodejs_eventloop_lag_max_seconds(?:\{.*\})? (\S+)$/m.exec(text) ?? [];
-  return Number(seconds) * 1000;
 }
 
 /** @returns the most, in megabytes */

@@ -8,7 +8,7 @@ import type { RequestFacts, RequestId } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, AccessTokenEnded } from '../token/accessTokens.ts';
-import { graphSettings } from '../token/settings.ts';
+import { graphSettings, mutationSettings } from '../token/settings.ts';
 import { traced, tracePast } from '../tracing/traced.ts';
 import type { Most } from './arguments.ts';
 import { createContext } from './context.ts';
@@ -70,7 +70,11 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
     const isQuery = operation.operation === 'query';
-    const settings = claims && graphSettings(claims, requestId, limits.rows, isQuery ? undefined : writerLockTimeout);
+    const settings =
+      claims &&
+      (isQuery
+        ? graphSettings(claims, requestId, limits.rows)
+        : mutationSettings(claims, requestId, limits.rows, writerLockTimeout));
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
     let isUnfit = false;

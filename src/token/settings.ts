@@ -6,7 +6,9 @@ import type { Claims, Scope } from './claims.ts';
  * Every key is always there; an absent claim is `''`, which every policy treats as deny, so that nothing
  * outlives the transaction before on a pooled connection.
  */
-export type TransactionSettings = {
+export type TransactionSettings = ReaderSettings & Partial<WriterSettings>;
+
+type ReaderSettings = {
   readonly role: 'graph_app' | 'graph_user' | 'graph_basic' | 'graph_oauth';
   readonly 'graph.organization_id': string;
   readonly 'graph.application_id': string;
@@ -15,21 +17,20 @@ export type TransactionSettings = {
   readonly 'graph.scope': string;
   readonly 'graph.grant_id': string;
   readonly 'graph.request_id': string;
-  /** The server's own name of the request; no policy reads it, but the history keeps it. */
-  readonly 'graph.server_request_id': string;
   /** How many rows a statement may find; see app_hidden.count_row. */
   readonly 'graph.row_limit': string;
+};
+
+/** What only a transaction that may change rows sets: no policy reads it, and each more is 1 % of a small query. */
+type WriterSettings = {
+  /** The server's own name of the request, for the history. */
+  readonly 'graph.server_request_id': string;
   /** How long a statement waits for a lock, such as that of a row that another transaction changes; then it fails with SQLSTATE 55P03. */
   readonly lock_timeout: string;
 };
 
-/** The settings of a GraphQL operation. */
-export function graphSettings(
-  claims: Claims,
-  requestId: RequestId,
-  rowLimit: number,
-  lockTimeout = withoutEnd,
-): TransactionSettings {
+/** The settings of a GraphQL query. */
+export function graphSettings(claims: Claims, { id }: RequestId, rowLimit: number): TransactionSettings {
   return {
     role: roleOf(claims.scopes),
     'graph.organization_id': claims.organizationId,
@@ -37,15 +38,25 @@ export function graphSettings(
     'graph.user_id': claims.userId ?? '',
     'graph.scope': claims.scopes.join(' '),
     'graph.grant_id': claims.grantId,
-    ...namesOf(requestId),
+    'graph.request_id': id,
     'graph.row_limit': String(rowLimit),
-    lock_timeout: lockTimeout,
   };
 }
 
-const namesOf = ({ id, ofServer }: RequestId) => ({ 'graph.request_id': id, 'graph.server_request_id': ofServer });
+/** The settings of a mutation. @param lockTimeout with a unit, as PostgreSQL reads it */
+export function mutationSettings(
+  claims: Claims,
+  requestId: RequestId,
+  rowLimit: number,
+  lockTimeout: string,
+): TransactionSettings {
+  return { ...graphSettings(claims, requestId, rowLimit), ...writerSettings(requestId, lockTimeout) };
+}
 
-const withoutEnd = '0';
+const writerSettings = ({ ofServer }: RequestId, lockTimeout: string): WriterSettings => ({
+  'graph.server_request_id': ofServer,
+  lock_timeout: lockTimeout,
+});
 
 /** The settings of the OAuth server's own statements: inside one organization, or in none yet. */
 export function oauthSettings(organizationId: string | null, requestId: RequestId): TransactionSettings {
@@ -56,19 +67,29 @@ export function oauthSettings(organizationId: string | null, requestId: RequestI
     'graph.user_id': '',
     'graph.scope': '',
     'graph.grant_id': '',
-    ...namesOf(requestId),
+    'graph.request_id': requestId.id,
     'graph.row_limit': '',
-    lock_timeout: withoutEnd,
+    ...writerSettings(requestId, '0'),
   };
 }
 
-/** Sets all of them until the end of the transaction. Prepared once per connection: every settings object has the same keys. */
+/** Sets all of them until the end of the transaction. Prepared once per connection for queries, and once for what may change rows. */
 export function toStatement(settings: TransactionSettings) {
-  return { name: 'settings', isKept: true as const, text: settingsText, values: names.map((name) => settings[name]) };
+  const { name, text, keys } = 'lock_timeout' in settings ? writing : reading;
+  return { name, isKept: true as const, text, values: keys.map((key) => settings[key] ?? '') };
 }
 
-const names = Object.keys(oauthSettings(null, noRequest)) as (keyof TransactionSettings)[];
-const settingsText = `select ${names.map((name, index) => `set_config('${name}', $${index + 1}, true)`).join(', ')}`;
+function settingAll(name: string, keys: readonly string[]) {
+  const calls = keys.map((key, index) => `set_config('${key}', $${index + 1}, true)`);
+  return { name, text: `select ${calls.join(', ')}`, keys: keys as readonly (keyof TransactionSettings)[] };
+}
+
+const keys = Object.keys(oauthSettings(null, noRequest));
+const writing = settingAll('settings', keys);
+const reading = settingAll(
+  'settings of a query',
+  keys.filter((key) => !(key in writerSettings(noRequest, ''))),
+);
 
 /** One role per token: `me` stands alone, and `app` includes what `basic` may do. */
 function roleOf(scopes: readonly Scope[]): TransactionSettings['role'] {
