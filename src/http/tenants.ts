@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { isGraphql } from './isGraphql.ts';
 import { networkOf } from './networkOf.ts';
@@ -13,9 +14,17 @@ import { networkOf } from './networkOf.ts';
  */
 export function createTenants(trustedProxies: number) {
   const organizations = new LRUCache<string, string>({ max: maxRemembered });
-  // Of a scheme there are many spellings.
-  const keyOf = ({ headers: { authorization } }: IncomingMessage) =>
-    authorization && hash('sha256', authorization.replace(/^\S+ +/, ''));
+  // A connection mostly brings the same credential again.
+  const lastOf = new WeakMap<Socket, { readonly authorization: string; readonly key: string }>();
+  const keyOf = ({ socket, headers: { authorization } }: IncomingMessage) => {
+    if (!authorization) return null;
+    const last = lastOf.get(socket);
+    if (last?.authorization === authorization) return last.key;
+    // Of a scheme there are many spellings.
+    const key = hash('sha256', authorization.replace(/^\S+ +/, ''));
+    lastOf.set(socket, { authorization, key });
+    return key;
+  };
   return {
     pathOf(request: IncomingMessage): readonly string[] {
       const key = keyOf(request);

@@ -63,8 +63,9 @@ export function createAdmission(
   let isTurnEnding = false;
   let stopTicking: (() => void) | undefined;
 
-  const isShedding = (flow: Flow<Queued>) => clock.now() < (overloads.get(nameOf(flow))?.shedsUntil ?? 0);
-  const room = (flow: Flow<Queued>) => (overloads.has(nameOf(flow)) ? limit.get() : maxHeld) - root.held;
+  const overloadOf = (flow: Flow<Queued>) => (overloads.size > 0 ? overloads.get(nameOf(flow)) : undefined);
+  const isShedding = (flow: Flow<Queued>) => clock.now() < (overloadOf(flow)?.shedsUntil ?? 0);
+  const room = (flow: Flow<Queued>) => (overloadOf(flow) ? limit.get() : maxHeld) - root.held;
   // A tenant that holds none waits for no other one.
   const isFree = (flow: Flow<Queued>) => room(flow) > 0 || (flow.tenant.held === 0 && root.holding <= maxHeld);
 
@@ -143,7 +144,7 @@ export function createAdmission(
 
   const refuse = (flow: Flow<Queued>, request: Queued) => {
     flow.dequeue(request);
-    const overload = overloads.get(nameOf(flow));
+    const overload = overloadOf(flow);
     if (overload) {
       refused++;
       overload.endsAt = clock.now() + calmMs;
@@ -178,7 +179,7 @@ export function createAdmission(
   };
 
   const watchQueue = (flow: Flow<Queued>) => {
-    const max = overloads.has(nameOf(flow)) ? Math.min(maxWaiting, maxProbing) : maxWaiting;
+    const max = overloadOf(flow) ? Math.min(maxWaiting, maxProbing) : maxWaiting;
     // What begins with the next turn does not wait.
     const free = Math.max(0, room(flow));
     const hasShare = () => flow.waiting - free <= max / Math.max(1, [...root.leaves()].length);
