@@ -1,13 +1,15 @@
 import {
   listOfCodec,
   type PgCodec,
+  type PgCodecWithAttributes,
+  type PgResource,
   type PgSelectQueryBuilder,
   sqlValueWithCodec,
   TYPES,
 } from 'postgraphile/@dataplan/pg';
 import { type ConnectionStep, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
-import { sql } from 'postgraphile/pg-sql2';
-import { decodeNodeId } from './NodeIdPlugin.ts';
+import { type SQL, sql } from 'postgraphile/pg-sql2';
+import { findNodeId, type NodeKeys, typeNames } from './NodeIdPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
 declare global {
@@ -53,7 +55,9 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         if (!scope.isPgFieldConnection || !scope.pgFieldResource?.codec.attributes) return args;
 
         const { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } = build.graphql;
-        const { attributes } = scope.pgFieldResource.codec;
+        const { codec } = scope.pgFieldResource;
+        const { attributes } = codec;
+        const hasIds = typeNames(build, codec).some((name) => build.nodeKeys.has(name));
         const { offset: _offset, first, last, orderBy, ...others } = args;
         return {
           // Their values are put together in the field's plan: one decides about the other.
@@ -71,7 +75,7 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
           ...(orderBy && {
             orderBy: { ...orderBy, description: 'The order of the rows; ties are broken by the key.' },
           }),
-          ...(attributes.id && {
+          ...(hasIds && {
             ids: {
               type: new GraphQLList(new GraphQLNonNull(GraphQLID)),
               description: 'Only rows with one of these ids, at most 1,000. An empty list matches nothing.',
@@ -95,10 +99,7 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         const { plan } = field;
         if (!scope.isPgFieldConnection || !plan) return field;
 
-        const resource = scope.pgFieldResource;
-        const filters = resource
-          ? filtersOf(resource.codec.attributes ?? {}, build.inflection.tableType(resource.codec))
-          : {};
+        const filters = scope.pgFieldResource ? filtersOf(build, scope.pgFieldResource) : {};
         return {
           ...field,
           plan($parent: Step, args: FieldArgs, info) {
@@ -126,14 +127,38 @@ const pageSize = ([first, last]: readonly (number | null | undefined)[]) =>
 export type FilterValues = readonly string[] | null | undefined;
 type Filter = (values: FilterValues) => (query: PgSelectQueryBuilder) => void;
 
-function filtersOf(attributes: Readonly<Record<string, unknown>>, typeName: string): Readonly<Record<string, Filter>> {
+function filtersOf(build: GraphileBuild.Build, resource: PgResource): Readonly<Record<string, Filter>> {
+  const { codec } = resource;
+  const key = build.pgTableResource(codec as PgCodecWithAttributes)?.uniques.find(({ isPrimary }) => isPrimary);
+  const types = typeNames(build, codec).filter((name) => build.nodeKeys.has(name));
   return {
-    ...(attributes.id !== undefined && {
-      ids: (ids) => anyOf('id', ids && uuidsOf(ids, typeName), listOfCodec(TYPES.uuid)),
+    ...(key && types.length > 0 && { ids: withIds(build.nodeKeys, types, codec, key.attributes) }),
+    ...(codec.attributes?.external_identifier !== undefined && {
+      externalIdentifiers: (values: FilterValues) => anyOf('external_identifier', values, listOfCodec(TYPES.text)),
     }),
-    ...(attributes.external_identifier !== undefined && {
-      externalIdentifiers: (values) => anyOf('external_identifier', values, listOfCodec(TYPES.text)),
-    }),
+  };
+}
+
+/** Leaves the rows with one of the ids; one of another type stands for none. */
+function withIds(nodeKeys: NodeKeys, types: readonly string[], codec: PgCodec, attributes: readonly string[]): Filter {
+  const listCodecs = attributes.map((name) => listOfCodec(codec.attributes?.[name]?.codec as typeof TYPES.text));
+  return (ids) => (query) => {
+    if (ids == null) return;
+    const keys = ids.flatMap((id) => {
+      const [type = '', ...key] = findNodeId(nodeKeys, id) ?? [];
+      return types.includes(type) ? [key as string[]] : [];
+    });
+    const columns = attributes.map((name) => sql`${query.alias}.${sql.identifier(name)}`);
+    const lists = listCodecs.map((list, index) =>
+      sqlValueWithCodec(
+        keys.map((key) => key[index] ?? null),
+        list,
+      ),
+    );
+    // Without columns beside the tenant's, each row is the only one that its caller can see.
+    if (columns.length === 0) query.where(keys.length > 0 ? sql`true` : sql`false`);
+    else if (columns.length === 1) query.where(sql`${columns[0] as SQL} = any (${lists[0] as SQL})`);
+    else query.where(sql`(${sql.join(columns, ', ')}) in (select * from unnest(${sql.join(lists, ', ')}))`);
   };
 }
 
@@ -152,12 +177,4 @@ function describeOrder(name: string): string {
     return direction === 'ASC' ? 'In the order of creation; the default.' : 'Latest first.';
   const words = attribute.toLowerCase().replaceAll('_', ' ');
   return `By ${words}, ${direction === 'ASC' ? 'ascending' : 'descending'}; equal ones by their keys.`;
-}
-
-/** The keys of the rows of this type; another type's id stands for none. */
-function uuidsOf(ids: readonly string[], typeName: string): readonly string[] {
-  return ids.flatMap((id) => {
-    const [type, uuid] = decodeNodeId(id) ?? [];
-    return type === typeName && uuid ? [uuid] : [];
-  });
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { PgOrderSpec, PgResource, PgSelectQueryBuilder } from 'postgraphile/@dataplan/pg';
+import type { PgCodec, PgOrderSpec, PgResource, PgSelectQueryBuilder } from 'postgraphile/@dataplan/pg';
 import { type GraphQLField, getNamedType, isEnumType } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
+import { isValueOf } from './isValueOf.ts';
 
 declare global {
   namespace GraphileConfig {
@@ -13,7 +14,7 @@ declare global {
 
 /**
  * Notes on each connection which rows it pages through. Each cursor begins with Grafast's digest of an order of these rows;
- * with the note, {@link cursorDigest} knows it before a query is built, and a cursor from elsewhere is refused in time.
+ * with the note, {@link isCursorOf} knows it before a query is built, and a cursor from elsewhere is refused in time.
  */
 export const CursorDigestPlugin: GraphileConfig.Plugin = {
   name: 'CursorDigestPlugin',
@@ -30,18 +31,41 @@ export const CursorDigestPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** What a cursor of this connection begins with in this order: the digest of its SQL as Grafast takes it. */
-export function cursorDigest(connection: GraphQLField<unknown, unknown>, orderBy: readonly string[]): string {
-  const { name, uniques } = connection.extensions.pagedResource as PgResource;
+/**
+ * Whether the service can have issued a cursor for this connection in this order: the digest of the order's SQL as Grafast takes it, and
+ * then its row's values by that order. What fits is at worst another position among the caller's own rows.
+ */
+export function isCursorOf(
+  connection: GraphQLField<unknown, unknown>,
+  orderBy: readonly string[],
+  [digest, ...values]: readonly unknown[],
+): boolean {
+  const orders = ordersOf(connection, orderBy);
+  const texts = orders.map(({ fragment }) => sql.compile(fragment).text);
+  const expected = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 10);
+  const fits = ({ codec, isNullable }: Order, index: number) =>
+    isValueOf(codec, values[index]) || (isNullable && values[index] === null);
+  return digest === expected && values.length === orders.length && orders.every(fits);
+}
+
+type Order = { readonly fragment: SQL; readonly codec: PgCodec; readonly isNullable: boolean };
+
+/** By what the rows of a connection are ordered, the key included. */
+function ordersOf(connection: GraphQLField<unknown, unknown>, orderBy: readonly string[]): readonly Order[] {
+  const { name, codec, uniques } = connection.extensions.pagedResource as PgResource;
   const alias = sql.identifier(Symbol(name));
-  const column = (attribute: string) => sql`${alias}.${sql.identifier(attribute)}`;
-  const orders: SQL[] = [];
+  const column = (attribute: string): Order => {
+    const { codec: type, notNull } = codec.attributes?.[attribute] ?? {};
+    if (!type) throw new Error(`${name} has no column ${attribute}`);
+    return { fragment: sql`${alias}.${sql.identifier(attribute)}`, codec: type, isNullable: notNull !== true };
+  };
+  const orders: Order[] = [];
   let isTotal = false;
   const query: Query = {
     alias,
     orderBy: (order) => {
-      const { fragment, attribute } = order as PgOrderSpec;
-      orders.push(fragment ?? column(attribute));
+      const { fragment, codec, nullable, attribute } = order as PgOrderSpec;
+      orders.push(fragment && codec ? { fragment, codec, isNullable: nullable === true } : column(String(attribute)));
     },
     setOrderIsUnique: () => {
       isTotal = true;
@@ -50,10 +74,7 @@ export function cursorDigest(connection: GraphQLField<unknown, unknown>, orderBy
 
   for (const order of orderBy) applyOf(connection, order)(query);
   const key = uniques.find(({ isPrimary }) => isPrimary)?.attributes ?? [];
-  if (!isTotal) orders.push(...key.map((attribute) => column(String(attribute))));
-
-  const texts = orders.map((order) => sql.compile(order).text);
-  return createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 10);
+  return isTotal ? orders : [...orders, ...key.map((attribute) => column(String(attribute)))];
 }
 
 type Query = Pick<PgSelectQueryBuilder, 'alias' | 'orderBy' | 'setOrderIsUnique'>;

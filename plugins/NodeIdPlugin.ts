@@ -1,6 +1,14 @@
-import type {} from 'postgraphile';
+import {
+  isEnumCodec,
+  type PgCodec,
+  type PgCodecRelation,
+  type PgCodecWithAttributes,
+  type PgResource,
+  TYPES,
+} from 'postgraphile/@dataplan/pg';
 import { lambda, type Step } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
+import { isValueOf } from './isValueOf.ts';
 
 declare global {
   namespace GraphileConfig {
@@ -9,16 +17,28 @@ declare global {
       ViewerIdPlugin: true;
     }
   }
+  namespace GraphileBuild {
+    interface Build {
+      nodeKeys: NodeKeys;
+    }
+  }
 }
 
+/** The name of a type, and the key of a row. */
+export type NodeId = readonly [type: string, ...key: unknown[]];
+
+/** The types of the columns of each type's key, without the tenant. */
+export type NodeKeys = ReadonlyMap<string, readonly PgCodec[]>;
+
 /**
- * Global ids: base64url of `<type>:<uuid>`, opaque to clients. Only what the service itself could have issued decodes,
- * so that a tampered id never reaches a statement.
+ * Global ids of any table with a primary key: base64url of `<type>:<uuid>`, or of `<type>:<key as JSON>` where the key is not one uuid;
+ * opaque to clients. Only what the service itself could have issued decodes, so that a tampered id never reaches a statement.
  */
 export const NodeIdPlugin: GraphileConfig.Plugin = {
   name: 'NodeIdPlugin',
-  description: 'Encodes global ids from the type and the uuid of a row',
+  description: 'Encodes global ids from the type and the key of a row',
   version: '1.0.0',
+  after: ['PgBasicsPlugin'],
 
   inflection: {
     add: {
@@ -30,11 +50,31 @@ export const NodeIdPlugin: GraphileConfig.Plugin = {
   },
 
   schema: {
+    entityBehavior: {
+      pgCodec: {
+        override: (behavior, codec, build) =>
+          isIdentifiable(build.pgTableResource(codec as PgCodecWithAttributes, false))
+            ? behavior
+            : [behavior, '-type:node'],
+      },
+      pgCodecAttribute: {
+        override: (behavior, [codec, name], build) =>
+          isNaturalKey(codec, name, build) && !codec.attributes[name]?.extensions?.tags?.behavior
+            ? [behavior, 'select', 'base', 'orderBy']
+            : behavior,
+      },
+    },
     hooks: {
+      build: (build) => build.extend(build, { nodeKeys: nodeKeysOf(build as GraphileBuild.Build) }, 'NodeIdPlugin'),
+
       init(_, build) {
-        build.registerNodeIdCodec?.({ name: nodeIdCodecName, encode: encodeNodeId, decode: decodeNodeId });
+        const decode = (id: unknown) => findNodeId(build.nodeKeys, id);
+        decode.isSyncAndSafe = true;
+        build.registerNodeIdCodec?.({ name: nodeIdCodecName, encode: encodeNodeId, decode });
         return _;
       },
+
+      GraphQLSchema: (schema, { nodeKeys }) => ({ ...schema, extensions: { ...schema.extensions, nodeKeys } }),
     },
   },
 };
@@ -62,24 +102,99 @@ export const ViewerIdPlugin: GraphileConfig.Plugin = extendSchema(
   'ViewerIdPlugin',
 );
 
-export const nodeIdCodecName = 'typeAndUuid';
+export const nodeIdCodecName = 'typeAndKey';
 
-/** `[type, uuid]` to a global id. */
+/** `[type, …key]` to a global id. */
 export function encodeNodeId(value: readonly unknown[] | null): string | null {
   if (value === null) return null;
-  const text = `${value[0]}:${value[1]}`;
-  // A quarter of the time that a Buffer takes. Letters, digits and `:-` never give `+` or `/`, only `=` at the end.
-  return btoa(text).slice(0, Math.ceil((text.length * 4) / 3));
+  const [type, first] = value;
+  if (value.length === 2 && isUuid(first)) {
+    const text = `${type}:${first}`;
+    // A quarter of the time that a Buffer takes. Letters, digits and `_:-` never give `+` or `/`, only `=` at the end.
+    return btoa(text).slice(0, Math.ceil((text.length * 4) / 3));
+  }
+  return Buffer.from(`${type}:${JSON.stringify(value.slice(1))}`).toString('base64url');
 }
 encodeNodeId.isSyncAndSafe = true;
 
-/** A global id to `[type, uuid]`, or null when this service cannot have issued it. */
-export function decodeNodeId(id: unknown): readonly [type: string, uuid: string] | null {
-  if (typeof id !== 'string' || id.length > 200) return null;
-  const [, type, uuid] =
-    /^([A-Za-z]+):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(
-      Buffer.from(id, 'base64url').toString('latin1'),
-    ) ?? [];
-  return type !== undefined && uuid !== undefined && encodeNodeId([type, uuid]) === id ? [type, uuid] : null;
+/** A global id to `[type, …key]`, or null when no service can have issued it. */
+export function decodeNodeId(id: unknown): NodeId | null {
+  if (typeof id !== 'string' || id.length > maxIdLength) return null;
+  const [, type, key] = /^(\w+):(.+)$/s.exec(Buffer.from(id, 'base64url').toString()) ?? [];
+  if (type === undefined || key === undefined) return null;
+  const values = isUuid(key) ? [key] : parseKey(key);
+  return values && encodeNodeId([type, ...values]) === id ? [type, ...values] : null;
 }
-decodeNodeId.isSyncAndSafe = true;
+
+/** The same, or null when the id is of none of these types or its key does not have the form of that type's. */
+export function findNodeId(nodeKeys: NodeKeys, id: unknown): NodeId | null {
+  const nodeId = decodeNodeId(id);
+  if (!nodeId) return null;
+  const [type, ...key] = nodeId;
+  const codecs = nodeKeys.get(type);
+  const fits = codecs?.length === key.length && codecs.every((codec, index) => isValueOf(codec, key[index]));
+  return fits ? nodeId : null;
+}
+
+/** Whether the writer of JSON may take a short cut: the key is one uuid. */
+export const isUuid = (value: unknown): value is string =>
+  typeof value === 'string' && value.length === 36 && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+
+/** PostgreSQL's indexes have no longer keys than 2,704 bytes. */
+const maxIdLength = 10_000;
+
+function parseKey(text: string): readonly unknown[] | null {
+  try {
+    const key: unknown = JSON.parse(text);
+    return Array.isArray(key) ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+function nodeKeysOf(build: GraphileBuild.Build): NodeKeys {
+  const tables = Object.values(build.pgResources).filter(
+    (resource) => !resource.parameters && isIdentifiable(resource),
+  );
+  return new Map(
+    tables.flatMap((resource) =>
+      typeNames(build, resource.codec).map((name) => [name, keyCodecs(resource) ?? []] as const),
+    ),
+  );
+}
+
+/** What rows of a table are in the graph: one type, or one for each kind of row. */
+export function typeNames(build: GraphileBuild.Build, codec: PgCodec): readonly string[] {
+  if (codec.polymorphism?.mode !== 'single') return [build.inflection.tableType(codec as never)];
+  return Object.values(codec.polymorphism.types).map(({ name }) => name);
+}
+
+/** Whether a column of the key says something by itself, which an id and the objects that it refers to do not. */
+function isNaturalKey(codec: PgCodecWithAttributes, attribute: string, build: GraphileBuild.Build): boolean {
+  const resource = build.pgTableResource(codec, false);
+  const key = resource?.uniques.find(({ isPrimary }) => isPrimary);
+  if (!resource || !key?.attributes.includes(attribute)) return false;
+  if (!isIdentifiable(resource)) return true;
+  const relations = Object.values<PgCodecRelation>(resource.getRelations() as never);
+  const refers = relations.some(
+    ({ isReferencee, localAttributes }) => !isReferencee && localAttributes.includes(attribute),
+  );
+  return !refers && attribute !== 'id' && codec.attributes[attribute]?.codec !== TYPES.uuid;
+}
+
+/** Null without a primary key. */
+function keyCodecs({ codec, uniques }: PgResource): readonly PgCodec[] | null {
+  const key = uniques.find(({ isPrimary }) => isPrimary);
+  return key ? key.attributes.map((name) => codec.attributes?.[name]?.codec as PgCodec) : null;
+}
+
+/** Whether the key of each row can be told as JSON and back. */
+function isIdentifiable(resource: PgResource | null): boolean {
+  return resource ? (keyCodecs(resource)?.every(isPlain) ?? false) : true;
+}
+
+/** A text, a number or a boolean in JavaScript, too. */
+function isPlain(codec: PgCodec): boolean {
+  if (codec.domainOfCodec) return isPlain(codec.domainOfCodec as PgCodec);
+  return isEnumCodec(codec) || (codec.hasNaturalOrdering === true && codec.name !== TYPES.interval.name);
+}

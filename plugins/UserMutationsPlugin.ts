@@ -1,7 +1,7 @@
 import { access, context, type ExecutableStep, type FieldArgs, lambda, list, object } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
-import { decodeNodeId } from './NodeIdPlugin.ts';
+import { decodeNodeId, isUuid } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
 
@@ -267,10 +267,10 @@ async function assertFree(graph: Grafast.Context, userId: string, previousHash: 
 }
 
 function userIdOf(globalId: string): string {
-  const decoded = decodeNodeId(globalId);
-  if (!decoded) throw refusal('BAD_USER_INPUT', 'This is not an id that the service has issued.', { argument: 'id' });
-  if (decoded[0] !== 'User') throw notFound();
-  return decoded[1];
+  const [type, key] = decodeNodeId(globalId) ?? [];
+  if (!type) throw refusal('BAD_USER_INPUT', 'This is not an id that the service has issued.', { argument: 'id' });
+  if (type !== 'User' || !isUuid(key)) throw notFound();
+  return key;
 }
 
 async function findUserId(graph: Grafast.Context, externalIdentifier: string): Promise<string> {

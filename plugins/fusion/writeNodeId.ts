@@ -1,3 +1,4 @@
+import { isUuid } from '../NodeIdPlugin.ts';
 import { computeStep } from './computeStep.ts';
 import type { Step } from './internals.ts';
 import { startOfBase64 } from './JsonWriter.ts';
@@ -11,17 +12,15 @@ export function writeNodeId(step: Step, scope: Scope): Write {
     return text === null ? json.null() : json.json(`"${text}"`);
   };
   const [pair] = step.dependencies;
-  const [type, key] = pair?.constructor.name === 'ListStep' ? pair.dependencies : [];
-  if (type?.constructor.name !== 'ConstantStep' || !key) return plain;
+  const [type, key, ...more] = pair?.constructor.name === 'ListStep' ? pair.dependencies : [];
+  if (type?.constructor.name !== 'ConstantStep' || !key || more.length > 0) return plain;
 
   const start = startOfBase64(`${(type as Step & ConstantStep).data}:`);
   const uuid = computeStep(key, scope);
   return (frame, json) => {
     const text = uuid(frame);
-    return typeof text === 'string' && text.length === uuidLength ? json.base64(start, text) : plain(frame, json);
+    return isUuid(text) ? json.base64(start, text) : plain(frame, json);
   };
 }
-
-const uuidLength = 36;
 
 type ConstantStep = { readonly data: unknown };

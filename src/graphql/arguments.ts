@@ -14,8 +14,9 @@ import {
   type SelectionSetNode,
 } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
-import { cursorDigest } from '../../plugins/CursorDigestPlugin.ts';
-import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
+import { isCursorOf } from '../../plugins/CursorDigestPlugin.ts';
+import { isText } from '../../plugins/isValueOf.ts';
+import { findNodeId, type NodeKeys } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { rootOf } from './errors.ts';
 import { isConnectionType } from './limits.ts';
@@ -47,6 +48,7 @@ export function checkArguments(
   if (nulls.length > 0) throw new DocumentRefused(nulls);
 
   const problems: GraphQLError[] = [];
+  const nodeKeys = schema.extensions.nodeKeys as NodeKeys;
   const mostOfFragment = new Map<string, Most>();
 
   const mostOf = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): Most => {
@@ -87,7 +89,7 @@ export function checkArguments(
     if (!hasPages(field)) return inner;
 
     const values = getArgumentValues(field, node, coerced);
-    problems.push(...problemsOf(field, node, values));
+    problems.push(...problemsOf({ field, nodeKeys }, node, values));
     const size = pageSizeOf(values);
     return { rows: size * (1 + inner.rows), values: size * inner.values + inner.once, once: 0 };
   };
@@ -123,11 +125,15 @@ type Values = Readonly<Record<string, unknown>>;
 
 const hasPages = (field: Field) => field.args.some(({ name }) => name === 'first');
 
-function problemsOf(field: Field, node: FieldNode, values: Values): GraphQLError[] {
-  const filters = Object.keys(values).filter((argument) => !(argument in checks));
-  return [...Object.keys(checks), ...filters].flatMap((argument) => {
-    const check = checks[argument] ?? filter;
-    const message = values[argument] == null ? null : check(values[argument], values, field);
+/** What a value is checked against. */
+type Context = { readonly field: Field; readonly nodeKeys: NodeKeys };
+type Check = (value: unknown, values: Values, context: Context) => string | null;
+
+function problemsOf(context: Context, node: FieldNode, values: Values): GraphQLError[] {
+  const filters = Object.keys(values).filter((argument) => !checks.has(argument));
+  return [...checks.keys(), ...filters].flatMap((argument) => {
+    const check = checks.get(argument) ?? filter;
+    const message = values[argument] == null ? null : check(values[argument], values, context);
     if (message === null) return [];
     return [
       new GraphQLError(`${argument}: ${message}`, { nodes: node, extensions: { code: 'BAD_USER_INPUT', argument } }),
@@ -136,26 +142,26 @@ function problemsOf(field: Field, node: FieldNode, values: Values): GraphQLError
 }
 
 /** Argument → what is wrong with it, in the order in which a client is told. */
-const checks: Readonly<Record<string, (value: unknown, values: Values, field: Field) => string | null>> = {
-  first: (first, { last }) => (last == null ? pageSize(first) : 'not together with last.'),
-  last: pageSize,
-  after: cursor,
-  before: cursor,
-  orderBy: (orders) => (isShort(orders, 10) ? null : 'at most 10 orders.'),
-  ids: (ids) => {
-    if (!isShort(ids, maxPageSize)) return `at most ${maxPageSize} ids.`;
-    return ids.every((id) => decodeNodeId(id)) ? null : 'not ids that the service has issued.';
-  },
-  externalIdentifiers: (identifiers) => {
-    if (!isShort(identifiers, maxPageSize)) return `at most ${maxPageSize} identifiers.`;
-    return identifiers.every(isText) ? null : 'contains a character that is not Unicode text.';
-  },
-};
+const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['first', (first, { last }) => (last == null ? pageSize(first) : 'not together with last.')],
+  ['last', pageSize],
+  ['after', cursor],
+  ['before', cursor],
+  ['orderBy', (orders) => (isShort(orders, 10) ? null : 'at most 10 orders.')],
+  ['ids', ids],
+  ['externalIdentifiers', filter],
+]);
+
+function ids(values: unknown, _: Values, { nodeKeys }: Context): string | null {
+  if (!isShort(values, maxPageSize)) return `at most ${maxPageSize} ids.`;
+  return values.every((id) => findNodeId(nodeKeys, id)) ? null : 'not ids that the service has issued.';
+}
 
 /** Any other argument is a filter by the values of a column, of a type that was checked. */
-function filter(values: unknown): string | null {
-  if (!isShort(values, maxPageSize)) return `at most ${maxPageSize} values.`;
-  const texts = values.filter((value) => typeof value === 'string');
+function filter(value: unknown): string | null {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (values.length > maxPageSize) return `at most ${maxPageSize} values.`;
+  const texts = values.filter((text) => typeof text === 'string');
   return texts.every(isText) ? null : 'contains a character that is not Unicode text.';
 }
 
@@ -171,22 +177,9 @@ function pageSizeOf({ first, last, ids, externalIdentifiers }: Values): number {
   );
 }
 
-/**
- * A cursor is a digest of the order and the values of its row by that order, as JSON in base64; the key is always one of them,
- * the rest are texts. What fits is at worst another position among the caller's own rows.
- */
-function cursor(value: unknown, { orderBy }: Values, field: Field): string | null {
+function cursor(value: unknown, { orderBy }: Values, { field }: Context): string | null {
   const orders = Array.isArray(orderBy) ? orderBy.map(String) : [];
-  const isKey = (order: string) => order.startsWith('PRIMARY_KEY_');
-  const expected = (orders.some(isKey) ? orders : [...orders, 'PRIMARY_KEY_ASC']).map((order) =>
-    isKey(order) ? isUuid : isText,
-  );
-  const [digest, ...parts] = parseCursor(value);
-  const fits =
-    parts.length === expected.length &&
-    expected.every((check, index) => check(parts[index])) &&
-    digest === cursorDigest(field, orders);
-  return fits ? null : 'not a cursor of this connection in this order.';
+  return isCursorOf(field, orders, parseCursor(value)) ? null : 'not a cursor of this connection in this order.';
 }
 
 function parseCursor(value: unknown): readonly unknown[] {
@@ -198,9 +191,6 @@ function parseCursor(value: unknown): readonly unknown[] {
   }
 }
 
-const isUuid = (value: unknown) =>
-  typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
-const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 const isShort = (value: unknown, most: number): value is readonly unknown[] =>
   Array.isArray(value) && value.length <= most;
 

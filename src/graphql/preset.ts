@@ -10,11 +10,13 @@ import { ColumnFiltersPlugin } from '../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
+import { EnumValuesPlugin } from '../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.ts';
 import { createFusionPlugin } from '../../plugins/fusion/FusionPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
+import { OrdersPlugin } from '../../plugins/OrdersPlugin.ts';
 import { ParentPlugin } from '../../plugins/ParentPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RootUnitsPlugin } from '../../plugins/RootUnitsPlugin.ts';
@@ -22,7 +24,6 @@ import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
 import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
 import { StatementCountPlugin } from '../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
-import { TotalOrderPlugin } from '../../plugins/TotalOrderPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
 import { VariableNamesPlugin } from '../../plugins/VariableNamesPlugin.ts';
 
@@ -42,7 +43,8 @@ export function createPreset(
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
     plugins: [
       TenantPlugin,
-      TotalOrderPlugin,
+      EnumValuesPlugin,
+      OrdersPlugin,
       SetofTablePlugin,
       NodeIdPlugin,
       NodeTypePlugin,

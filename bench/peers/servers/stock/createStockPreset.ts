@@ -6,10 +6,10 @@ import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../../plugins/AccessibleUnitsPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../../plugins/ConnectionArgumentsPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../../../plugins/NodeIdPlugin.ts';
+import { OrdersPlugin } from '../../../../plugins/OrdersPlugin.ts';
 import { RootFieldsPlugin } from '../../../../plugins/RootFieldsPlugin.ts';
 import { SetofTablePlugin } from '../../../../plugins/SetofTablePlugin.ts';
 import { TenantPlugin } from '../../../../plugins/TenantPlugin.ts';
-import { TotalOrderPlugin } from '../../../../plugins/TotalOrderPlugin.ts';
 import { UserMutationsPlugin } from '../../../../plugins/UserMutationsPlugin.ts';
 
 export type FromRequest = {
@@ -23,7 +23,7 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
     plugins: [
       TenantPlugin,
-      TotalOrderPlugin,
+      OrdersPlugin,
       SetofTablePlugin,
       NodeIdPlugin,
       ViewerIdPlugin,

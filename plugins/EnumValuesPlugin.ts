@@ -1,0 +1,40 @@
+import type {} from 'postgraphile';
+
+declare global {
+  namespace GraphileConfig {
+    interface Plugins {
+      EnumValuesPlugin: true;
+    }
+  }
+}
+
+/**
+ * Any value of an enum has a name in the graph: `in-repair` is `in_repair`, `2nd` is `_2nd`. Two values of one name stop the build, as one
+ * of them could not be asked for.
+ */
+export const EnumValuesPlugin: GraphileConfig.Plugin = {
+  name: 'EnumValuesPlugin',
+  description: 'Gives values of enums that are no GraphQL names one',
+  version: '1.0.0',
+
+  inflection: {
+    replace: {
+      enumValue(previous, _options, value, codec) {
+        const nameOf = (text: string) => toName(previous?.(text, codec) ?? text);
+        const name = nameOf(value);
+        const others = codec.values.map((known) => known.value).filter((other) => other !== value);
+        const same = others.find((other) => nameOf(other) === name);
+        if (same === undefined) return name;
+        throw new Error(
+          `The enum ${codec.name} has the values "${value}" and "${same}", which are both ${name} in the graph; rename one by "alter type … rename value".`,
+        );
+      },
+    },
+  },
+};
+
+/** https://spec.graphql.org/October2021/#EnumValue: a name, but neither `true`, `false` nor `null`. */
+function toName(text: string): string {
+  const name = text.replaceAll(/[^A-Za-z0-9_]/g, '_').replace(/^(?=\d)/, '_');
+  return ['true', 'false', 'null'].includes(name) ? `_${name}` : name;
+}

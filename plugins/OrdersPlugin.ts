@@ -1,0 +1,118 @@
+import { type PgCodec, type PgCodecWithAttributes, type PgSelectQueryBuilder, TYPES } from 'postgraphile/@dataplan/pg';
+import { sql } from 'postgraphile/pg-sql2';
+
+declare global {
+  namespace DataplanPg {
+    interface PgCodecAttributeExtensions {
+      /** A B-tree has the column. */
+      isSorted?: boolean;
+    }
+  }
+  namespace GraphileConfig {
+    interface Plugins {
+      OrdersPlugin: true;
+    }
+  }
+}
+
+/**
+ * Keyset pagination by any column that a B-tree has, whatever its type, and by every column of a view. Each order is total: it ends in
+ * the key. PostGraphile by itself takes a unique column for free of ties however many nulls it has, looks for nulls on the wrong side of a
+ * cursor, and writes some types into cursors as it cannot read them again; paging to the end would leave rows out.
+ */
+export const OrdersPlugin: GraphileConfig.Plugin = {
+  name: 'OrdersPlugin',
+  description: 'Makes a total order of every column that an index sorts',
+  version: '1.0.0',
+  after: ['PgIndexBehaviorsPlugin', 'PgOrderAllAttributesPlugin', 'smart-tags'],
+  before: ['ConnectionArgumentsPlugin'],
+
+  gather: {
+    hooks: {
+      pgCodecs_attribute(_info, { attribute, pgAttribute }) {
+        const indexes = pgAttribute.getClass()?.getIndexes() ?? [];
+        const isIn = indexes.filter((index) => index.getKeys().some((key) => key?.attname === pgAttribute.attname));
+        const isSorted = isIn.some((index) => !index.indpred && isBTree(index));
+        attribute.extensions ??= {};
+        if (isSorted) attribute.extensions.isSorted = true;
+        // Of another kind, an index finds values and sorts none.
+        else if (isIn.length > 0) attribute.extensions.isIndexed = false;
+      },
+    },
+  },
+
+  schema: {
+    entityBehavior: {
+      pgCodecAttribute: {
+        inferred: {
+          after: ['default'],
+          before: ['inferred', 'PgRelayPlugin'],
+          provides: ['OrdersPlugin'],
+          callback: (behavior, [{ attributes }, name]) =>
+            attributes[name]?.extensions?.isSorted ? [behavior, 'attribute:orderBy'] : behavior,
+        },
+      },
+    },
+    hooks: {
+      GraphQLEnumType_values(values, build, { scope }) {
+        const codec = scope.pgCodec as PgCodecWithAttributes | undefined;
+        if (!scope.isPgRowSortEnum || !codec?.attributes) return values;
+
+        const uniques = build.pgTableResource(codec)?.uniques ?? [];
+        for (const [attributeName, attribute] of Object.entries(codec.attributes)) {
+          const isFirst = uniques.some(({ attributes }) => attributes[0] === attributeName && attributes.length > 1);
+          if (attribute.notNull && isPlainText(attribute.codec) && !isFirst) continue;
+          for (const variant of ['asc', 'desc'] as const) {
+            const name = build.inflection.orderByAttributeEnum({ codec, attributeName, variant });
+            if (!values[name]) continue;
+            const direction = variant === 'asc' ? 'ASC' : 'DESC';
+            values[name] = {
+              ...(!attribute.notNull && {
+                description: `Rows without a value come ${variant === 'asc' ? 'first' : 'last'}.`,
+              }),
+              extensions: {
+                grafast: { apply: orderBy(attributeName, attribute.codec, attribute.notNull === true, direction) },
+              },
+            };
+          }
+        }
+        return values;
+      },
+    },
+  },
+};
+
+type Direction = 'ASC' | 'DESC';
+type Index = { getIndexClass(): { getAccessMethod(): { amname: string | null } | undefined } | undefined };
+
+const isBTree = (index: Index) => index.getIndexClass()?.getAccessMethod()?.amname === 'btree';
+
+/** PostGraphile writes and reads these as they are. */
+const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;
+
+function orderBy(attribute: string, codec: PgCodec, notNull: boolean, direction: Direction) {
+  const inCursors = asText(codec);
+  return (query: PgSelectQueryBuilder) => {
+    const column = sql`${query.alias}.${sql.identifier(attribute)}`;
+    if (notNull) {
+      query.orderBy({ fragment: column, codec: inCursors, direction, nullable: false });
+    } else if (codec === TYPES.text) {
+      // One expression, which an index can have.
+      query.orderBy({ fragment: sql`coalesce(${column}, '')`, codec, direction, nullable: false });
+    } else {
+      query.orderBy({
+        fragment: sql`(${column} is not null)`,
+        codec: asText(TYPES.boolean),
+        direction,
+        nullable: false,
+      });
+      // Behind the first, nulls are compared with nulls only.
+      query.orderBy({ fragment: column, codec: inCursors, direction, nullable: true });
+    }
+  };
+}
+
+/** A type whose values are in cursors as PostgreSQL writes them, which it reads again without a loss. */
+function asText<Codec extends PgCodec>({ castFromPg: _castFromPg, ...codec }: Codec): Codec {
+  return { ...codec, fromPg: (text: string) => text } as unknown as Codec;
+}

@@ -1,0 +1,118 @@
+import { createTenant, type OwnGraphTest, read, startGraphTest, type Tenant } from '../graphql/support.ts';
+import { tableSql } from './tables.ts';
+import { type Node, walk } from './walk.ts';
+
+/** Types and five values in ascending order. */
+const types: Readonly<Record<string, readonly string[]>> = {
+  int2: ['-32768', '-1', '0', '1', '32767'],
+  int4: ['-2147483648', '-1', '0', '1', '2147483647'],
+  int8: ['-9223372036854775808', '-1', '0', '1', '9223372036854775807'],
+  numeric: ['-1e100', '-0.1', '0', '1e-30', 'NaN'],
+  float4: ['-Infinity', '0.1', '0.2', '16777216', 'NaN'],
+  float8: ['-1e300', '0.1', '0.30000000000000004', '1e300', 'Infinity'],
+  boolean: ['false', 'false', 'true', 'true', 'true'],
+  text: ['A', 'a', 'b', 'ü', '"\\'],
+  varchar: ['', ' ', 'a', 'b', 'c'],
+  char: ['A', 'B', 'C', 'D', 'E'],
+  uuid: [1, 2, 3, 4, 5].map((n) => `00000000-0000-0000-0000-00000000000${n}`),
+  date: ['0044-03-15 BC', '1970-01-01', '2024-02-29', '9999-12-31', 'infinity'],
+  time: ['00:00', '12:00:00.000001', '12:00:00.000002', '23:59', '24:00'],
+  timetz: ['00:00+02', '00:00+00', '12:00:00.000001+00', '12:00:00.000001-05:30', '23:59-12'],
+  timestamp: ['-infinity', '1970-01-01', '2024-02-29 12:00:00.000001', '2024-02-29 12:00:00.000002', '9999-12-31'],
+  timestamptz: [
+    '1970-01-01 00:00+00',
+    '2024-02-29 12:00:00.000001+02',
+    '2024-02-29 12:00:00.000002+02',
+    '2024-03-31 02:30+01',
+    'infinity',
+  ],
+  interval: ['-1 year', '1 microsecond', '29 days', '1 mon 1 day', '100 years'],
+  inet: ['10.0.0.1', '10.0.0.2', '10.0.0.255/24', '10.0.1.0', '::1'],
+  cidr: ['10.0.0.0/8', '10.0.0.0/16', '10.1.0.0/16', '192.168.0.0/24', '::/0'],
+  macaddr: ['00:00:00:00:00:01', '00:00:00:00:00:02', '08:00:2b:01:02:03', 'aa:bb:cc:dd:ee:ff', 'ff:ff:ff:ff:ff:ff'],
+  bytea: ['\\x', '\\x00', '\\x0001', '\\x7f', '\\xff'],
+  jsonb: ['null', '"a"', '1', 'true', '[1, 2]'],
+  int4range: ['empty', '[1,2)', '[1,3)', '[2,3)', '[5,)'],
+  tstzrange: ['empty', '(,2020-01-01)', '[2020-01-01,2021-01-01)', '[2020-01-01,2022-01-01)', '[2021-01-01,)'],
+  'int4[]': ['{}', '{1}', '{1,2}', '{1,3}', '{2}'],
+  'text[]': ['{}', '{""}', '{"a,b"}', '{a,NULL}', '{b}'],
+  'app_public.weather': ['sunny', 'rainy', 'a bit of both', 'UPPER', 'last'],
+  'app_public.percentage': ['0', '1', '2.5', '50', '100'],
+  'app_public.place': ['("",1)', '(a,1)', '(a,2)', '("b ""c""",0)', '(z,)'],
+};
+
+const names = Object.keys(types).map((type, index) => ({ type, column: `c${index}` }));
+
+const sql = `
+  create type app_public.weather as enum ('sunny', 'rainy', 'a bit of both', 'UPPER', 'last');
+  comment on type app_public.weather is E'@enum\\nWeather.';
+  create domain app_public.percentage as numeric check (value between 0 and 100);
+  create type app_public.place as (name text, floor int);
+  ${tableSql({
+    name: 'samples',
+    columns: `id int not null, ${names.map(({ type, column }) => `${column} ${type} not null, ${column}n ${type}`).join(', ')}`,
+    key: ['id'],
+    indexes: names.flatMap(({ column }) => [column, `${column}n`]),
+  })}`;
+
+let graph: OwnGraphTest;
+let tenant: Tenant;
+beforeAll(async () => {
+  graph = await startGraphTest();
+  tenant = await createTenant(graph);
+  const { owner } = graph.database;
+  await owner.query(sql);
+  for (let id = 1; id <= 10; id++) {
+    // Each value twice; of those that may be null, the second is null.
+    const values = names.flatMap(({ type }) => {
+      const value = types[type]?.[Math.floor((id * 7) % 10) % 5] ?? null;
+      return [value, id % 2 === 0 ? null : value];
+    });
+    const columns = names.flatMap(({ column }) => [column, `${column}n`]);
+    await owner.query(
+      `insert into app_public.samples (organization_id, id, ${columns.join(', ')})
+       values ($1, $2, ${columns.map((_, index) => `$${index + 3}`).join(', ')})`,
+      [tenant.organizationId, id, ...values],
+    );
+  }
+  await graph.reload();
+});
+afterAll(() => graph.stop());
+
+test('each column with an index has both orders', async () => {
+  const { __type } = await read<{ __type: { enumValues: { name: string }[] } }>(
+    graph,
+    tenant.app,
+    '{ __type(name: "SampleOrderBy") { enumValues { name } } }',
+  );
+  const orders = names
+    .flatMap(({ column }) => [column, `${column}n`])
+    .flatMap((column) => [`${column.toUpperCase()}_ASC`, `${column.toUpperCase()}_DESC`]);
+  expect(__type.enumValues.map(({ name }) => name).sort()).toEqual(
+    [...orders, 'PRIMARY_KEY_ASC', 'PRIMARY_KEY_DESC'].sort(),
+  );
+});
+
+describe.each(names)('$type', ({ column }) => {
+  test.each([
+    ['ASC', column],
+    ['DESC', column],
+    ['ASC', `${column}n`],
+    ['DESC', `${column}n`],
+  ])('pages to the end, both ways: %s of %s', async (direction, name) => {
+    const order = `${name.toUpperCase()}_${direction}`;
+    const nulls = direction === 'ASC' ? 'nulls first' : 'nulls last';
+    const { rows } = await graph.database.owner.query<{ id: number }>(
+      `select id from app_public.samples where organization_id = $1 order by ${name} ${direction} ${nulls}, id ${direction}`,
+      [tenant.organizationId],
+    );
+    const expected = rows.map(({ id }) => id);
+
+    for (const isBackwards of [false, true]) {
+      const nodes = await walk(graph, tenant.app, { field: 'samples', order, isBackwards });
+      expect(nodes.map(idOf)).toEqual(expected);
+    }
+  });
+});
+
+const idOf = ({ id }: Node) => JSON.parse(/:(.*)$/.exec(Buffer.from(String(id), 'base64url').toString())?.[1] ?? '')[0];
