@@ -1,6 +1,14 @@
-import { listOfCodec, type PgCodec, type PgResource, type TYPES } from 'postgraphile/@dataplan/pg';
+import {
+  listOfCodec,
+  type PgCodec,
+  type PgResource,
+  type PgSelectQueryBuilder,
+  sqlValueWithCodec,
+  TYPES,
+} from 'postgraphile/@dataplan/pg';
 import { bakedInput, type FieldArgs, lambda, type Step } from 'postgraphile/grafast';
 import type { GraphQLInputType } from 'postgraphile/graphql';
+import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { anyOf, type FilterValues } from './ConnectionArgumentsPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
@@ -13,8 +21,9 @@ declare global {
 }
 
 /**
- * A column whose comment says `@filter names` gives every connection of its table the argument `names`: values, one of which
- * the column of each row has, as `externalIdentifiers` does.
+ * A column whose comment says `@filter names` gives every connection of its table the argument `names`: values, one of which the column
+ * of each row has, as `externalIdentifiers` does. With an operator behind the argument it compares otherwise: `@filter createdFrom from`.
+ * A comment may have several. Each is part of the statement, under row-level security.
  */
 export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
   name: 'ColumnFiltersPlugin',
@@ -26,12 +35,12 @@ export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
     hooks: {
       GraphQLObjectType_fields_field_args(args, build, { scope }) {
         if (!scope.isPgFieldConnection) return args;
-        const { GraphQLList, GraphQLNonNull } = build.graphql;
-        const added = filtersOf(scope.pgFieldResource).map(({ argument, codec }) => {
-          const type = build.getGraphQLTypeByPgCodec(codec, 'input') as GraphQLInputType;
-          const words = argument.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-          const description = `Only rows with one of these ${words}, at most 1,000. An empty list matches nothing.`;
-          return [argument, { type: new GraphQLList(new GraphQLNonNull(type)), description }];
+        const added = filtersOf(scope.pgFieldResource).map(({ argument, operator, attribute, codec }) => {
+          const { type, description } = operators[operator];
+          return [
+            argument,
+            { type: type(build, codec), description: description(wordsOf(argument), wordsOf(attribute)) },
+          ];
         });
         return build.extend(args, Object.fromEntries(added), 'Adding filters by the comments of columns');
       },
@@ -45,8 +54,8 @@ export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
           plan($parent: Step, args: FieldArgs, info) {
             const $connection = plan($parent, args, info);
             for (const { argument, apply } of filters) {
-              const $values = bakedInput(args.typeAt(argument), args.getRaw(argument)) as Step<FilterValues>;
-              selectOf($connection).apply(lambda($values, apply, true));
+              const $value = bakedInput(args.typeAt(argument), args.getRaw(argument));
+              selectOf($connection).apply(lambda($value, apply, true));
             }
             return $connection;
           },
@@ -56,16 +65,98 @@ export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
   },
 };
 
-function filtersOf(resource: PgResource | undefined) {
-  return Object.entries(resource?.codec.attributes ?? {}).flatMap(([attribute, { codec, extensions }]) => {
-    const argument = extensions?.tags?.filter;
-    if (argument === undefined) return [];
-    if (typeof argument !== 'string' || codec.arrayOfCodec) {
-      throw new Error(`${resource?.name}.${attribute}: @filter names an argument, and is not for arrays`);
-    }
-    const listCodec = listOfCodec(codec as typeof TYPES.text);
-    return [
-      { argument, codec: codec as PgCodec, apply: (values: FilterValues) => anyOf(attribute, values, listCodec) },
-    ];
-  });
+type Operator = {
+  readonly type: (build: GraphileBuild.Build, codec: PgCodec) => GraphQLInputType;
+  readonly description: (argument: string, column: string) => string;
+  /** Leaves the rows that fit a value, which is not null. */
+  readonly apply: (attribute: string, codec: PgCodec, value: never) => (query: PgSelectQueryBuilder) => void;
+};
+
+const comparing = (operator: SQL, words: string): Operator => ({
+  type: (build, codec) => build.getGraphQLTypeByPgCodec(codec, 'input') as GraphQLInputType,
+  description: (_, column) => `Only rows whose ${column} ${words}; none without one.`,
+  apply: (attribute, codec, value) => (query) =>
+    query.where(sql`${columnOf(query, attribute)} ${operator} ${sqlValueWithCodec(value, codec)}`),
+});
+
+const operators = {
+  anyOf: {
+    type: (build, codec) =>
+      new build.graphql.GraphQLList(
+        new build.graphql.GraphQLNonNull(build.getGraphQLTypeByPgCodec(codec, 'input') as GraphQLInputType),
+      ),
+    description: (argument) => `Only rows with one of these ${argument}, at most 1,000. An empty list matches nothing.`,
+    apply: (attribute, codec, values: FilterValues) =>
+      anyOf(attribute, values, listOfCodec(codec as typeof TYPES.text)),
+  },
+  from: comparing(sql`>=`, 'is this or later, or more'),
+  until: comparing(sql`<`, 'is earlier than this, or less'),
+  prefix: {
+    type: (build) => build.graphql.GraphQLString,
+    description: (_, column) => `Only rows whose ${column} begins with this.`,
+    apply: (attribute, _, value) => (query) =>
+      query.where(sql`starts_with(${columnOf(query, attribute)}, ${sqlValueWithCodec(value, TYPES.text)})`),
+  },
+  isNull: {
+    type: (build) => build.graphql.GraphQLBoolean,
+    description: (_, column) => `Only rows without a value of ${column} (true), or only those with one (false).`,
+    apply: (attribute, _, value) => (query) =>
+      query.where(
+        value
+          ? sql`${columnOf(query, attribute)} is not distinct from null`
+          : sql`${columnOf(query, attribute)} is distinct from null`,
+      ),
+  },
+} satisfies Readonly<Record<string, Operator>>;
+
+const columnOf = ({ alias }: PgSelectQueryBuilder, attribute: string) => sql`${alias}.${sql.identifier(attribute)}`;
+
+const wordsOf = (name: string) => name.replaceAll('_', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+type Filter = {
+  readonly argument: string;
+  readonly operator: keyof typeof operators;
+  readonly attribute: string;
+  readonly codec: PgCodec;
+  readonly apply: (value: unknown) => (query: PgSelectQueryBuilder) => void;
+};
+
+/** @throws when a comment asks for what cannot be */
+function filtersOf(resource: PgResource | undefined): readonly Filter[] {
+  return Object.entries(resource?.codec.attributes ?? {}).flatMap(([attribute, { codec, extensions }]) =>
+    [extensions?.tags?.filter ?? []].flat().map((tag) => {
+      const [argument = '', operator = 'anyOf', ...more] = String(tag).split(' ');
+      const problem = problemOf(argument, operator, codec as PgCodec);
+      if (problem || more.length > 0) {
+        throw new Error(
+          `${resource?.name}.${attribute}: "@filter ${tag}" ${problem ?? 'is an argument and an operator'}`,
+        );
+      }
+      return filterOf(attribute, codec as PgCodec, argument, operator as keyof typeof operators);
+    }),
+  );
+}
+
+function filterOf(attribute: string, codec: PgCodec, argument: string, operator: keyof typeof operators): Filter {
+  const { apply }: Operator = operators[operator];
+  return {
+    argument,
+    operator,
+    attribute,
+    codec,
+    apply: (value) => (value == null ? () => undefined : apply(attribute, codec, value as never)),
+  };
+}
+
+function problemOf(argument: string, operator: string, codec: PgCodec): string | null {
+  if (!/^[A-Za-z]\w*$/.test(argument)) return 'names no argument';
+  if (!Object.hasOwn(operators, operator)) return `has none of the operators ${Object.keys(operators).join(', ')}`;
+  if (operator !== 'isNull' && codec.arrayOfCodec) return 'is not for arrays, save isNull';
+  return operator === 'prefix' && !isTextual(codec) ? 'is for texts only' : null;
+}
+
+function isTextual(codec: PgCodec): boolean {
+  return codec.domainOfCodec
+    ? isTextual(codec.domainOfCodec as PgCodec)
+    : ['text', 'varchar', 'bpchar', 'citext'].includes(codec.name);
 }

@@ -100,8 +100,9 @@ function orderBy(attribute: string, codec: PgCodec, notNull: boolean, direction:
       // One expression, which an index can have.
       query.orderBy({ fragment: sql`coalesce(${column}, '')`, codec, direction, nullable: false });
     } else {
+      // A row of which a column is null is neither null nor not null.
       query.orderBy({
-        fragment: sql`(${column} is not null)`,
+        fragment: sql`(${column} is distinct from null)`,
         codec: asText(TYPES.boolean),
         direction,
         nullable: false,

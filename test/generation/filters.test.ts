@@ -1,0 +1,117 @@
+import {
+  ask,
+  createTenant,
+  expectErrors,
+  expectRefused,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from '../graphql/support.ts';
+import { tableSql } from './tables.ts';
+
+let graph: OwnGraphTest;
+let tenant: Tenant;
+let other: Tenant;
+beforeAll(async () => {
+  graph = await startGraphTest();
+  [tenant, other] = [await createTenant(graph), await createTenant(graph)];
+  const { owner } = graph.database;
+  await owner.query(`
+    create type app_public.state as enum ('new', 'in-repair', 'done');
+    ${tableSql({ name: 'jobs', columns: 'id int not null, name text not null, score numeric, at timestamptz not null, state app_public.state, tags text[]', key: ['id'] })}
+    comment on column app_public.jobs.name is E'@filter names\\n@filter namePrefix prefix\\nName.';
+    comment on column app_public.jobs.score is E'@filter scoreFrom from\\n@filter scoreUntil until\\n@filter hasNoScore isNull\\nScore.';
+    comment on column app_public.jobs.at is E'@filter from from\\n@filter until until\\nWhen.';
+    comment on column app_public.jobs.state is E'@filter states\\n@filter stateFrom from\\nState.';
+    comment on column app_public.jobs.tags is E'@filter hasNoTags isNull\\nTags.'`);
+  for (const { organizationId } of [tenant, other]) {
+    await owner.query(
+      `insert into app_public.jobs values
+       ($1, 1, 'Alpha', 1.5, '2024-01-01 00:00Z', 'new', '{a}'),
+       ($1, 2, 'Alp%', null, '2024-01-02 00:00Z', 'in-repair', null),
+       ($1, 3, 'alpha', 2, '2024-01-03 00:00Z', 'done', '{}'),
+       ($1, 4, 'Al\\_x', 0, '2024-01-04 00:00Z', null, '{}')`,
+      [organizationId],
+    );
+  }
+  await graph.reload();
+});
+afterAll(() => graph.stop());
+
+const namesBy = async (filter: string) => {
+  const { app } = await read<{ app: { jobs: { totalCount: number; nodes: { name: string }[] } } }>(
+    graph,
+    tenant.app,
+    `{ app { jobs(${filter}) { totalCount nodes { name } } } }`,
+  );
+  const names = app.jobs.nodes.map(({ name }) => name);
+  expect(app.jobs.totalCount).toBe(names.length);
+  return names;
+};
+
+test.each<[string, string[]]>([
+  ['from: "2024-01-02T00:00:00Z"', ['Alp%', 'alpha', 'Al\\_x']],
+  ['until: "2024-01-02T00:00:00Z"', ['Alpha']],
+  ['from: "2024-01-02T01:00:00+01:00", until: "2024-01-04T00:00:00Z"', ['Alp%', 'alpha']],
+  ['from: "2024-01-03T00:00:00Z", until: "2024-01-02T00:00:00Z"', []],
+  ['scoreFrom: "1.5"', ['Alpha', 'alpha']],
+  ['scoreUntil: "1.5"', ['Al\\_x']],
+  ['hasNoScore: true', ['Alp%']],
+  ['hasNoScore: false', ['Alpha', 'alpha', 'Al\\_x']],
+  ['hasNoScore: null, scoreFrom: null', ['Alpha', 'Alp%', 'alpha', 'Al\\_x']],
+  ['namePrefix: "Alp"', ['Alpha', 'Alp%']],
+  ['namePrefix: "Alp%"', ['Alp%']],
+  ['namePrefix: "Al\\\\_"', ['Al\\_x']],
+  ['namePrefix: ""', ['Alpha', 'Alp%', 'alpha', 'Al\\_x']],
+  ['names: ["alpha", "Alp%"]', ['Alp%', 'alpha']],
+  ['states: [in_repair, done]', ['Alp%', 'alpha']],
+  ['stateFrom: in_repair', ['Alp%', 'alpha']],
+  ['hasNoTags: true', ['Alp%']],
+  ['namePrefix: "Al", scoreFrom: "0", states: [new]', ['Alpha']],
+])('jobs(%s)', async (filter, names) => {
+  expect(await namesBy(filter)).toEqual(names);
+});
+
+test("another organization's rows are there, and no filter shows them", async () => {
+  const { rows } = await graph.database.owner.query("select from app_public.jobs where starts_with(name, 'Al')");
+  expect(rows).toHaveLength(6);
+
+  expect(await namesBy('namePrefix: "Al"')).toHaveLength(3);
+});
+
+test('values that PostgreSQL cannot read are refused', async () => {
+  const nul = 'query ($prefix: String) { app { jobs(namePrefix: $prefix) { totalCount } } }';
+  expectRefused(await ask(graph, tenant.app, nul, { prefix: 'a\0' }), 400, {
+    code: 'BAD_USER_INPUT',
+    argument: 'namePrefix',
+  });
+  expectErrors(
+    await ask(graph, tenant.app, '{ app { jobs(from: "yesteryear") { totalCount } } }'),
+    { app: null },
+    { code: 'BAD_USER_INPUT', path: ['app'] },
+  );
+});
+
+test.each([
+  [
+    'name',
+    '@filter namePrefix like',
+    /jobs.name: "@filter namePrefix like" has none of the operators anyOf, from, until, prefix, isNull/,
+  ],
+  ['name', '@filter 1st', /"@filter 1st" names no argument/],
+  ['score', '@filter scorePrefix prefix', /jobs.score: "@filter scorePrefix prefix" is for texts only/],
+  ['tags', '@filter tags', /jobs.tags: "@filter tags" is not for arrays, save isNull/],
+])('a comment on %s that says "%s" is refused, and the old schema stays', async (column, tag, message) => {
+  const { rows } = await graph.database.owner.query(
+    "select col_description('app_public.jobs'::regclass, attnum) as comment from pg_attribute where attrelid = 'app_public.jobs'::regclass and attname = $1",
+    [column],
+  );
+  const comment = (text: string) =>
+    graph.database.owner.query(`comment on column app_public.jobs.${column} is '${text.replaceAll("'", "''")}'`);
+  await comment(tag);
+  await expect(graph.reload()).rejects.toThrow(message);
+  await comment(rows[0].comment);
+
+  expect(await namesBy('namePrefix: "Alp%"')).toEqual(['Alp%']);
+});
