@@ -92,8 +92,11 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
       },
 
       // Core gives the default order to tables only, not to functions that return their rows.
-      GraphQLObjectType_fields_field_args_arg: (arg, _build, { scope }) =>
-        scope.isPgFieldConnection && scope.argName === 'orderBy' ? { ...arg, defaultValue: ['PRIMARY_KEY_ASC'] } : arg,
+      GraphQLObjectType_fields_field_args_arg(arg, build, { scope }) {
+        if (!scope.isPgFieldConnection || scope.argName !== 'orderBy') return arg;
+        const hasKey = scope.pgFieldResource && keyOf(build, scope.pgFieldResource);
+        return { ...arg, defaultValue: hasKey ? ['PRIMARY_KEY_ASC'] : undefined };
+      },
 
       GraphQLObjectType_fields_field(field, build, { scope }) {
         const { plan } = field;
@@ -129,7 +132,7 @@ type Filter = (values: FilterValues) => (query: PgSelectQueryBuilder) => void;
 
 function filtersOf(build: GraphileBuild.Build, resource: PgResource): Readonly<Record<string, Filter>> {
   const { codec } = resource;
-  const key = build.pgTableResource(codec as PgCodecWithAttributes)?.uniques.find(({ isPrimary }) => isPrimary);
+  const key = keyOf(build, resource);
   const types = typeNames(build, codec).filter((name) => build.nodeKeys.has(name));
   return {
     ...(key && types.length > 0 && { ids: withIds(build.nodeKeys, types, codec, key.attributes) }),
@@ -138,6 +141,10 @@ function filtersOf(build: GraphileBuild.Build, resource: PgResource): Readonly<R
     }),
   };
 }
+
+/** The primary key of the rows' table. */
+const keyOf = (build: GraphileBuild.Build, { codec }: PgResource) =>
+  build.pgTableResource(codec as PgCodecWithAttributes, false)?.uniques.find(({ isPrimary }) => isPrimary);
 
 /** Leaves the rows with one of the ids; one of another type stands for none. */
 function withIds(nodeKeys: NodeKeys, types: readonly string[], codec: PgCodec, attributes: readonly string[]): Filter {

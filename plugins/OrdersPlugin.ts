@@ -30,13 +30,14 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
   gather: {
     hooks: {
       pgCodecs_attribute(_info, { attribute, pgAttribute }) {
-        const indexes = pgAttribute.getClass()?.getIndexes() ?? [];
+        const table = pgAttribute.getClass();
+        const indexes = table?.getIndexes() ?? [];
         const isIn = indexes.filter((index) => index.getKeys().some((key) => key?.attname === pgAttribute.attname));
         const isSorted = isIn.some((index) => !index.indpred && isBTree(index));
         attribute.extensions ??= {};
         if (isSorted) attribute.extensions.isSorted = true;
-        // Of another kind, an index finds values and sorts none.
-        else if (isIn.length > 0) attribute.extensions.isIndexed = false;
+        // Of another kind, an index finds values and sorts none; and a partitioned table has indexes as others do.
+        else if (isIn.length > 0 || table?.relkind === 'p') attribute.extensions.isIndexed = false;
       },
     },
   },

@@ -16,6 +16,16 @@ export const TenantPlugin: GraphileConfig.Plugin = {
   name: 'TenantPlugin',
   description: 'Identifies rows by their key without organization_id, and hides that column',
   version: '1.0.0',
+  after: ['PgSimplifyInflectionPlugin'],
+
+  inflection: {
+    replace: {
+      singleRelation: (previous, _options, details) => previous?.(ofGraph(details)) ?? '',
+      singleRelationBackwards: (previous, _options, details) => previous?.(ofGraph(details)) ?? '',
+      manyRelationConnection: (previous, _options, details) => previous?.(ofGraph(details)) ?? '',
+      manyRelationList: (previous, _options, details) => previous?.(ofGraph(details)) ?? '',
+    },
+  },
 
   gather: {
     hooks: {
@@ -38,3 +48,19 @@ const tenantAttribute = 'organization_id';
 
 const withoutTenant = (attributes: readonly string[]) =>
   attributes.filter((attribute) => attribute !== tenantAttribute);
+
+type RelationDetails = Parameters<GraphileBuild.Inflection['singleRelation']>[0];
+
+/** The relation without the tenant's columns, by which it shall not be named: `Visit.unit`, and not `Visit.organizationUnit`. */
+function ofGraph<Details extends RelationDetails>(details: Details): Details {
+  const { registry, codec, relationName } = details;
+  const relation = registry.pgRelations[codec.name]?.[relationName];
+  if (!relation || relation.localAttributes.length < 2) return details;
+  const keeps = relation.localAttributes.map((attribute) => attribute !== tenantAttribute);
+  const named = {
+    ...relation,
+    localAttributes: relation.localAttributes.filter((_, index) => keeps[index]),
+    remoteAttributes: relation.remoteAttributes.filter((_, index) => keeps[index]),
+  };
+  return { ...details, registry: { ...registry, pgRelations: { [codec.name]: { [relationName]: named } } } };
+}
