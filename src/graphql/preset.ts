@@ -11,7 +11,11 @@ import { ConnectionArgumentsPlugin } from '../../plugins/ConnectionArgumentsPlug
 import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
-import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.ts';
+import { FunctionArgumentsPlugin } from '../../plugins/functions/FunctionArgumentsPlugin.ts';
+import { FunctionMutationsPlugin } from '../../plugins/functions/FunctionMutationsPlugin.ts';
+import { InputObjectsPlugin } from '../../plugins/functions/InputObjectsPlugin.ts';
+import { SetofPlugin } from '../../plugins/functions/SetofPlugin.ts';
+import { UncallableFunctionsPlugin } from '../../plugins/functions/UncallableFunctionsPlugin.ts';
 import { createFusionPlugin } from '../../plugins/fusion/FusionPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
@@ -19,7 +23,6 @@ import { ParentPlugin } from '../../plugins/ParentPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RootUnitsPlugin } from '../../plugins/RootUnitsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
-import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
 import { StatementCountPlugin } from '../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
 import { TotalOrderPlugin } from '../../plugins/TotalOrderPlugin.ts';
@@ -43,7 +46,7 @@ export function createPreset(
     plugins: [
       TenantPlugin,
       TotalOrderPlugin,
-      SetofTablePlugin,
+      SetofPlugin,
       NodeIdPlugin,
       NodeTypePlugin,
       ViewerIdPlugin,
@@ -58,7 +61,10 @@ export function createPreset(
       AccessibleUnitsPlugin,
       RootUnitsPlugin,
       UserMutationsPlugin,
+      InputObjectsPlugin,
+      FunctionArgumentsPlugin,
       FunctionMutationsPlugin,
+      UncallableFunctionsPlugin,
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,

@@ -5,9 +5,9 @@ import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../../plugins/AccessibleUnitsPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../../plugins/ConnectionArgumentsPlugin.ts';
+import { SetofPlugin } from '../../../../plugins/functions/SetofPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../../../plugins/NodeIdPlugin.ts';
 import { RootFieldsPlugin } from '../../../../plugins/RootFieldsPlugin.ts';
-import { SetofTablePlugin } from '../../../../plugins/SetofTablePlugin.ts';
 import { TenantPlugin } from '../../../../plugins/TenantPlugin.ts';
 import { TotalOrderPlugin } from '../../../../plugins/TotalOrderPlugin.ts';
 import { UserMutationsPlugin } from '../../../../plugins/UserMutationsPlugin.ts';
@@ -24,7 +24,7 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
     plugins: [
       TenantPlugin,
       TotalOrderPlugin,
-      SetofTablePlugin,
+      SetofPlugin,
       NodeIdPlugin,
       ViewerIdPlugin,
       RootFieldsPlugin,
