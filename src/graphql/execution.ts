@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { execute, hookArgs } from 'postgraphile/grafast';
 import type { ExecutionResult, GraphQLFormattedError } from 'postgraphile/graphql';
-import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
+import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
 import type { RequestFacts, RequestId } from '../http/facts.ts';
 import type { Log } from '../log.ts';
@@ -70,7 +70,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
     const isQuery = operation.operation === 'query';
-    const settings = claims && graphSettings(claims, requestId, limits.rows, isQuery ? undefined : writerLockTimeout);
+    const settings = claims && graphSettings(claims, requestId, limits.rows, isQuery ? undefined : lockTimeouts.first);
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
     let isUnfit = false;
@@ -90,6 +90,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       token,
       // A change is carried through, since its client can no longer tell whether it was.
       signal: isQuery ? signal : neverAborted,
+      retryLockTimeout: lockTimeouts.retry,
       inSnapshot: () => isQuery && graphContext.statementCount !== 1,
       ordinary: graphContext.withPgClient as WithPgClient,
       onRan: (statement) => ran.push(statement),
@@ -144,8 +145,11 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
   return (asked: Operation): Promise<Answer> => traced('execute', {}, () => runAnywhere(asked));
 }
 
-/** How long a mutation waits for a row that another one changes. PostgreSQL's default is without end. */
-const writerLockTimeout = '2s';
+/**
+ * How long a mutation waits for a row that another one changes, two seconds with its retry; PostgreSQL's default is without end. The
+ * first wait is longer than `deadlock_timeout`, so that of two that wait for each other one goes on.
+ */
+const lockTimeouts = { first: '1200ms', retry: '800ms' };
 
 const neverAborted = new AbortController().signal;
 
