@@ -26,9 +26,7 @@ export const FunctionArgumentsPlugin: GraphileConfig.Plugin = {
         const { pgGetArgDetailsFromParameters: ofPostGraphile } = build as GraphileBuild.Build;
         build.pgGetArgDetailsFromParameters = (resource, parameters, offset = 0) => {
           const details = ofPostGraphile(resource, parameters, offset);
-          return takesRow(resource, offset)
-            ? details
-            : { ...details, ...ownDetails(build as GraphileBuild.Build, resource, offset) };
+          return { ...details, ...ownDetails(build as GraphileBuild.Build, resource, offset) };
         };
         return build;
       },
@@ -36,15 +34,10 @@ export const FunctionArgumentsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** PostGraphile fetches such a row by its id. */
-const takesRow = ({ parameters }: PgResource, offset: number) =>
-  parameters?.slice(offset).some(({ codec }) => codec.extensions?.isTableLike === true) ?? false;
-
 function ownDetails(build: GraphileBuild.Build, resource: PgResource, offset: number) {
   const args = argumentsOf(build, resource as unknown as FunctionResource, offset);
-  const reserved =
-    resource.isUnique || resource.uniques.length === 0 ? undefined : args.find(({ name }) => ofConnections.has(name));
-  if (reserved) throw problem(resource, `has a parameter ${reserved.name}, which is an argument of every connection`);
+  const taken = resource.isUnique ? undefined : args.find(({ name }) => ofLists.has(name));
+  if (taken) throw problem(resource, `has a parameter ${taken.name}, which is the name of an argument that lists have`);
   return {
     makeFieldArgs: () => Object.fromEntries(args.map(({ name, config }) => [name, { ...config }])),
     makeArgs: (fieldArgs: FieldArgs, path: string[] = []) =>
@@ -57,4 +50,4 @@ function ownDetails(build: GraphileBuild.Build, resource: PgResource, offset: nu
   };
 }
 
-const ofConnections = new Set(['first', 'last', 'after', 'before', 'offset', 'orderBy', 'ids', 'externalIdentifiers']);
+const ofLists = new Set(['first', 'last', 'after', 'before', 'offset', 'orderBy', 'ids', 'externalIdentifiers']);

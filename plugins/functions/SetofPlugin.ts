@@ -11,7 +11,8 @@ declare global {
 /**
  * A function that returns rows of a table (`returns setof app_public.units`) pages, sorts and counts like the table itself. PostGraphile
  * by itself takes the order in which the function happens to return its rows, and numbers them for cursors. What has no key
- * (`returns setof text`, `returns table (…)`) is a plain list: no cursor could find its place again.
+ * (`returns setof text`, `returns table (…)`) is a plain list: no cursor could find its place again. What a mutation returns stays in
+ * the order in which it does.
  */
 export const SetofPlugin: GraphileConfig.Plugin = {
   name: 'SetofPlugin',
@@ -30,7 +31,8 @@ export const SetofPlugin: GraphileConfig.Plugin = {
   gather: {
     hooks: {
       pgProcedures_functionResourceOptions(_info, { baseResourceOptions, functionResourceOptions }) {
-        if (!functionResourceOptions.returnsSetof || !('uniques' in baseResourceOptions)) return;
+        const { returnsSetof, isMutation } = functionResourceOptions;
+        if (!returnsSetof || isMutation || !('uniques' in baseResourceOptions)) return;
         functionResourceOptions.uniques = baseResourceOptions.uniques;
         functionResourceOptions.hasImplicitOrder = false;
       },

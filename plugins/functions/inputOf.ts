@@ -127,16 +127,26 @@ const readList =
     return list.map((item, index) => read(item, `${path}[${index}]`));
   };
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. */
 function readText(value: unknown, path: string): unknown {
-  if (isUnicode(value)) return value;
-  throw new InputError(`${path} contains a character that is not Unicode text.`);
+  const problem = problemOf(value, maxDepth);
+  if (problem) throw new InputError(`${path} ${problem}.`);
+  return value;
 }
 
-function isUnicode(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return true;
-  return Object.entries(value).every(([key, item]) => isUnicode(key) && isUnicode(item));
+/** Levels of lists and objects that a JSON value may have. */
+const maxDepth = 500;
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair, and takes JSON apart on its stack. */
+function problemOf(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'string')
+    return value.isWellFormed() && !value.includes('\0') ? undefined : 'contains a character that is not Unicode text';
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
+  if (depth === 0) return 'is nested too deep';
+  for (const [key, item] of Object.entries(value)) {
+    const problem = problemOf(key, depth) ?? problemOf(item, depth - 1);
+    if (problem) return problem;
+  }
+  return undefined;
 }
 
 /** Of a domain over a composite type that type. */

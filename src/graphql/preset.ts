@@ -89,6 +89,8 @@ export function createPreset(
         '-query:resource:list -query:resource:connection -query:resource:single -insert -update -delete -filter -mutationField -queryField',
       defaultNodeIdCodec: nodeIdCodecName,
       pgForbidSetofFunctionsToReturnNull: true,
+      // A row that a function takes is an input object, in fields as in mutations.
+      pgFunctionsPreferNodeId: false,
       dontSwallowErrors: true,
       // It would print ids that clients have made up.
       muteWarnings: true,

@@ -329,7 +329,8 @@ describe('a mutation', () => {
   });
 
   test('takes a list of them, and returns rows by their plural', async () => {
-    const create = (field: string) => `mutation ($doors: [DoorInput!]!) { ${field}(doors: $doors) { doors { name } } }`;
+    const create = (field: string) =>
+      `mutation ($doors: [DoorInput!]!) { ${field}(doors: $doors) { doors { name unit { name } } } }`;
     const named = (...names: string[]) => ({ doors: names.map((name) => ({ unitId: depot.id, name })) });
 
     expect(await run(create('doorsCreate'), named('Set 1', 'Set 2'))).toEqual({
@@ -578,6 +579,17 @@ describe('the schema is not built, and says which function is wrong', () => {
 
     await withSchema(graph, create, dropAll, async () => {
       await expect(graph.reload()).rejects.toThrow(message);
+    });
+
+    await graph.reload();
+  });
+
+  test('when a list takes an argument of lists', async () => {
+    const create = `create function app_public.units_f(unit app_public.units, first integer) returns setof app_public.doors
+      ${sqlBody('select * from app_public.doors', 'stable')}`;
+
+    await withSchema(graph, create, 'drop function app_public.units_f', async () => {
+      await expect(graph.reload()).rejects.toThrow(/app_public\.units_f has a parameter first, which is the name/);
     });
 
     await graph.reload();
