@@ -72,7 +72,7 @@ function describe(error: GraphQLError, { requestId, rules, log }: ErrorContext):
     return { code: 'UNAVAILABLE', message: 'The database is not available; try again later.' };
   }
   if (original instanceof DatabaseError) {
-    if (original.code === insufficientPrivilege) log.info({ requestId, error: original }, 'a right is missing');
+    if (original.code === insufficientPrivilege) log.warn({ requestId, error: original }, 'a right is missing');
     const known = ofDatabase(original, rules);
     if (known) return known;
     defects.publish(original);

@@ -332,13 +332,14 @@ describe('a mutation', () => {
     const create = (field: string) =>
       `mutation ($doors: [DoorInput!]!) { ${field}(doors: $doors) { doors { name unit { name } } } }`;
     const named = (...names: string[]) => ({ doors: names.map((name) => ({ unitId: depot.id, name })) });
+    const rows = (...names: string[]) => ({ doors: names.map((name) => ({ name, unit: { name: 'Depot' } })) });
 
-    expect(await run(create('doorsCreate'), named('Set 1', 'Set 2'))).toEqual({
-      doorsCreate: { doors: [{ name: 'Set 1' }, { name: 'Set 2' }] },
+    expect(await run(create('doorsCreate'), named('Set 2', 'Set 1'))).toEqual({ doorsCreate: rows('Set 2', 'Set 1') });
+    expect(await run(create('doorsCreate'), named())).toEqual({ doorsCreate: rows() });
+    expect(await run(create('doorsArray'), named('Array 2', 'Array 1'))).toEqual({
+      doorsArray: rows('Array 2', 'Array 1'),
     });
-    expect(await run(create('doorsCreate'), named())).toEqual({ doorsCreate: { doors: [] } });
-    expect(await run(create('doorsArray'), named('Array 1'))).toEqual({ doorsArray: { doors: [{ name: 'Array 1' }] } });
-    expect(await run(create('doorsArray'), named())).toEqual({ doorsArray: { doors: [] } });
+    expect(await run(create('doorsArray'), named())).toEqual({ doorsArray: rows() });
   });
 
   test('tells absent from null where a jsonb has an input type', async () => {
@@ -590,6 +591,16 @@ describe('the schema is not built, and says which function is wrong', () => {
 
     await withSchema(graph, create, 'drop function app_public.units_f', async () => {
       await expect(graph.reload()).rejects.toThrow(/app_public\.units_f has a parameter first, which is the name/);
+    });
+
+    await graph.reload();
+  });
+
+  test('when it is a procedure', async () => {
+    const create = `create procedure app_public.p() language sql as $$ select $$; comment on procedure app_public.p is '@mutation'`;
+
+    await withSchema(graph, create, 'drop procedure app_public.p', async () => {
+      await expect(graph.reload()).rejects.toThrow(/app_public\.p is no function/);
     });
 
     await graph.reload();
