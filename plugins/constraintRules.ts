@@ -5,8 +5,13 @@ import type {
   PgConstraint,
 } from 'postgraphile/graphile-build-pg/pg-introspection';
 
-/** What a client reads when it breaks a constraint, and the argument to blame if a comment names one. */
-export type ConstraintRule = { readonly message: string; readonly argument?: string };
+/** What a client reads when it breaks a constraint, and the argument to blame: both from a comment, if there is one. */
+export type ConstraintRule = {
+  readonly comment?: string;
+  readonly argument?: string;
+  /** Names the columns as the graph does. */
+  readonly fallback: string;
+};
 
 /** By {@link ruleKey}, and by {@link columnKey} for columns that may not be null. */
 export type ConstraintRules = ReadonlyMap<string, ConstraintRule>;
@@ -17,15 +22,13 @@ export const ruleKey = (schema = '', tableOrDomain = '', constraint = '') =>
 
 export const columnKey = (schema = '', table = '', column = '') => JSON.stringify([schema, table, 'not null', column]);
 
-/**
- * The message of a constraint is its comment; without one it names the columns as the graph does. What a partition does not say
- * itself, its table says.
- */
+/** What a partition does not say itself, its table says. */
 export function rulesOf(introspection: Introspection, camelCase: (name: string) => string): ConstraintRules {
   const { indexes, constraints, classes } = introspection;
   const above = createAbove(introspection);
   const rules = new Map<string, ConstraintRule>();
-  const add = (key: string, message: string, words: Words) => rules.set(key, { message, ...rules.get(key), ...words });
+  const add = (key: string, fallback: string, words: Words) =>
+    rules.set(key, { ...rules.get(key), fallback, ...words });
   const namesOf = (table: PgClass, numbers: readonly number[]) =>
     table
       .getAttributes()
@@ -35,21 +38,21 @@ export function rulesOf(introspection: Introspection, camelCase: (name: string) 
   for (const index of indexes.filter(({ indisunique }) => indisunique)) {
     const [table, own] = [index.getClass(), index.getIndexClass()];
     if (!table || !own) continue;
-    const message = fallbacks.u(namesOf(table, index.indkey ?? []));
-    add(ruleKey(...pathOf(table), own.relname), message, wordsOf(own, above.table));
+    const fallback = fallbacks.u(namesOf(table, index.indkey ?? []));
+    add(ruleKey(...pathOf(table), own.relname), fallback, wordsOf(own, above.table));
   }
   for (const constraint of constraints) {
     const [table, domain] = [constraint.getClass(), constraint.getType()];
     const path = table ? pathOf(table) : domain && ([domain.getNamespace()?.nspname, domain.typname] as const);
-    const fallback = fallbacks[constraint.contype];
-    if (!path || !fallback) continue;
-    const message = fallback(table ? namesOf(table, constraint.conkey ?? []) : []);
-    add(ruleKey(...path, constraint.conname), message, wordsOf(constraint, above.constraint));
+    const describe = fallbacks[constraint.contype];
+    if (!path || !describe) continue;
+    const fallback = describe(table ? namesOf(table, constraint.conkey ?? []) : []);
+    add(ruleKey(...path, constraint.conname), fallback, wordsOf(constraint, above.constraint));
   }
   for (const table of classes.filter(({ relkind }) => relkind === 'r' || relkind === 'p')) {
     for (const column of table.getAttributes().filter(({ attnotnull }) => attnotnull)) {
       const [name = 'A value'] = namesOf(table, [column.attnum]);
-      const { message: _description, ...words } = wordsOf(column, above.column);
+      const { comment: _description, ...words } = wordsOf(column, above.column);
       add(columnKey(...pathOf(table), column.attname), `${name} cannot be null.`, words);
     }
   }
@@ -78,7 +81,7 @@ const subjectOf = (names: readonly string[]) => {
   return others.length === 0 ? name : `The combination of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 };
 
-type Words = Partial<ConstraintRule>;
+type Words = Pick<ConstraintRule, 'comment' | 'argument'>;
 type Commented = Pick<PgConstraint, 'getTagsAndDescription'>;
 
 /** What its comment says, or the comment of what it was made from. */
@@ -87,7 +90,7 @@ function wordsOf<T extends Commented>(entity: T, above: (entity: T) => T | undef
   const { argument } = tags;
   const words = {
     ...(typeof argument === 'string' && { argument }),
-    ...(description && { message: description }),
+    ...(description && { comment: description }),
   };
   const parent = Object.keys(words).length === 0 ? above(entity) : undefined;
   return parent ? wordsOf(parent, above) : words;

@@ -94,14 +94,14 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
   switch (code) {
     case '23505': // unique_violation
     case '23P01': // exclusion_violation
-      return { code: 'CONFLICT', ...ruleOf(error, rules, 'A value is already used.') };
+      return { code: 'CONFLICT', ...wordsOf(error, rules, 'A value is already used.') };
     case '23001': // restrict_violation, which PostgreSQL before 18 takes for the next one
     case '23503': // foreign_key_violation
     case '23514': // check_violation
     case '44000': // with_check_option_violation
-      return { code: 'BAD_USER_INPUT', ...ruleOf(error, rules, 'A value is not allowed.') };
+      return { code: 'BAD_USER_INPUT', ...wordsOf(error, rules, 'A value is not allowed.') };
     case '23502': // not_null_violation
-      return { code: 'BAD_USER_INPUT', ...ruleOfColumn(error, rules) };
+      return { code: 'BAD_USER_INPUT', ...wordsOf(error, rules, 'A value that is needed is null.') };
     case 'P0002': // no_data_found
       return { code: 'NOT_FOUND', message: sentence(error) };
     case insufficientPrivilege:
@@ -120,16 +120,14 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
   }
 }
 
-/** By the constraint's comment, or what a function has raised in its place. */
-function ruleOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
-  const { schema, table, dataType, constraint } = error;
-  const rule = rules.get(ruleKey(schema, table ?? dataType, constraint));
-  return rule ?? { message: isRaised(error) ? sentence(error) : otherwise };
-}
-
-function ruleOfColumn(error: DatabaseError, rules: ConstraintRules) {
-  const rule = rules.get(columnKey(error.schema, error.table, error.column));
-  return rule ?? { message: isRaised(error) ? sentence(error) : 'A value that is needed is null.' };
+/** The comment of what is broken, then what a function has raised in its place, then what the columns tell. */
+function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
+  const { code, schema, table, dataType, constraint, column } = error;
+  const isOfColumn = code === '23502';
+  const key = isOfColumn ? columnKey(schema, table, column) : ruleKey(schema, table ?? dataType, constraint);
+  const { comment, argument, fallback } = rules.get(key) ?? {};
+  const message = comment ?? (isRaised(error) ? sentence(error) : (fallback ?? otherwise));
+  return { message, ...(argument !== undefined && { argument }) };
 }
 
 /** Class 22, data exceptions. */

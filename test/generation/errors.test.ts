@@ -90,6 +90,11 @@ const functions = [
     '@mutation\nSays what is wrong.',
   ),
   define(
+    'break(rule text)',
+    `returns text ${plpgsql("raise check_violation using message = 'Said', schema = 'app_public', table = 'windows', constraint = rule;")}`,
+    '@mutation\nBreaks a rule.',
+  ),
+  define(
     'found(name text)',
     `returns text ${plpgsql('declare w record; begin select * into strict w from app_public.windows x where x.name = found.name; end;')}`,
     '@mutation\nFinds.',
@@ -198,6 +203,16 @@ test.each<[string, string[], object]>([
     'check_violation that is raised',
     ['say(state: "23514", what: "It ends before it begins.")'],
     { code: 'BAD_USER_INPUT', message: 'It ends before it begins.' },
+  ],
+  [
+    'a constraint that a function names, by its comment',
+    ['break(rule: "name_short")'],
+    { code: 'BAD_USER_INPUT', message: 'A window has a short name.' },
+  ],
+  [
+    'a constraint that a function names, without a comment',
+    ['break(rule: "sides")'],
+    { code: 'BAD_USER_INPUT', message: 'Said.' },
   ],
   ['unique_violation that is raised', ['say(state: "23505", what: "Taken")'], { code: 'CONFLICT', message: 'Taken.' }],
   ['restrict_violation', ['say(state: "23001", what: "In use")'], { code: 'BAD_USER_INPUT', message: 'In use.' }],
