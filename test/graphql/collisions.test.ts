@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { define } from '../generation/doors.ts';
+import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import {
   ask,
@@ -101,12 +102,12 @@ const waiting = async (): Promise<string | null> => {
   return rows[0]?.xact_start ?? null;
 };
 
-async function whileLocked<T>(work: (release: () => Promise<unknown>) => Promise<T>): Promise<T> {
+async function whileLocked<T>(work: (release: () => Promise<unknown>, holder: PoolClient) => Promise<T>): Promise<T> {
   const holder: PoolClient = await graph.database.owner.connect();
   try {
     await holder.query('begin');
     await holder.query('select from app_public.users where id = $1 for update', [user.uuid]);
-    return await work(() => holder.query('rollback'));
+    return await work(() => holder.query('rollback'), holder);
   } finally {
     await holder.query('rollback');
     holder.release();
@@ -152,6 +153,29 @@ test('a lock that stays is UNAVAILABLE after two seconds, and what another field
     errors: [{ path: ['locked'], extensions: { code: 'UNAVAILABLE' } }],
   });
   expect(performance.now() - since).toBeGreaterThan(1900);
+});
+
+test('a change that another one has overtaken under repeatable read is done after it', async () => {
+  const { owner, authUrl } = graph.database;
+  const { rows } = await owner.query(
+    "select format('alter role %I in database %I ', $1::text, current_database()) as sql",
+    [new URL(authUrl).username],
+  );
+  await owner.query(`${rows[0].sql} set default_transaction_isolation = 'repeatable read'`);
+  const service = await startTestService(graph.database);
+  const query = `mutation { userUpdate(id: "${user.id}", locale: "it") { user { fullName locale } } }`;
+
+  const answer = await whileLocked(async (_release, holder) => {
+    const answered = ask(service, tenant.app, query);
+    await until(async () => (await waiting()) !== null);
+    await holder.query("update app_public.users set full_name = 'Overtaken' where id = $1", [user.uuid]);
+    await holder.query('commit');
+    return answered;
+  });
+  await service.stop();
+  await owner.query(`${rows[0].sql} reset default_transaction_isolation`);
+
+  expect(answer.body).toEqual({ data: { userUpdate: { user: { fullName: 'Overtaken', locale: 'it' } } } });
 });
 
 test('of two mutations that deadlock both are done', async () => {
