@@ -18,7 +18,7 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let user: TestUser;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await startGraphTest({ SLOW_MS: '1500' });
   await graph.database.owner.query(functions);
   await graph.reload();
   tenant = await createTenant(graph);
@@ -153,6 +153,8 @@ test('a lock that stays is UNAVAILABLE after two seconds, and what another field
     errors: [{ path: ['locked'], extensions: { code: 'UNAVAILABLE' } }],
   });
   expect(performance.now() - since).toBeGreaterThan(1900);
+  // An operator is told what waited, and for how long.
+  await until(() => graph.logs.some((line) => line.includes('an operation was slow') && line.includes('user_update')));
 });
 
 test('a change that another one has overtaken under repeatable read is done after it', async () => {
