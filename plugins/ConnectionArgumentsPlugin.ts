@@ -9,6 +9,7 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import { type ConnectionStep, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
+import { readerOf } from './functions/functionArguments.ts';
 import { findNodeId, type NodeKeys, typeNames } from './NodeIdPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
@@ -25,7 +26,7 @@ export const defaultPageSize = 100;
 
 /**
  * The same arguments on every connection: `first`, `last`, `after`, `before`, `orderBy`, and the filters `ids` and
- * `externalIdentifiers` where the rows have such a column. Lists that are no connections take no arguments.
+ * `externalIdentifiers` where the rows have such a column. Lists that are no connections take none but those of their function.
  */
 export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
   name: 'ConnectionArgumentsPlugin',
@@ -51,7 +52,8 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
       },
 
       GraphQLObjectType_fields_field_args(args, build, { scope }) {
-        if (scope.isPgFieldSimpleCollection) return {};
+        if (scope.isPgFieldSimpleCollection)
+          return Object.fromEntries(Object.entries(args).filter(([, arg]) => readerOf(arg)));
         if (!scope.isPgFieldConnection || !scope.pgFieldResource?.codec.attributes) return args;
 
         const { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } = build.graphql;

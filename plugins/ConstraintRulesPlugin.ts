@@ -1,4 +1,5 @@
 import type {} from 'postgraphile';
+import { type ConstraintRules, rulesOf } from './constraintRules.ts';
 
 declare global {
   namespace GraphileConfig {
@@ -13,12 +14,9 @@ declare global {
   }
 }
 
-/** What a client reads when it breaks a constraint: the argument to blame and a sentence. By constraint or unique index name. */
-export type ConstraintRules = Readonly<Record<string, { readonly argument: string; readonly message: string }>>;
-
 /**
- * Reads the comments of constraints and unique indexes that carry `@argument`, and hands them on in `schema.extensions.constraintRules`,
- * so that a new rule in a migration comes with its own error message.
+ * Reads the comments of constraints and unique indexes, and hands what a client is told that breaks one on in
+ * `schema.extensions.constraintRules`, so that a new rule in a migration comes with its own error message.
  */
 export const ConstraintRulesPlugin: GraphileConfig.Plugin = {
   name: 'ConstraintRulesPlugin',
@@ -26,19 +24,10 @@ export const ConstraintRulesPlugin: GraphileConfig.Plugin = {
   version: '1.0.0',
 
   gather: {
-    async main(output, info) {
-      const results = await info.helpers.pgIntrospection.getIntrospection();
-      output.constraintRules = Object.fromEntries(
-        results.flatMap(({ introspection }) => [
-          ...introspection.constraints.flatMap((constraint) =>
-            rule(constraint.conname, constraint.getTagsAndDescription()),
-          ),
-          ...introspection.indexes.flatMap((index) => {
-            const indexClass = index.getIndexClass();
-            return indexClass ? rule(indexClass.relname, indexClass.getTagsAndDescription()) : [];
-          }),
-        ]),
-      );
+    async main(output, { helpers, inflection }) {
+      const results = await helpers.pgIntrospection.getIntrospection();
+      const camelCase = (name: string) => inflection.camelCase(name);
+      output.constraintRules = new Map(results.flatMap(({ introspection }) => [...rulesOf(introspection, camelCase)]));
     },
   },
 
@@ -51,11 +40,3 @@ export const ConstraintRulesPlugin: GraphileConfig.Plugin = {
     },
   },
 };
-
-type Comment = { readonly tags: Readonly<Record<string, unknown>>; readonly description: string | undefined };
-
-function rule(name: string, { tags, description }: Comment) {
-  return typeof tags.argument === 'string' && description
-    ? [[name, { argument: tags.argument, message: description }] as const]
-    : [];
-}

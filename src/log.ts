@@ -18,6 +18,18 @@ export function createLog(level: string, stream: DestinationStream = destination
 export function describeError(error: unknown): Record<string, unknown> {
   if (!Error.isError(error)) return { message: typeof error === 'string' ? error : 'not an error object' };
   const { name, message, stack, cause } = error;
-  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
-  return { name, message, code, constraint, stack, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
+  const { code, constraint, where } = error as { code?: unknown; constraint?: unknown; where?: unknown };
+  const functions = typeof where === 'string' ? functionsIn(where) : undefined;
+  return {
+    name,
+    message,
+    code,
+    constraint,
+    functions,
+    stack,
+    ...(cause === undefined ? {} : { cause: describeError(cause) }),
+  };
 }
+
+/** Of what PostgreSQL tells about the place of an error the functions and their lines, and no statement, which may have values. */
+const functionsIn = (where: string) => where.match(/^(?:PL\/pgSQL|SQL) function .*$/gm)?.join(', ');

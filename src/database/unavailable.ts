@@ -25,14 +25,21 @@ export function isUnavailable(error: unknown): boolean {
  */
 export function isTemporary(error: unknown): boolean {
   if (isUnavailable(error)) return true;
-  return error instanceof DatabaseError && overloadCodes.includes(error.code ?? '');
+  const isCancelled = error instanceof DatabaseError && error.code === queryCanceled;
+  return isCancelled || isCollision(error);
 }
+
+/** Whether the transaction was ended in favour of another; nothing of it is left, and it may succeed when it is run again. */
+export const isCollision = (error: unknown): boolean =>
+  error instanceof DatabaseError && collisionCodes.includes(error.code ?? '');
 
 /** SQLSTATE read_only_sql_transaction: this server is not, or no longer, the primary. */
 export const isReadOnly = (error: unknown): boolean => error instanceof DatabaseError && error.code === '25006';
 
-/** SQLSTATE: query_canceled, serialization_failure, deadlock_detected, lock_not_available. */
-const overloadCodes = ['57014', '40001', '40P01', '55P03'];
+const queryCanceled = '57014';
+
+/** SQLSTATE: serialization_failure, deadlock_detected, lock_not_available. */
+const collisionCodes = ['40001', '40P01', '55P03'];
 
 /** SQLSTATE: connection exceptions, a server that may not write, insufficient resources, operator intervention except a cancelled statement. */
 const unavailableCodes =

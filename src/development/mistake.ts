@@ -14,6 +14,11 @@ export class Mistake extends Error {
 /** The mistake behind PostgreSQL's answer to a file of SQL: its line, the SQL there and a caret below, if it can be told. */
 export async function mistakeIn(file: string, text: string, error: DatabaseError, ownerUrl: string): Promise<Mistake> {
   const offset = error.position ? Number(error.position) - 1 : await offsetOfStatement(text, ownerUrl);
+  return mistakeAt(file, text, offset, error);
+}
+
+/** @param offset in characters; null when it is not known */
+export function mistakeAt(file: string, text: string, offset: number | null, error: DatabaseError): Mistake {
   const place = offset === null ? null : placeOf(text, offset);
   const where = relative(process.cwd(), file) + (place ? `:${place.line}:${place.column}` : '');
   const snippet = place

@@ -1,9 +1,12 @@
 import { dirname, join } from 'node:path';
+import type { DatabaseError } from 'pg';
 import { type Config, ownUrls } from '../config.ts';
 import { migrate } from '../database/migrate.ts';
+import { defects } from '../graphql/errors.ts';
 import type { Log } from '../log.ts';
 import { type Service, startService } from '../service.ts';
 import { applyCurrent } from './applyCurrent.ts';
+import { defectIn } from './defectIn.ts';
 import { describeChange } from './describeChange.ts';
 import { currentFile } from './migrations.ts';
 import { Mistake } from './mistake.ts';
@@ -11,7 +14,8 @@ import { watchFiles } from './watchFiles.ts';
 
 /**
  * The service on a database for development, which follows `migrations/current.sql`: each save migrates the database and
- * exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema stays.
+ * exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema stays. So is a mistake in a function
+ * when it is first called.
  *
  * @throws {StartupError} when the service cannot start
  */
@@ -23,10 +27,20 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
     await applyCurrent(ownerUrl).catch((error: unknown) => print(reportOf(error)));
   };
   const started = Promise.withResolvers<Service>();
+  const seen = new Set<string>();
+  const tellDefect = async (error: DatabaseError) => {
+    const defect = `${error.code} ${error.message} ${error.where}`;
+    if (seen.has(defect)) return;
+    seen.add(defect);
+    const { message } = await defectIn(error, ownerUrl);
+    print(`A function failed when it was called:\n${message}`);
+  };
+  const onDefect = (error: unknown) => void tellDefect(error as DatabaseError).catch(() => undefined);
 
   const follow = async () => {
     const service = await started.promise;
     const startedAt = performance.now();
+    seen.clear();
     try {
       await applyCurrent(ownerUrl);
       const change = await service.reload();
@@ -46,8 +60,10 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
     throw error;
   });
   started.resolve(service);
+  defects.subscribe(onDefect);
   const stop = async () => {
     watching.stop();
+    defects.unsubscribe(onDefect);
     await queue.idle();
     await service.stop();
   };

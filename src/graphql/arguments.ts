@@ -15,6 +15,7 @@ import {
 } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { isCursorOf } from '../../plugins/CursorDigestPlugin.ts';
+import { readerOf } from '../../plugins/functions/functionArguments.ts';
 import { isText } from '../../plugins/isValueOf.ts';
 import { findNodeId, type NodeKeys } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
@@ -86,10 +87,14 @@ export function checkArguments(
     if (isConnectionType(type)) return isPerRow(field) ? inner : onceOf(field, inner);
     if (field.name === 'node' && type === schema.getQueryType())
       return { ...inner, values: inner.values + valuesOfStatement };
-    if (!hasPages(field)) return inner;
+    // A bad argument of a mutation fails its field alone.
+    if (field.args.length === 0 || type === schema.getMutationType()) return inner;
+    const isPaged = hasPages(field);
+    if (!isPaged && !isFunction(field)) return inner;
 
     const values = getArgumentValues(field, node, coerced);
     problems.push(...problemsOf({ field, nodeKeys }, node, values));
+    if (!isPaged) return inner;
     const size = pageSizeOf(values);
     return { rows: size * (1 + inner.rows), values: size * inner.values + inner.once, once: 0 };
   };
@@ -123,22 +128,39 @@ const isPerRow = ({ name }: Field) => name === 'nodes' || name === 'edges';
 type Field = GraphQLField<unknown, unknown>;
 type Values = Readonly<Record<string, unknown>>;
 
-const hasPages = (field: Field) => field.args.some(({ name }) => name === 'first');
+const hasPages = (field: Field) => field.args.some((argument) => argument.name === 'first' && !readerOf(argument));
+const isFunction = (field: Field) => field.args.some(readerOf);
 
 /** What a value is checked against. */
 type Context = { readonly field: Field; readonly nodeKeys: NodeKeys };
 type Check = (value: unknown, values: Values, context: Context) => string | null;
 
 function problemsOf(context: Context, node: FieldNode, values: Values): GraphQLError[] {
-  const filters = Object.keys(values).filter((argument) => !checks.has(argument));
-  return [...checks.keys(), ...filters].flatMap((argument) => {
-    const check = checks.get(argument) ?? filter;
-    const message = values[argument] == null ? null : check(values[argument], values, context);
+  const given = Object.keys(values).filter((argument) => values[argument] != null);
+  const inOrder = [...[...checks.keys()].filter((name) => given.includes(name)), ...given];
+  return Array.from(new Set(inOrder)).flatMap((argument) => {
+    const message = problemOf(context, argument, values);
     if (message === null) return [];
-    return [
-      new GraphQLError(`${argument}: ${message}`, { nodes: node, extensions: { code: 'BAD_USER_INPUT', argument } }),
-    ];
+    return [new GraphQLError(message, { nodes: node, extensions: { code: 'BAD_USER_INPUT', argument } })];
   });
+}
+
+function problemOf(context: Context, argument: string, values: Values): string | null {
+  const read = readerOf(context.field.args.find(({ name }) => name === argument) ?? {});
+  if (read) return messageOf(() => read(values[argument]));
+  const message = (checks.get(argument) ?? filter)(values[argument], values, context);
+  return message === null ? null : `${argument}: ${message}`;
+}
+
+/** Of the refusal that reading an argument of a function throws. */
+function messageOf(read: () => unknown): string | null {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    if (error instanceof GraphQLError) return error.message;
+    throw error;
+  }
 }
 
 /** Argument → what is wrong with it, in the order in which a client is told. */

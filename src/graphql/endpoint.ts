@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import type { Pool } from 'pg';
-import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
+import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import type { Replica } from '../database/replica.ts';

@@ -1,7 +1,8 @@
+import { channel } from 'node:diagnostics_channel';
 import { DatabaseError } from 'pg';
 import { SafeError } from 'postgraphile/grafast';
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
-import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
+import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import { isUnavailable } from '../database/unavailable.ts';
 import type { RequestId } from '../http/facts.ts';
@@ -32,7 +33,10 @@ export const errorCodes = {
     meaning: 'The service answers stored operations only, and this is none of them.',
   },
   TIMEOUT: { status: 200, meaning: 'The statement took too long.' },
-  UNAVAILABLE: { status: 503, meaning: 'The database is away or overloaded; try again later.' },
+  UNAVAILABLE: {
+    status: 503,
+    meaning: 'The database is away or overloaded, or a change collided with another; try again later.',
+  },
   INTERNAL: { status: 200, meaning: 'A defect of the service; the log tells more under extensions.requestId.' },
 } as const;
 
@@ -67,58 +71,76 @@ function describe(error: GraphQLError, { requestId, rules, log }: ErrorContext):
     logUnavailable(log, original, { requestId });
     return { code: 'UNAVAILABLE', message: 'The database is not available; try again later.' };
   }
-  const known = original instanceof DatabaseError ? ofDatabase(original, rules) : null;
-  if (known) return known;
+  if (original instanceof DatabaseError) {
+    if (original.code === insufficientPrivilege) log.warn({ requestId, error: original }, 'a right is missing');
+    const known = ofDatabase(original, rules);
+    if (known) return known;
+    defects.publish(original);
+  }
   if (original instanceof SafeError) return { code: 'BAD_USER_INPUT', message: original.message };
 
   log.error({ requestId, error: original }, 'a field failed');
   return { code: 'INTERNAL', message: 'Something went wrong on our side.', requestId: requestId.id };
 }
 
+/** Hears of each error of PostgreSQL that is a mistake in SQL, and none of a client. */
+export const defects = channel('graph-query-service:defects');
+
+const insufficientPrivilege = '42501';
+
 /** SQLSTATE to code (https://www.postgresql.org/docs/current/errcodes-appendix.html); null when a client cannot cause it. */
-function ofDatabase(
-  { code = '', constraint = '', column, message }: DatabaseError,
-  rules: ConstraintRules,
-): Description | null {
-  const rule = rules[constraint];
+function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description | null {
+  const { code = '' } = error;
   switch (code) {
     case '23505': // unique_violation
-      return rule ? { code: 'CONFLICT', ...rule } : null;
+    case '23P01': // exclusion_violation
+      return { code: 'CONFLICT', ...wordsOf(error, rules, 'A value is already used.') };
+    case '23001': // restrict_violation, which PostgreSQL before 18 takes for the next one
     case '23503': // foreign_key_violation
     case '23514': // check_violation
-      return rule ? { code: 'BAD_USER_INPUT', ...rule } : null;
+    case '44000': // with_check_option_violation
+      return { code: 'BAD_USER_INPUT', ...wordsOf(error, rules, 'A value is not allowed.') };
     case '23502': // not_null_violation
-      return column
-        ? { code: 'BAD_USER_INPUT', message: `${camelCase(column)} cannot be null.`, argument: camelCase(column) }
-        : null;
-    case '22001': // string_data_right_truncation
-    case '22003': // numeric_value_out_of_range
-    case '22007': // invalid_datetime_format
-    case '22008': // datetime_field_overflow
-    case '22021': // character_not_in_repertoire
-    case '22P02': // invalid_text_representation
-      return { code: 'BAD_USER_INPUT', message: 'A value is out of range, or of another form than its type asks for.' };
-    case 'P0002': // no_data_found, raised by our functions with a sentence for the client
-      return { code: 'NOT_FOUND', message: `${message}.` };
-    case '42501': // insufficient_privilege
+      return { code: 'BAD_USER_INPUT', ...wordsOf(error, rules, 'A value that is needed is null.') };
+    case 'P0002': // no_data_found
+      return { code: 'NOT_FOUND', message: sentence(error) };
+    case insufficientPrivilege:
       return { code: 'FORBIDDEN', message: 'The access token does not allow this.' };
     case '54000': // program_limit_exceeded, raised by app_hidden.count_row
-      return { code: 'LIMIT_EXCEEDED', message: `${message}.`, limit: 'rows' };
+      return { code: 'LIMIT_EXCEEDED', message: sentence(error), limit: 'rows' };
     case '57014': // query_canceled
       return { code: 'TIMEOUT', message: 'The statement took too long and was cancelled; ask for less.' };
     case '55P03': // lock_not_available, after lock_timeout
-      return { code: 'TIMEOUT', message: 'What would be changed is locked by another change; try again.' };
+      return { code: 'UNAVAILABLE', message: 'What would be changed is locked by another change; try again.' };
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
       return { code: 'UNAVAILABLE', message: 'The change collided with another one; try again.' };
     default:
-      return null;
+      return code.startsWith('22') ? { code: 'BAD_USER_INPUT', message: ofData(error) } : null;
   }
 }
+
+/** The comment of what is broken, then what a function has raised in its place, then what the columns tell. */
+function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
+  const { code, schema, table, dataType, constraint, column } = error;
+  const isOfColumn = code === '23502';
+  const key = isOfColumn ? columnKey(schema, table, column) : ruleKey(schema, table ?? dataType, constraint);
+  const { comment, argument, fallback } = rules.get(key) ?? {};
+  const message = comment ?? (isRaised(error) ? sentence(error) : (fallback ?? otherwise));
+  return { message, ...(argument !== undefined && { argument }) };
+}
+
+/** Class 22, data exceptions. */
+function ofData(error: DatabaseError): string {
+  return isRaised(error) ? sentence(error) : 'A value is out of range, or of another form than its type asks for.';
+}
+
+/** Whether a function has raised it, with a sentence for the client. */
+const isRaised = ({ routine }: DatabaseError) => routine === 'exec_stmt_raise';
+
+const sentence = ({ message }: DatabaseError) => (/[.!?]$/.test(message) ? message : `${message}.`);
 
 /** Grafast and GraphQL.js wrap what was thrown, sometimes twice. */
 export function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }
-
-const camelCase = (column: string) => column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -2,8 +2,9 @@ import type { Pool } from 'pg';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { execute, hookArgs } from 'postgraphile/grafast';
 import type { ExecutionResult, GraphQLFormattedError } from 'postgraphile/graphql';
-import type { ConstraintRules } from '../../plugins/ConstraintRulesPlugin.ts';
+import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
+import { isUnavailable } from '../database/unavailable.ts';
 import type { RequestFacts, RequestId } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
@@ -13,7 +14,7 @@ import { traced, tracePast } from '../tracing/traced.ts';
 import type { Most } from './arguments.ts';
 import { createContext } from './context.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
-import { errorCodes, presentError } from './errors.ts';
+import { errorCodes, presentError, rootOf } from './errors.ts';
 import { limitExceeded } from './limits.ts';
 import { mayDiffer, ReplicaUnfit, type RequiredLsns, requireReplayed } from './replicaQueries.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
@@ -74,7 +75,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       claims &&
       (isQuery
         ? graphSettings(claims, requestId, limits.rows)
-        : mutationSettings(claims, requestId, limits.rows, writerLockTimeout));
+        : mutationSettings(claims, requestId, limits.rows, lockTimeouts.first));
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
     let isUnfit = false;
@@ -94,6 +95,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       token,
       // A change is carried through, since its client can no longer tell whether it was.
       signal: isQuery ? signal : neverAborted,
+      retryLockTimeout: lockTimeouts.retry,
       inSnapshot: () => isQuery && graphContext.statementCount !== 1,
       ordinary: graphContext.withPgClient as WithPgClient,
       onRan: (statement) => ran.push(statement),
@@ -118,7 +120,8 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     if (planning) tracePast('plan', planning.startedAt, planning.durationMs);
     const planningMs = planning?.durationMs ?? 0;
     const code = presented?.map(({ extensions }) => String(extensions?.code))[0];
-    reportIfSlow(asked, { durationMs: performance.now() - startedAt, planningMs, code, ran, settings });
+    const isAway = errors?.some((error) => isUnavailable(rootOf(error))) ?? false;
+    reportIfSlow(asked, { durationMs: performance.now() - startedAt, planningMs, code, isAway, ran, settings });
 
     // Whatever looks at the text makes one of its pieces, so that only the whole one is looked at.
     let body = toBody(data, presented);
@@ -128,10 +131,10 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       if (isQuery) throw new DocumentRefused([limitExceeded('bytes', limits.bytes)]);
       body = withoutData(presented, limits.bytes);
     }
-    const isAway = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
+    const isToComeAgain = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
     const ofServer = replicaPool && isQuery ? { server: isReplica ? 'replica' : 'primary' } : {};
     const facts = { statements: ran.length, planningMs, ...ofServer, ...(code && { code }) };
-    return { status: isAway ? errorCodes.UNAVAILABLE.status : 200, body, facts };
+    return { status: isToComeAgain ? errorCodes.UNAVAILABLE.status : 200, body, facts };
   };
 
   const runAnywhere = async (asked: Operation): Promise<Answer> => {
@@ -148,8 +151,11 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
   return (asked: Operation): Promise<Answer> => traced('execute', {}, () => runAnywhere(asked));
 }
 
-/** How long a mutation waits for a row that another one changes. PostgreSQL's default is without end. */
-const writerLockTimeout = '2s';
+/**
+ * How long a mutation waits for a row that another one changes, two seconds with its retry; PostgreSQL's default is without end. The
+ * first wait is longer than `deadlock_timeout`, so that of two that wait for each other one goes on.
+ */
+const lockTimeouts = { first: '1200ms', retry: '800ms' };
 
 const neverAborted = new AbortController().signal;
 

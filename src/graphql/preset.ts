@@ -12,7 +12,11 @@ import { ConstraintRulesPlugin } from '../../plugins/ConstraintRulesPlugin.ts';
 import { CursorDigestPlugin } from '../../plugins/CursorDigestPlugin.ts';
 import { EnumValuesPlugin } from '../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../plugins/ExternalAuthenticationTokenPlugin.ts';
-import { FunctionMutationsPlugin } from '../../plugins/FunctionMutationsPlugin.ts';
+import { FunctionArgumentsPlugin } from '../../plugins/functions/FunctionArgumentsPlugin.ts';
+import { FunctionMutationsPlugin } from '../../plugins/functions/FunctionMutationsPlugin.ts';
+import { InputObjectsPlugin } from '../../plugins/functions/InputObjectsPlugin.ts';
+import { SetofPlugin } from '../../plugins/functions/SetofPlugin.ts';
+import { UncallableFunctionsPlugin } from '../../plugins/functions/UncallableFunctionsPlugin.ts';
 import { createFusionPlugin } from '../../plugins/fusion/FusionPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../plugins/NodeTypePlugin.ts';
@@ -21,7 +25,6 @@ import { ParentPlugin } from '../../plugins/ParentPlugin.ts';
 import { RootFieldsPlugin } from '../../plugins/RootFieldsPlugin.ts';
 import { RootUnitsPlugin } from '../../plugins/RootUnitsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
-import { SetofTablePlugin } from '../../plugins/SetofTablePlugin.ts';
 import { StatementCountPlugin } from '../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
@@ -45,7 +48,7 @@ export function createPreset(
       TenantPlugin,
       EnumValuesPlugin,
       OrdersPlugin,
-      SetofTablePlugin,
+      SetofPlugin,
       NodeIdPlugin,
       NodeTypePlugin,
       ViewerIdPlugin,
@@ -60,7 +63,10 @@ export function createPreset(
       AccessibleUnitsPlugin,
       RootUnitsPlugin,
       UserMutationsPlugin,
+      InputObjectsPlugin,
+      FunctionArgumentsPlugin,
       FunctionMutationsPlugin,
+      UncallableFunctionsPlugin,
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,
@@ -85,6 +91,8 @@ export function createPreset(
         '-query:resource:list -query:resource:connection -query:resource:single -insert -update -delete -filter -mutationField -queryField',
       defaultNodeIdCodec: nodeIdCodecName,
       pgForbidSetofFunctionsToReturnNull: true,
+      // A row that a function takes is an input object, in fields as in mutations.
+      pgFunctionsPreferNodeId: false,
       dontSwallowErrors: true,
       // It would print ids that clients have made up.
       muteWarnings: true,

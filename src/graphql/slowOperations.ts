@@ -20,6 +20,8 @@ export type Course = {
   readonly durationMs: number;
   readonly planningMs: number;
   readonly code: string | undefined;
+  /** Whether it waited for a database that is away. */
+  readonly isAway: boolean;
   readonly ran: readonly RanStatement[];
   readonly settings: TransactionSettings | null;
 };
@@ -32,10 +34,12 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
   const explain = createExplain(pool);
   const isOneMore = createBound();
 
-  return ({ prepared, token, requestId }: Operation, { durationMs, planningMs, code, ran, settings }: Course): void => {
+  return (
+    { prepared, token, requestId }: Operation,
+    { durationMs, planningMs, code, isAway, ran, settings }: Course,
+  ): void => {
     const hasFailed = code !== undefined && failures.has(code);
-    // It waited for a database that is away.
-    if (code === 'UNAVAILABLE') return;
+    if (isAway) return;
     if (durationMs < slowMs && !hasFailed) return;
     if (!isOneMore()) return;
     const report = async () => {

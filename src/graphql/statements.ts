@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
+import { isCollision } from '../database/unavailable.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
 import { type Preliminary, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
 import type { TransactionSettings } from '../token/settings.ts';
@@ -19,6 +20,8 @@ export type StatementsOptions = {
   readonly token: AccessToken | null;
   /** Aborts when the client goes away, and with it the statement. */
   readonly signal: AbortSignal;
+  /** How long a statement waits for a lock when it is run again. */
+  readonly retryLockTimeout: string;
   /** Asked at the first statement: whether all must see the same state of the database. */
   readonly inSnapshot: () => boolean;
   /** PostGraphile's own way, for what is more than a statement. */
@@ -40,17 +43,28 @@ export type RanStatement = { readonly text: string; readonly durationMs: number 
 
 /**
  * Each statement is a transaction of its own and one round trip, unless the operation has several and only reads: then they share
- * one snapshot.
+ * one snapshot. One that collided with another transaction is run once more.
  */
 export function createStatements({ pool, requirement }: Server, options: StatementsOptions): Statements {
-  const { token, signal, inSnapshot, ordinary, onRan, onFailed } = options;
+  const { token, signal, retryLockTimeout, inSnapshot, ordinary, onRan, onFailed } = options;
   let snapshot: Snapshot | null = null;
 
   const run = (settings: TransactionSettings, statement: Statement, proof: Preliminary | null) => {
     // Where there is a requirement, the token was proven before.
-    if (!inSnapshot()) return runAlone(pool, settings, { statement, proof: requirement ?? proof }, signal);
+    if (!inSnapshot()) return runOnceOrTwice(settings, { statement, proof: requirement ?? proof });
     snapshot ??= openSnapshot({ pool, requirement }, settings, signal);
     return snapshot.run(statement, proof);
+  };
+
+  /** A connection is held for each try alone. */
+  const runOnceOrTwice = async (settings: TransactionSettings, proven: ProvenStatement) => {
+    try {
+      return await runAlone(pool, settings, proven, signal);
+    } catch (error) {
+      // A replica's query that collided goes to the primary.
+      if (requirement || !isCollision(error)) throw error;
+      return runAlone(pool, { ...settings, lock_timeout: retryLockTimeout }, proven, signal);
+    }
   };
 
   const runAndTell = async (settings: TransactionSettings, statement: Statement) => {
@@ -82,10 +96,13 @@ export function createStatements({ pool, requirement }: Server, options: Stateme
   };
 }
 
+/** The proof runs before the statement. */
+type ProvenStatement = { readonly statement: Statement; readonly proof: Preliminary | null };
+
 async function runAlone(
   pool: Pool,
   settings: TransactionSettings,
-  { statement, proof }: { readonly statement: Statement; readonly proof: Preliminary | null },
+  { statement, proof }: ProvenStatement,
   signal: AbortSignal,
 ) {
   const client = await pool.connect();

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ask } from '../graphql/client.ts';
 import type { TestProcess } from '../support/process.ts';
 import { type Copy, createCopy } from './createCopy.ts';
 
@@ -61,12 +62,49 @@ describe('npm run dev', () => {
     expect(await fieldsOfUnit()).not.toContain('label');
   });
 
+  test('shows the line of a mistake in a function when it is first called, and once', async () => {
+    await copy.save(mistaken);
+    await server.says("+ Field 'mistake' was added to object type 'Mutation'");
+    const report =
+      'migrations/current.sql:6:3: column "nme" does not exist (SQLSTATE 42703)\n     6 |   perform nme from app_public.units;\n       |   ^\n';
+
+    expect(await callMistake()).toEqual(['INTERNAL', 'INTERNAL']);
+
+    await server.says(`A function failed when it was called:\n${report}`);
+    expect(server.output.stdout).toContain('PL/pgSQL function app_public.mistake() line 4 at PERFORM');
+    expect(server.output.stdout.split(report)).toHaveLength(2);
+    await copy.save('drop function app_public.mistake();');
+    await server.says("- Field 'mistake' was removed from object type 'Mutation'");
+  });
+
   test('is not for production', async () => {
     const { code, output } = await copy.run(['dev'], { NODE_ENV: 'production' });
 
     expect(code).toBe(1);
     expect(output).toContain('NODE_ENV is production');
   });
+
+  const mistaken = `drop function if exists app_public.mistake();
+
+create function app_public.mistake() returns text language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+begin
+  -- naïve 🎉
+  perform nme from app_public.units;
+  return 'a';
+end $$;
+comment on function app_public.mistake() is '@mutation';
+grant execute on function app_public.mistake() to graph_app;
+`;
+
+  /** Twice, as the demo's application. */
+  async function callMistake(): Promise<string[]> {
+    const [, secret = ''] = /client_secret (\S+);/.exec(server.output.stdout) ?? [];
+    const form = { grant_type: 'client_credentials', client_id: 'demo-backend', client_secret: secret, scope: 'app' };
+    const issued = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+    const { access_token: token } = (await issued.json()) as { access_token: string };
+    const { body } = await ask({ url }, token, 'mutation { one: mistake { result } two: mistake { result } }');
+    return (body.errors ?? []).map(({ extensions }) => extensions.code);
+  }
 
   async function fieldsOfUnit(): Promise<string[]> {
     const query = encodeURIComponent('{ __type(name: "Unit") { fields { name } } }');

@@ -67,7 +67,7 @@ test.each([
     'is on a function that only reads',
     'app_public.app_some_units(app_public.app)',
     '@mutation',
-    /must be volatile and return one row/,
+    /app_some_units is no @mutation: it must be volatile/,
   ],
 ])('a comment that %s is refused, and the old schema stays', async (_, name, comment, message) => {
   const { rows } = await graph.database.owner.query('select obj_description($1::regprocedure) as comment', [

@@ -5,10 +5,10 @@ import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../../plugins/AccessibleUnitsPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../../plugins/ConnectionArgumentsPlugin.ts';
+import { SetofPlugin } from '../../../../plugins/functions/SetofPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../../../plugins/NodeIdPlugin.ts';
 import { OrdersPlugin } from '../../../../plugins/OrdersPlugin.ts';
 import { RootFieldsPlugin } from '../../../../plugins/RootFieldsPlugin.ts';
-import { SetofTablePlugin } from '../../../../plugins/SetofTablePlugin.ts';
 import { TenantPlugin } from '../../../../plugins/TenantPlugin.ts';
 import { UserMutationsPlugin } from '../../../../plugins/UserMutationsPlugin.ts';
 
@@ -24,7 +24,7 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
     plugins: [
       TenantPlugin,
       OrdersPlugin,
-      SetofTablePlugin,
+      SetofPlugin,
       NodeIdPlugin,
       ViewerIdPlugin,
       RootFieldsPlugin,

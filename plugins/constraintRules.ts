@@ -1,0 +1,118 @@
+import type {
+  Introspection,
+  PgAttribute,
+  PgClass,
+  PgConstraint,
+} from 'postgraphile/graphile-build-pg/pg-introspection';
+
+/** What a client reads when it breaks a constraint, and the argument to blame: both from a comment, if there is one. */
+export type ConstraintRule = {
+  readonly comment?: string;
+  readonly argument?: string;
+  /** Names the columns as the graph does. */
+  readonly fallback: string;
+};
+
+/** By {@link ruleKey}, and by {@link columnKey} for columns that may not be null. */
+export type ConstraintRules = ReadonlyMap<string, ConstraintRule>;
+
+/** Constraints of two tables may have one name. A domain has constraints, too. */
+export const ruleKey = (schema = '', tableOrDomain = '', constraint = '') =>
+  JSON.stringify([schema, tableOrDomain, constraint]);
+
+export const columnKey = (schema = '', table = '', column = '') => JSON.stringify([schema, table, 'not null', column]);
+
+/** What a partition does not say itself, its table says. */
+export function rulesOf(introspection: Introspection, camelCase: (name: string) => string): ConstraintRules {
+  const { indexes, constraints, classes } = introspection;
+  const above = createAbove(introspection);
+  const rules = new Map<string, ConstraintRule>();
+  const add = (key: string, fallback: string, words: Words) =>
+    rules.set(key, { ...rules.get(key), fallback, ...words });
+  const namesOf = (table: PgClass, numbers: readonly number[]) =>
+    table
+      .getAttributes()
+      .filter(({ attnum, attname }) => numbers.includes(attnum) && attname !== 'organization_id')
+      .map((column) => camelCase(String(column.getTags().name ?? column.attname)));
+
+  for (const index of indexes.filter(({ indisunique }) => indisunique)) {
+    const [table, own] = [index.getClass(), index.getIndexClass()];
+    if (!table || !own) continue;
+    const fallback = fallbacks.u(namesOf(table, index.indkey ?? []));
+    add(ruleKey(...pathOf(table), own.relname), fallback, wordsOf(own, above.table));
+  }
+  for (const constraint of constraints) {
+    const [table, domain] = [constraint.getClass(), constraint.getType()];
+    const path = table ? pathOf(table) : domain && ([domain.getNamespace()?.nspname, domain.typname] as const);
+    const describe = fallbacks[constraint.contype];
+    if (!path || !describe) continue;
+    const fallback = describe(table ? namesOf(table, constraint.conkey ?? []) : []);
+    add(ruleKey(...path, constraint.conname), fallback, wordsOf(constraint, above.constraint));
+  }
+  for (const table of classes.filter(({ relkind }) => relkind === 'r' || relkind === 'p')) {
+    for (const column of table.getAttributes().filter(({ attnotnull }) => attnotnull)) {
+      const [name = 'A value'] = namesOf(table, [column.attnum]);
+      const { comment: _description, ...words } = wordsOf(column, above.column);
+      add(columnKey(...pathOf(table), column.attname), `${name} cannot be null.`, words);
+    }
+  }
+  return rules;
+}
+
+const pathOf = (table: PgClass) => [table.getNamespace()?.nspname, table.relname] as const;
+
+/** By the kind of constraint: the message when there is no comment. */
+const fallbacks: Readonly<Record<string, (names: readonly string[]) => string>> &
+  Record<'u', (names: readonly string[]) => string> = {
+  u: used,
+  p: used,
+  x: (names) => `${subjectOf(names)} overlaps with what is already there.`,
+  f: (names) => `${subjectOf(names)} refers to what is not there, or is still referred to.`,
+  c: (names) => `${subjectOf(names)} is not allowed.`,
+};
+
+function used(names: readonly string[]): string {
+  return `${subjectOf(names)} is already used.`;
+}
+
+const subjectOf = (names: readonly string[]) => {
+  const [name, ...others] = names;
+  if (name === undefined) return 'A value';
+  return others.length === 0 ? name : `The combination of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+};
+
+type Words = Pick<ConstraintRule, 'comment' | 'argument'>;
+type Commented = Pick<PgConstraint, 'getTagsAndDescription'>;
+
+/** What its comment says, or the comment of what it was made from. */
+function wordsOf<T extends Commented>(entity: T, above: (entity: T) => T | undefined): Words {
+  const { tags, description } = entity.getTagsAndDescription();
+  const { argument } = tags;
+  const words = {
+    ...(typeof argument === 'string' && { argument }),
+    ...(description && { comment: description }),
+  };
+  const parent = Object.keys(words).length === 0 ? above(entity) : undefined;
+  return parent ? wordsOf(parent, above) : words;
+}
+
+/** From a partition and its parts to those of its table. */
+function createAbove({ inherits, ...introspection }: Introspection) {
+  const parents = new Map(inherits.map(({ inhrelid, inhparent }) => [inhrelid, inhparent]));
+  const table = ({ _id }: PgClass) => introspection.getClass({ id: parents.get(_id) ?? '' });
+  const tableAbove = (part: { getClass(): PgClass | undefined }) => {
+    const own = part.getClass();
+    return own && table(own);
+  };
+  return {
+    table,
+    constraint: (constraint: PgConstraint) =>
+      tableAbove(constraint)
+        ?.getConstraints()
+        .find(({ _id, conname }) => _id === constraint.conparentid || conname === constraint.conname),
+    column: (column: PgAttribute) =>
+      tableAbove(column)
+        ?.getAttributes()
+        .find(({ attname }) => attname === column.attname),
+  };
+}

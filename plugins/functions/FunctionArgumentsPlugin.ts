@@ -1,0 +1,53 @@
+import type { PgResource } from 'postgraphile/@dataplan/pg';
+import { type FieldArgs, lambda, operationPlan } from 'postgraphile/grafast';
+import { argumentsOf, type FunctionResource, problem } from './functionArguments.ts';
+
+declare global {
+  namespace GraphileConfig {
+    interface Plugins {
+      FunctionArgumentsPlugin: true;
+    }
+  }
+}
+
+/**
+ * The arguments of fields that are functions: required without a default, described, ids instead of keys, input objects. PostGraphile
+ * takes a parameter for required only if the function is strict. Their values are checked before the operation is executed.
+ */
+export const FunctionArgumentsPlugin: GraphileConfig.Plugin = {
+  name: 'FunctionArgumentsPlugin',
+  description: 'Makes arguments of the parameters of functions',
+  version: '1.0.0',
+  after: ['PgCustomTypeFieldPlugin'],
+
+  schema: {
+    hooks: {
+      build(build) {
+        const { pgGetArgDetailsFromParameters: ofPostGraphile } = build as GraphileBuild.Build;
+        build.pgGetArgDetailsFromParameters = (resource, parameters, offset = 0) => {
+          const details = ofPostGraphile(resource, parameters, offset);
+          return { ...details, ...ownDetails(build as GraphileBuild.Build, resource, offset) };
+        };
+        return build;
+      },
+    },
+  },
+};
+
+function ownDetails(build: GraphileBuild.Build, resource: PgResource, offset: number) {
+  const args = argumentsOf(build, resource as unknown as FunctionResource, offset);
+  const taken = resource.isUnique ? undefined : args.find(({ name }) => ofLists.has(name));
+  if (taken) throw problem(resource, `has a parameter ${taken.name}, which is the name of an argument that lists have`);
+  return {
+    makeFieldArgs: () => Object.fromEntries(args.map(({ name, config }) => [name, { ...config }])),
+    makeArgs: (fieldArgs: FieldArgs, path: string[] = []) =>
+      args.map(({ name, param, read }) => {
+        const $value = fieldArgs.getRaw([...path, name]);
+        // In the root layer: what does not depend on the row can be part of its statement.
+        const step = operationPlan().withRootLayerPlan(() => lambda($value, read, true));
+        return { step, pgCodec: param.codec, ...(param.name && { name: param.name }) };
+      }),
+  };
+}
+
+const ofLists = new Set(['first', 'last', 'after', 'before', 'offset', 'orderBy', 'ids', 'externalIdentifiers']);

@@ -1,0 +1,101 @@
+import type { PgCodec } from 'postgraphile/@dataplan/pg';
+import { GraphQLNonNull } from 'postgraphile/graphql';
+import { inputFieldsOf, isComposite, isOneOf } from './inputOf.ts';
+
+declare global {
+  namespace GraphileConfig {
+    interface Plugins {
+      InputObjectsPlugin: true;
+    }
+  }
+  namespace GraphileBuild {
+    interface BehaviorStrings {
+      'attribute:input': true;
+    }
+  }
+}
+
+/**
+ * A composite type is an input object where a function takes it: its attributes are the fields, `@notNull` ones required. `@oneOf` in
+ * its comment says that exactly one of them is given.
+ */
+export const InputObjectsPlugin: GraphileConfig.Plugin = {
+  name: 'InputObjectsPlugin',
+  description: 'Makes input objects of composite types',
+  version: '1.0.0',
+  after: ['PgTablesPlugin', 'PgAttributesPlugin', 'PgRelayPlugin'],
+  before: ['TenantPlugin'],
+
+  inflection: {
+    replace: {
+      // A composite type `door_input` is DoorInputRecord where it is returned, and needs no other name here.
+      inputType: (ofPostGraphile, _options, typeName) =>
+        /(?:Input|Patch)Record$/.test(typeName)
+          ? typeName.replace(/Record$/, '')
+          : (ofPostGraphile?.(typeName) ?? `${typeName}Input`),
+      // Only a table's row has a global id beside a column of that name.
+      _attributeName: (ofPostGraphile, _options, details) => {
+        const skipRowId = details.skipRowId || isComposite(details.codec);
+        return ofPostGraphile?.({ ...details, skipRowId }) ?? details.attributeName;
+      },
+    },
+  },
+
+  schema: {
+    behaviorRegistry: {
+      add: {
+        'attribute:input': {
+          description: 'can clients give this attribute in an input object?',
+          entities: ['pgCodecAttribute'],
+        },
+      },
+    },
+    entityBehavior: {
+      pgCodecAttribute: { inferred: (behavior) => ['attribute:input', behavior] },
+    },
+    hooks: {
+      build(build) {
+        keepRowsApart(build as GraphileBuild.Build);
+        return build;
+      },
+
+      GraphQLInputObjectType(config, build, { scope }) {
+        const codec = scope.isInputType ? (scope.pgCodec as PgCodec | undefined) : undefined;
+        if (!codec?.attributes) return config;
+        const { description = `A ${build.inflection.tableType(codec as never)} as clients give it.` } = codec;
+        return { ...config, description, ...(isOneOf(codec) && { isOneOf: true }) };
+      },
+
+      GraphQLInputObjectType_fields(fields, build, { scope, fieldWithHooks }) {
+        const codec = scope.isInputType ? (scope.pgCodec as PgCodec | undefined) : undefined;
+        if (!codec?.attributes) return fields;
+        const own = Array.from(inputFieldsOf(build, codec), ([fieldName, { input, isRequired, description }]) => {
+          const type = isRequired ? new GraphQLNonNull(input.type) : input.type;
+          return [fieldName, fieldWithHooks({ fieldName }, { type, ...(description && { description }) })];
+        });
+        return Object.fromEntries(own);
+      },
+    },
+  },
+};
+
+/**
+ * Names the input object of a table's row `DoorRowInput`, since PostGraphile's `DoorInput` is what a composite type `door_input` is
+ * called. What only generated mutations take is left out.
+ */
+function keepRowsApart(build: GraphileBuild.Build): void {
+  const { registerInputObjectType: register, setGraphQLTypeForPgCodec: setType } = build;
+  const isRow = (codec: PgCodec | undefined) => codec?.attributes !== undefined && !isComposite(codec);
+  build.registerInputObjectType = (typeName, scope, ...rest) => {
+    if (scope.isPgPatch || scope.isPgBaseInput) return;
+    const isInputOfRow = scope.isInputType === true && isRow(scope.pgCodec as PgCodec | undefined);
+    register.call(build, isInputOfRow ? rowInputName(typeName) : typeName, scope, ...rest);
+  };
+  build.setGraphQLTypeForPgCodec = (codec, situations, typeName) => {
+    const [situation] = [situations].flat();
+    if (codec.attributes && (situation === 'patch' || situation === 'base')) return;
+    setType.call(build, codec, situations, situation === 'input' && isRow(codec) ? rowInputName(typeName) : typeName);
+  };
+}
+
+const rowInputName = (inputName: string) => inputName.replace(/Input$/, 'RowInput');

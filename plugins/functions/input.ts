@@ -1,0 +1,34 @@
+import type { PgCodec } from 'postgraphile/@dataplan/pg';
+import type { GraphQLInputType } from 'postgraphile/graphql';
+
+/** How clients give a value of a type of PostgreSQL, and what becomes of it. */
+export type Input = {
+  /** Without the `!` of what is required. */
+  readonly type: GraphQLInputType;
+  /**
+   * A value, not null, as the codec of its type takes it.
+   *
+   * @param path names the value in a message: `visits[3].note`
+   * @throws {InputError}
+   */
+  readonly read: (value: unknown, path: string) => unknown;
+};
+
+/** A value of the right GraphQL type that cannot be used all the same. The message is for the client. */
+export class InputError extends Error {
+  override name = 'InputError';
+}
+
+/** The type beneath a domain, or beneath several. */
+export function baseOf(codec: PgCodec): PgCodec {
+  return codec.domainOfCodec ? baseOf(codec.domainOfCodec) : codec;
+}
+
+/** As SQL names it. */
+export const nameOf = ({
+  extensions,
+  name,
+}: {
+  extensions?: PgCodec['extensions'] | undefined;
+  name: string;
+}): string => (extensions?.pg ? `${extensions.pg.schemaName}.${extensions.pg.name}` : name);

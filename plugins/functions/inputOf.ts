@@ -1,0 +1,153 @@
+import type { PgCodec } from 'postgraphile/@dataplan/pg';
+import { GraphQLList, GraphQLNonNull } from 'postgraphile/graphql';
+import { baseOf, type Input, InputError, nameOf } from './input.ts';
+import { nodeIdInput } from './nodeIdInput.ts';
+import { isJson, toJson } from './toJson.ts';
+
+/** Items that a list may have at most: as many as a filter may have values. */
+const maxItems = 1000;
+
+/**
+ * @param typeName what stands in braces in a comment: the type whose ids these are, or the composite type that a `jsonb` has
+ * @param owner names the parameter or attribute in an error
+ * @throws when GraphQL cannot have such a value
+ */
+export function inputOf(
+  build: GraphileBuild.Build,
+  codec: PgCodec,
+  typeName: string | undefined,
+  owner: string,
+): Input {
+  const item = codec.arrayOfCodec;
+  if (item) {
+    if (item.arrayOfCodec) throw new Error(`${owner} is a list of lists; let a composite type have the inner one`);
+    const { type, read } = inputOf(build, item, typeName, owner);
+    return { type: new GraphQLList(new GraphQLNonNull(type)), read: readList(read) };
+  }
+  if (typeName !== undefined) return namedInput(build, codec, typeName, owner);
+  const row = rowOf(codec);
+  const type = build.getGraphQLTypeByPgCodec(row, 'input') as Input['type'] | null;
+  if (!type) throw new Error(`${owner} is of a type that GraphQL does not have: ${nameOf(codec)}`);
+  return { type, read: row.attributes ? readObject(build, row) : readText };
+}
+
+/** Whether it is no row of a table or view. */
+export const isComposite = ({ attributes, extensions, isAnonymous }: PgCodec) =>
+  attributes !== undefined && (isAnonymous === true || extensions?.isTableLike === false);
+
+function namedInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string, owner: string): Input {
+  const ids = nodeIdInput(build, codec, typeName, owner);
+  if (ids) return ids;
+  const composite = compositeNamed(build, typeName);
+  if (!composite) throw new Error(`${owner} is said to be {${typeName}}, and there is no such type`);
+  if (composite === rowOf(codec)) return inputOf(build, composite, undefined, owner);
+  if (!isJson(codec)) {
+    throw new Error(`${owner} is said to be {${typeName}}, and is ${nameOf(codec)}: neither that type nor jsonb`);
+  }
+  const { type, read } = inputOf(build, composite, undefined, owner);
+  return { type, read: (value, path) => toJson(composite, read(value, path)) };
+}
+
+/** By the name of the composite type in the graph, with or without `Input`. */
+function compositeNamed({ inflection, allPgCodecs }: GraphileBuild.Build, typeName: string): PgCodec | undefined {
+  return Array.from(allPgCodecs).find((codec) => {
+    if (!isComposite(codec) || codec.isAnonymous || codec.domainOfCodec) return false;
+    const name = inflection.tableType(codec as Parameters<typeof inflection.tableType>[0]);
+    return typeName === name || typeName === inflection.inputType(name);
+  });
+}
+
+/** A field of an input object, and the attribute that it stands for. */
+type InputField = {
+  readonly attribute: string;
+  readonly input: Input;
+  readonly isRequired: boolean;
+  readonly description: string | undefined;
+};
+
+/**
+ * The fields of the input object that a composite type is, by their names. An attribute whose comment says `@notNull` is required;
+ * one that says `@type {Unit}` is the id of a Unit.
+ *
+ * @throws when GraphQL cannot have one of them
+ */
+export function inputFieldsOf(build: GraphileBuild.Build, codec: PgCodec): ReadonlyMap<string, InputField> {
+  const known = fieldsOfCodecs.get(codec);
+  if (known) return known;
+  const fields = new Map<string, InputField>();
+  for (const [attribute, spec] of Object.entries(codec.attributes ?? {})) {
+    const isGiven = build.behavior.pgCodecAttributeMatches([codec as never, attribute], 'attribute:input');
+    if (!isGiven || spec.extensions?.isInsertable === false) continue;
+    const owner = `The attribute ${attribute} of ${nameOf(codec)}`;
+    const name = build.inflection.attribute({ attributeName: attribute, codec: codec as never });
+    if (fields.has(name)) throw new Error(`${owner} has the same name in GraphQL as another: ${name}`);
+    const { tags } = spec.extensions ?? {};
+    const isRequired = (spec.notNull === true || tags?.notNull !== undefined) && spec.hasDefault !== true;
+    if (isRequired && isOneOf(codec)) throw new Error(`${owner} cannot be required: of @oneOf exactly one is given`);
+    const input = inputOf(build, spec.codec as PgCodec, typeNameOf(tags?.type, owner), owner);
+    fields.set(name, { attribute, input, isRequired, description: spec.description });
+  }
+  if (fields.size === 0) throw new Error(`${nameOf(codec)} has no attribute that a client could give`);
+  fieldsOfCodecs.set(codec, fields);
+  return fields;
+}
+
+/** Whether the comment of a composite type says that exactly one of its attributes is given. */
+export const isOneOf = (codec: PgCodec) => codec.extensions?.tags?.oneOf !== undefined;
+
+/** A schema that is built anew has codecs of its own. */
+const fieldsOfCodecs = new WeakMap<PgCodec, ReadonlyMap<string, InputField>>();
+
+function typeNameOf(tag: unknown, owner: string): string | undefined {
+  if (tag === undefined) return undefined;
+  const [, typeName] = /^\{(\w+)\}$/.exec(String(tag)) ?? [];
+  if (typeName === undefined) throw new Error(`${owner}: "@type ${tag}" is not written like @type {Unit}`);
+  return typeName;
+}
+
+function readObject(build: GraphileBuild.Build, codec: PgCodec): Input['read'] {
+  return (value, path) => {
+    const fields = inputFieldsOf(build, codec);
+    const attributes: Record<string, unknown> = Object.create(null);
+    for (const [name, given] of Object.entries(value as object)) {
+      const field = fields.get(name);
+      if (!field || given === undefined) continue;
+      attributes[field.attribute] = given === null ? null : field.input.read(given, `${path}.${name}`);
+    }
+    return attributes;
+  };
+}
+
+const readList =
+  (read: Input['read']): Input['read'] =>
+  (items, path) => {
+    // GraphQL takes one value for a list of it, but a list is what it gives.
+    const list = items as readonly unknown[];
+    if (list.length > maxItems) throw new InputError(`${path} has more than ${maxItems} items.`);
+    return list.map((item, index) => read(item, `${path}[${index}]`));
+  };
+
+function readText(value: unknown, path: string): unknown {
+  const problem = problemOf(value, maxDepth);
+  if (problem) throw new InputError(`${path} ${problem}.`);
+  return value;
+}
+
+/** Levels of lists and objects that a JSON value may have. */
+const maxDepth = 500;
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair, and takes JSON apart on its stack. */
+function problemOf(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'string')
+    return value.isWellFormed() && !value.includes('\0') ? undefined : 'contains a character that is not Unicode text';
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
+  if (depth === 0) return 'is nested too deep';
+  for (const [key, item] of Object.entries(value)) {
+    const problem = problemOf(key, depth) ?? problemOf(item, depth - 1);
+    if (problem) return problem;
+  }
+  return undefined;
+}
+
+/** Of a domain over a composite type that type. */
+const rowOf = (codec: PgCodec): PgCodec => (codec.attributes ? baseOf(codec) : codec);

@@ -1,0 +1,38 @@
+import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
+import { findNodeId, typeNames } from '../NodeIdPlugin.ts';
+import { baseOf, type Input, InputError, nameOf } from './input.ts';
+
+/**
+ * Global ids in the place of the keys of a table: those of a type, or of any type of an interface. Null when there is no such
+ * type of nodes.
+ *
+ * @throws when the key is not one column of the type `codec`
+ */
+export function nodeIdInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string, owner: string): Input | null {
+  const { nodeKeys } = build;
+  const types = nodeTypes(build, typeName);
+  const keys = types[0] === undefined ? undefined : nodeKeys.get(types[0]);
+  if (!keys) return null;
+  const [key, ...others] = keys;
+  if (!key || others.length > 0 || baseOf(key) !== baseOf(codec)) {
+    const columns = keys.map(nameOf).join(' and ');
+    throw new Error(`${owner} is ${nameOf(codec)}, and cannot be the id of a ${typeName}, whose key is ${columns}`);
+  }
+  const read = (id: unknown, path: string) => {
+    const [type = '', value] = findNodeId(nodeKeys, id) ?? [];
+    if (types.includes(type)) return value;
+    throw new InputError(`${path} is not the id of a ${typeName}.`);
+  };
+  return { type: build.graphql.GraphQLID, read };
+}
+
+/** The type of that name, or those of the interface. */
+function nodeTypes(build: GraphileBuild.Build, typeName: string): readonly string[] {
+  if (build.nodeKeys.has(typeName)) return [typeName];
+  const codecs = Object.values(build.pgResources).map(({ codec }) => codec);
+  const table = codecs.find(
+    (codec) =>
+      codec.attributes && !codec.isAnonymous && build.inflection.tableType(codec as PgCodecWithAttributes) === typeName,
+  );
+  return table ? typeNames(build, table).filter((name) => build.nodeKeys.has(name)) : [];
+}

@@ -1,0 +1,65 @@
+import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import { lambda, type Step } from 'postgraphile/grafast';
+import { GraphQLBoolean, GraphQLList, GraphQLNonNull, type GraphQLOutputType } from 'postgraphile/graphql';
+import { type FunctionResource, problem } from './functionArguments.ts';
+import { isComposite } from './inputOf.ts';
+
+/** The one field of a mutation's payload. */
+export type PayloadField = {
+  readonly name: string;
+  readonly type: GraphQLOutputType;
+  readonly description: string;
+  /** The field's value from what the function returned. */
+  readonly ofResult: ($result: Step) => Step;
+};
+
+/**
+ * What a function returns, as a client finds it: a row under its type's name, rows under their plural, a value under `result`, and for
+ * `void` that it is done.
+ *
+ * @throws when GraphQL cannot have it
+ */
+export function payloadFieldOf(build: GraphileBuild.Build, resource: FunctionResource): PayloadField {
+  const { codec, isUnique, isList, sqlPartitionByIndex } = resource;
+  if (sqlPartitionByIndex || (codec.arrayOfCodec && !isUnique))
+    throw problem(resource, 'returns a set of arrays; let it return the set of their items');
+  if (codec === TYPES.void) {
+    if (!isUnique) throw problem(resource, 'returns setof void; let it return void');
+    return done;
+  }
+  const item = codec.arrayOfCodec ?? codec;
+  const itemType = build.getGraphQLTypeByPgCodec(item, 'output') as GraphQLOutputType | null;
+  if (!itemType || item.arrayOfCodec) throw problem(resource, `returns ${item.name}, which GraphQL does not have`);
+  const isMany = !isUnique || isList || codec.arrayOfCodec !== undefined;
+  // An array without an item may be null; rows that are a set or in an array are read as a set.
+  const isNotNull = !isUnique || resource.extensions?.tags?.notNull !== undefined;
+  const type = isMany ? new GraphQLList(item.attributes ? new GraphQLNonNull(itemType) : itemType) : itemType;
+  return {
+    ...nameOfResult(build, item, isMany),
+    type: isNotNull ? new GraphQLNonNull(type) : type,
+    ofResult: ($result) => $result,
+  };
+}
+
+const done: PayloadField = {
+  name: 'ok',
+  type: new GraphQLNonNull(GraphQLBoolean),
+  description: 'True: it is done.',
+  ofResult: ($result) => lambda($result, () => true, true),
+};
+
+function nameOfResult(build: GraphileBuild.Build, codec: PgCodec, isMany: boolean) {
+  if (!codec.attributes || isComposite(codec))
+    return { name: 'result', description: isMany ? 'What came of it, one by one.' : 'What came of it.' };
+  const { inflection } = build;
+  const typeName = inflection.tableType(codec as Parameters<typeof inflection.tableType>[0]);
+  return isMany
+    ? {
+        name: inflection.camelCase(inflection.pluralize(typeName)),
+        description: 'The rows after the change; as they were, when they were deleted.',
+      }
+    : {
+        name: inflection.camelCase(typeName),
+        description: 'The row after the change; as it was, when it was deleted.',
+      };
+}

@@ -1,0 +1,16 @@
+import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import { baseOf } from './input.ts';
+
+export const isJson = (codec: PgCodec) => [TYPES.json, TYPES.jsonb].includes(baseOf(codec) as typeof TYPES.json);
+
+/** A value as `jsonb_populate_record` reads it: under the names of attributes, and what was not given is not there. */
+export function toJson(codec: PgCodec, value: unknown): unknown {
+  if (value === null) return null;
+  const { arrayOfCodec, attributes } = codec;
+  if (arrayOfCodec) return (value as readonly unknown[]).map((item) => toJson(arrayOfCodec, item));
+  if (attributes) {
+    const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+    return Object.fromEntries(entries.map(([name, item]) => [name, toJson(attributes[name]?.codec as PgCodec, item)]));
+  }
+  return isJson(codec) || typeof value === 'number' || typeof value === 'boolean' ? value : codec.toPg(value);
+}

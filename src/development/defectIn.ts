@@ -1,0 +1,57 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Client, type DatabaseError } from 'pg';
+import { currentFile } from './migrations.ts';
+import { Mistake, mistakeAt } from './mistake.ts';
+
+/**
+ * A mistake in the body of a function, which PostgreSQL finds only when it is called: the line of the migration that it stands in, if
+ * it can be told.
+ */
+export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<Mistake> {
+  const { where = '', internalQuery, internalPosition } = error;
+  const [frame, signature, line] = /^PL\/pgSQL function (.+\)) line (\d+) at .*$/m.exec(where) ?? [];
+  const body = signature === undefined ? internalQuery : await bodyOf(signature, ownerUrl);
+  const found = body ? await findInMigrations(body) : null;
+  if (!body || !found) return new Mistake(frame ?? 'A statement', `${error.message} (SQLSTATE ${error.code})`);
+  const inBody = line === undefined ? Number(internalPosition ?? 1) - 1 : offsetOfLine(body, Number(line));
+  return mistakeAt(found.file, found.text, found.offset + inBody, error);
+}
+
+async function bodyOf(signature: string, ownerUrl: string): Promise<string | undefined> {
+  const client = new Client({ connectionString: ownerUrl });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ prosrc: string }>(
+      'select prosrc from pg_proc where oid = to_regprocedure($1)',
+      [signature],
+    );
+    return rows[0]?.prosrc;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Where PL/pgSQL's line begins with a word; its first line is what follows the opening quote. In characters. */
+function offsetOfLine(body: string, line: number): number {
+  const lines = body.split('\n');
+  const before = lines.slice(0, line - 1).map((text) => `${text}\n`);
+  const [indent = ''] = /^\s*/.exec(lines[line - 1] ?? '') ?? [];
+  return [...before.join(''), ...indent].length;
+}
+
+/** The latest migration wins: it may have replaced the function. */
+async function findInMigrations(body: string) {
+  const folder = join(dirname(currentFile), 'committed');
+  const committed = (await readdir(folder))
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted()
+    .toReversed();
+  for (const file of [currentFile, ...committed.map((name) => join(folder, name))]) {
+    const text = await readFile(file, 'utf8').catch(() => '');
+    const index = text.indexOf(body);
+    if (index !== -1) return { file, text, offset: [...text.slice(0, index)].length };
+  }
+  return null;
+}
