@@ -129,11 +129,18 @@ export function decodeNodeId(id: unknown): NodeId | null {
 /** The same, or null when the id is of none of these types or its key does not have the form of that type's. */
 export function findNodeId(nodeKeys: NodeKeys, id: unknown): NodeId | null {
   const nodeId = decodeNodeId(id);
-  if (!nodeId) return null;
-  const [type, ...key] = nodeId;
+  return nodeId && nodeKeys.has(nodeId[0]) && fits(nodeKeys, nodeId) ? nodeId : null;
+}
+
+/** Whether the service can have issued it, if only for a type that is no more. */
+export function isNodeId(nodeKeys: NodeKeys, id: unknown): boolean {
+  const nodeId = decodeNodeId(id);
+  return nodeId !== null && fits(nodeKeys, nodeId);
+}
+
+function fits(nodeKeys: NodeKeys, [type, ...key]: NodeId): boolean {
   const codecs = nodeKeys.get(type);
-  const fits = codecs?.length === key.length && codecs.every((codec, index) => isValueOf(codec, key[index]));
-  return fits ? nodeId : null;
+  return !codecs || (codecs.length === key.length && codecs.every((codec, index) => isValueOf(codec, key[index])));
 }
 
 /** Whether the writer of JSON may take a short cut: the key is one uuid. */

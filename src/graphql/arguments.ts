@@ -17,7 +17,7 @@ import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { isCursorOf } from '../../plugins/CursorDigestPlugin.ts';
 import { readerOf } from '../../plugins/functions/functionArguments.ts';
 import { isText } from '../../plugins/isValueOf.ts';
-import { findNodeId, type NodeKeys } from '../../plugins/NodeIdPlugin.ts';
+import { isNodeId, type NodeKeys } from '../../plugins/NodeIdPlugin.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { rootOf } from './errors.ts';
 import { isConnectionType } from './limits.ts';
@@ -176,7 +176,7 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
 
 function ids(values: unknown, _: Values, { nodeKeys }: Context): string | null {
   if (!isShort(values, maxPageSize)) return `at most ${maxPageSize} ids.`;
-  return values.every((id) => findNodeId(nodeKeys, id)) ? null : 'not ids that the service has issued.';
+  return values.every((id) => isNodeId(nodeKeys, id)) ? null : 'not ids that the service has issued.';
 }
 
 /** Any other argument is a filter by the values of a column, of a type that was checked. */
