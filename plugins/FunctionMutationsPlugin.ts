@@ -94,6 +94,10 @@ function mutationField(build: GraphileBuild.Build, resource: FunctionResource): 
   const args = resource.parameters.map((param, index) => {
     const name = build.inflection.argument({ param, resource, index });
     const { description, nodeType } = described[name] ?? {};
+    if (nodeType && !build.getNodeIdHandler?.(nodeType))
+      throw new Error(
+        `The function ${resource.name} has a parameter ${name}, said to be {${nodeType}}: there is no such type`,
+      );
     const type = nodeType ? GraphQLID : build.getGraphQLTypeByPgCodec(param.codec, 'input');
     if (!type)
       throw new Error(`The function ${resource.name} has a parameter ${name} of a type that is not in the graph`);

@@ -44,6 +44,7 @@ export async function createAuthenticators(owner: ClientBase, logins: ServerLogi
   for (const login of all) await createAuthenticator(owner, login);
   // Not before each role has what it needs.
   for (const login of all) await revokeUnused(owner, login);
+  await nameAuthenticators(owner, all);
   await revokeFromPublic(owner);
 }
 
@@ -66,8 +67,22 @@ async function createAuthenticator(owner: ClientBase, { variable, url, requestRo
     const message = `DATABASE_URL's role may not manage ${role}: give it CREATEROLE, and the role's ADMIN OPTION if it exists.`;
     throw new StartupError(message, { cause: error });
   }
+  await owner.query(grantConnect(role));
   await owner.query(`grant usage on schema graphile_migrate to ${role}`);
   await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
+}
+
+/** Known by name: any other role that may become a role of requests is a finding, also one that was the server's before. */
+async function nameAuthenticators(owner: ClientBase, logins: readonly Login[]): Promise<void> {
+  const users = logins.map(({ url }) => new Client({ connectionString: url }).user);
+  const reason = 'The server logs in as this role, said db:migrate.';
+  await owner.query(
+    `with former as (delete from audit.accepted where kind = 'authenticator_not_named' and reason = $1 and object <> all ($2))
+     insert into audit.accepted (kind, object, who, reason)
+     select 'authenticator_not_named', named, '', $1 from unnest($2::text[]) as named
+     on conflict on constraint accepted_pkey do nothing`,
+    [reason, users],
+  );
 }
 
 /** While a server is connected as a role it may need what the role has: then that stays, and `audit.findings` says so. */
@@ -80,10 +95,13 @@ async function revokeUnused(owner: ClientBase, { url, requestRoles }: Login): Pr
 }
 
 /**
- * Revokes from PUBLIC what the server never makes: temporary tables and large objects, which no policy guards and PostgreSQL lets every
- * role make. What the owner may not revoke, as on a managed service, stays.
+ * Revokes from PUBLIC what the server never makes, temporary tables and large objects, which no policy guards and PostgreSQL lets every
+ * role make; and CONNECT, since roles are the cluster's, another database's server among them. What the owner may not revoke, as on a
+ * managed service, stays.
  */
 async function revokeFromPublic(owner: ClientBase): Promise<void> {
+  // People audit and administer as members of these.
+  await owner.query(grantConnect('graph_auditor, graph_admin'));
   await owner.query(`
     do $$
     declare
@@ -92,9 +110,11 @@ async function revokeFromPublic(owner: ClientBase): Promise<void> {
       if exists (
         select from pg_database d
         where d.datname = current_database() and pg_has_role(d.datdba, 'usage')
-          and exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) where grantee = 0 and privilege_type = 'TEMPORARY')
+          and exists (
+            select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba)))
+            where grantee = 0 and privilege_type in ('CONNECT', 'TEMPORARY'))
       ) then
-        execute format('revoke temporary on database %I from public', current_database());
+        execute format('revoke connect, temporary on database %I from public', current_database());
       end if;
       for routine in
         select p.oid
@@ -107,6 +127,16 @@ async function revokeFromPublic(owner: ClientBase): Promise<void> {
     end
     $$`);
 }
+
+/** Where the owner may not grant it, everybody has it. */
+const grantConnect = (roles: string) => `
+  do $$
+  begin
+    if exists (select from pg_database d where d.datname = current_database() and pg_has_role(d.datdba, 'usage')) then
+      execute format('grant connect on database %I to %s', current_database(), ${escapeLiteral(roles)});
+    end if;
+  end
+  $$`;
 
 async function findRole(owner: ClientBase, name: string): Promise<{ mighty: boolean } | undefined> {
   const found = await owner.query<{ mighty: boolean }>(
