@@ -1,5 +1,5 @@
 --! Previous: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
---! Hash: sha1:9a765ab4d8e136722733b923e9aec0db1df9e79e
+--! Hash: sha1:298a63a79f513c72ac1a00b8c9f1810bd91da69b
 --! Message: nothing silent
 
 -- Nothing silent: what the graph ignores of a migration, what a policy leaves open between organizations, and who may come as a client
@@ -52,7 +52,7 @@ comment on view audit.smart_tags is 'The smart tags that the graph knows, and on
 
 create or replace view audit.comment_lines with (security_invoker = true) as
   with schemas as (
-    select oid, nspname from pg_namespace where nspname !~ '^(pg_|information_schema$|graphile_)'
+    select oid, nspname from pg_namespace where nspname in ('app_public', 'app_hidden', 'oauth', 'audit')
   ),
   comments (kind, object, relation_id, object_id, is_public, comment) as (
     select 'table', c.oid::regclass::text, c.oid, c.oid, s.nspname = 'app_public', obj_description(c.oid, 'pg_class')
@@ -201,7 +201,8 @@ create or replace view audit.graph_lints with (security_invoker = true) as
     from tags t
     join pg_proc p on p.oid = t.object_id
     cross join lateral regexp_match(t.value, '^(?:\{[^{}]*\}\s+)?(\w+)') as named
-    where t.tag = 'param' and t.kind = 'function' and not exists (
+    -- A parameter without a name is called by its position.
+    where t.tag = 'param' and t.kind = 'function' and named[1] ~ '^arg[0-9]+$' is not true and not exists (
       select from unnest(p.proargnames) as argument where replace(lower(argument), '_', '') = replace(lower(named[1]), '_', ''))
     union all
     select
@@ -304,11 +305,14 @@ create or replace view audit.graph_lints with (security_invoker = true) as
     join pg_type t on t.oid = e.enumtypid
     where (
         t.typnamespace = (select oid from schema)
-        or exists (select from pg_attribute a join tables on tables.oid = a.attrelid where a.atttypid in (t.oid, t.typarray) and a.attnum > 0))
+        or exists (select from pg_attribute a join tables on tables.oid = a.attrelid where a.atttypid in (t.oid, t.typarray) and a.attnum > 0)
+        or exists (
+          select from functions join pg_proc p using (oid)
+          where p.prorettype in (t.oid, t.typarray) or array[t.oid, t.typarray] && coalesce(p.proallargtypes, p.proargtypes::oid[])))
       -- Signs that stand alone have names.
       and (replace(e.enumlabel, '*', '') !~ '^[A-Za-z0-9_]*$' and e.enumlabel !~ '^(?:[<>!]=|<>|!?~~|!~|[^\w\s])$' or e.enumlabel in ('true', 'false', 'null'))
     union all
-    select 'no_comment', 'warning', tables.name, 'has no description', 'comment on table … is ''…'': what clients read about it'
+    select 'no_comment', 'warning', tables.name, 'has no description', 'comment on … is ''…'', which clients read'
     from tables
     where coalesce(regexp_replace(tables.comment, '^(\s*@[^\n]*(\n|$))*', ''), '') !~ '\S'
   )
@@ -406,7 +410,7 @@ create or replace view audit.claim_lints with (security_invoker = true) as
   lints (name, level, object, detail, remedy) as (
     select
       'policy_without_organization', 'error', p.object,
-      format('lets a request pass from one organization to another: its %s does not compare organization_id with the claim', parts),
+      format('lets a request pass from one organization to another: nothing in its %s compares organization_id with the claim', parts),
       'Begin it with organization_id = (select app_hidden.current_organization_id()) and …'
     from policies p
     cross join lateral audit.parts_without_organization(p.oid) as parts
@@ -480,11 +484,13 @@ create or replace view audit.findings with (security_invoker = true) as
   ),
   found (name, level, object, detail, remedy) as (
     select
-      'authenticator_not_named', 'error', rolname::text,
+      'authenticator_not_named',
+      case when has_database_privilege(oid, (select d.oid from pg_database d where d.datname = current_database()), 'connect') then 'error' else 'warning' end,
+      rolname::text,
       format('%s may become %s, and is not the role of AUTH_DATABASE_URL or OAUTH_DATABASE_URL', rolname, string_agg(request_role, ', ' order by request_role)),
       'drop role …, or revoke … from …; if it is the server''s: npm run db:migrate with its URL.'
     from memberships
-    group by rolname
+    group by oid, rolname
     union all
     select
       'authenticator_setting', 'error', rolname::text, format('begins each session with %s', array_to_string(setconfig, ', ')),
@@ -498,7 +504,10 @@ create or replace view audit.findings with (security_invoker = true) as
     from authenticators
     where of_oauth and of_graph and exists (select from authenticators where of_oauth <> of_graph)
   )
-  select name, level, object, detail, remedy from audit.lints
+  select name, level, object, detail, remedy
+  from audit.lints
+  -- What a range type brings along is not to be set otherwise.
+  where object not in (select objid::regprocedure::text from pg_depend where classid = 'pg_proc'::regclass and deptype = 'i')
   union all
   select name, level, object, detail, remedy from audit.graph_lints
   union all
@@ -506,8 +515,9 @@ create or replace view audit.findings with (security_invoker = true) as
   union all
   -- The other kinds are lints.
   select
-    'bypass_' || replace(kind, ' ', '_'), 'error', object, format('%s %s', who, how),
-    'Take the right away; or insert kind, object, who and the reason into audit.accepted.'
+    -- Without a trace is not beyond a right.
+    'bypass_' || replace(kind, ' ', '_'), case kind when 'history' then 'warning' else 'error' end, object, format('%s %s', who, how),
+    case kind when 'history' then 'select audit.record(…)' else 'Take the right away' end || '; or insert kind, object, who and the reason into audit.accepted.'
   from audit.bypasses
   where not known and kind not in ('table', 'partition', 'materialized view', 'foreign table', 'definer', 'view')
   union all

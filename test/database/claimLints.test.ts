@@ -321,7 +321,10 @@ describe('authenticator_not_named', () => {
       'create role test_a; create role test_b; grant graph_app to test_a; grant test_a to test_b; grant test_b to test_authenticator',
     ],
   ])('finds a role with rights %s', async (_, grants) => {
-    expect(await undone(database.owner, makeRole, grants, findings)).toEqual(found);
+    // That may not connect, as the server of another database may not.
+    expect(await undone(database.owner, makeRole, grants, findings)).toEqual([{ ...found[0], level: 'warning' }]);
+    const connect = `grant connect on database ${new URL(database.ownerUrl).pathname.slice(1)} to test_authenticator`;
+    expect(await undone(database.owner, makeRole, grants, connect, findings)).toEqual(found);
   });
 
   test('takes the one that db:migrate names, an auditor, and one without rights', async () => {

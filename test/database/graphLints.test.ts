@@ -239,6 +239,20 @@ test.each<Case>([
     ),
   ],
   [
+    'a value of an enum in another schema, which a function returns',
+    ...['enum_value_without_name', 'app_hidden.door_state', /'in repair'/],
+    ...['in repair', 'in_repair'].map(
+      (value) =>
+        `create type app_hidden.door_state as enum ('${value}');
+         create function app_public.doors_states(door app_public.doors) returns app_hidden.door_state[] language sql stable as 'select null::app_hidden.door_state[]'`,
+    ),
+  ],
+  [
+    'a @param without a name, though its parameter has one',
+    ...['tag_without_effect', create, /@param/],
+    ...[onFunction('@mutation\\n@param'), onFunction('@mutation\\n@param name')],
+  ],
+  [
     'a table without a comment',
     ...['no_comment', 'app_public.doors', /no description/],
     ...['comment on table app_public.doors is null', onTable('@behavior -list')],
@@ -256,6 +270,16 @@ test.each<Case>([
 });
 
 const lints = 'select name, object, detail from audit.graph_lints';
+
+test('takes a parameter that has no name by its position, and what a range type brings along', async () => {
+  const made = `
+    create type app_public.span as range (subtype = date);
+    create function app_public.door_close(uuid) returns void language sql volatile set search_path = pg_catalog as '';
+    comment on function app_public.door_close is E'@mutation\\n@param arg0 Its id.'`;
+  const findings = `select name, object from audit.findings where object ~ 'span|door_close'`;
+
+  expect(await undone(database.owner, made, findings)).toEqual([]);
+});
 
 test('what is accepted is none', async () => {
   const accept = `insert into audit.accepted values ('unknown_tag', 'app_public.doors', '', 'For a test.')`;
