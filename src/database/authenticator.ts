@@ -1,6 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
 import { StartupError } from '../startupError.ts';
+import { nameAuthenticators } from './nameAuthenticators.ts';
 
 /** How the running server connects: as roles that own nothing and can only become roles of requests. */
 export type ServerLogins = {
@@ -44,7 +45,10 @@ export async function createAuthenticators(owner: ClientBase, logins: ServerLogi
   for (const login of all) await createAuthenticator(owner, login);
   // Not before each role has what it needs.
   for (const login of all) await revokeUnused(owner, login);
-  await nameAuthenticators(owner, all);
+  await nameAuthenticators(
+    owner,
+    all.map(({ url }) => new Client({ connectionString: url }).user ?? ''),
+  );
   await revokeFromPublic(owner);
 }
 
@@ -70,19 +74,6 @@ async function createAuthenticator(owner: ClientBase, { variable, url, requestRo
   await owner.query(grantConnect(role));
   await owner.query(`grant usage on schema graphile_migrate to ${role}`);
   await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
-}
-
-/** Known by name: any other role that may become a role of requests is a finding, also one that was the server's before. */
-async function nameAuthenticators(owner: ClientBase, logins: readonly Login[]): Promise<void> {
-  const users = logins.map(({ url }) => new Client({ connectionString: url }).user);
-  const reason = 'The server logs in as this role, said db:migrate.';
-  await owner.query(
-    `with former as (delete from audit.accepted where kind = 'authenticator_not_named' and reason = $1 and object <> all ($2))
-     insert into audit.accepted (kind, object, who, reason)
-     select 'authenticator_not_named', named, '', $1 from unnest($2::text[]) as named
-     on conflict on constraint accepted_pkey do nothing`,
-    [reason, users],
-  );
 }
 
 /** While a server is connected as a role it may need what the role has: then that stays, and `audit.findings` says so. */
