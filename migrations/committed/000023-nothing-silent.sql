@@ -1,5 +1,5 @@
 --! Previous: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
---! Hash: sha1:298a63a79f513c72ac1a00b8c9f1810bd91da69b
+--! Hash: sha1:775fbbb6ac9b337913036733f1b4a3f829f620e4
 --! Message: nothing silent
 
 -- Nothing silent: what the graph ignores of a migration, what a policy leaves open between organizations, and who may come as a client
@@ -88,7 +88,7 @@ create or replace view audit.comment_lines with (security_invoker = true) as
       min(l.number) filter (where l.line !~ '^[ \t]*@[a-zA-Z][a-zA-Z0-9_]*(\s|$)' and not (l.number = 1 and l.line = ''))
         over (partition by c.kind, c.object) as first_text
     from comments c
-    cross join lateral regexp_split_to_table(c.comment, '\r?\n') with ordinality as l (line, number)
+    cross join lateral unnest(string_to_array(replace(c.comment, E'\r\n', E'\n'), E'\n')) with ordinality as l (line, number)
     where c.comment ~ '@'
   )
   select
@@ -104,7 +104,7 @@ create or replace view audit.comment_lines with (security_invoker = true) as
     case parts[1] when 'foreignKey' then 'foreign key' else 'constraint' end, object, relation_id, object_id, is_public,
     coalesce(part[1], more), coalesce(part[2], ''), part is not null
   from lines
-  cross join lateral regexp_split_to_table(parts[2], '\|') with ordinality as m (more, position)
+  cross join lateral unnest(string_to_array(parts[2], '|')) with ordinality as m (more, position)
   cross join lateral regexp_match(more, '^[ \t]*@([a-zA-Z][a-zA-Z0-9_]*)(?:\s(.*))?$') as part
   where parts[1] in ('foreignKey', 'primaryKey', 'unique') and (first_text is null or number < first_text) and position > 1;
 comment on view audit.comment_lines is 'The lines of comments that look like smart tags; those that stand below a description are text.';

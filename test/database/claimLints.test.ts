@@ -300,6 +300,14 @@ describe('setting_changed', () => {
   });
 });
 
+test('setting_changed: finds it for every session of the database', async () => {
+  const name = new URL(database.ownerUrl).pathname.slice(1);
+  const set = (setting: string) => undone(database.owner, `alter database ${name} set ${setting} = '1s'`, lints);
+
+  expect(await set('graph.user_id')).toEqual([{ name: 'setting_changed', object: `database ${name}` }]);
+  expect(await set('lock_timeout')).toEqual([]);
+});
+
 test('connect_for_everybody: finds a database to which every role of the cluster may connect', async () => {
   const name = new URL(database.ownerUrl).pathname.slice(1);
   const grant = (to: string) => undone(database.owner, `grant connect on database ${name} to ${to}`, lints);
