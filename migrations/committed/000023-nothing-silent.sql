@@ -1,9 +1,9 @@
 --! Previous: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
---! Hash: sha1:775fbbb6ac9b337913036733f1b4a3f829f620e4
+--! Hash: sha1:9ba93dc8febe56565a8fca7a7bc2aec10431cd40
 --! Message: nothing silent
 
--- Nothing silent: what the graph ignores of a migration, what a policy leaves open between organizations, and who may come as a client
--- are findings, like the lints. `npm run dev` and `npm run db:commit` read them, too. One that is meant to be so is accepted with a
+-- Nothing silent: what the graph ignores of a migration, what a policy leaves open between organizations, and which roles may
+-- become a role of requests are findings, like the lints. `npm run dev` and `npm run db:commit` read them, too. One that is meant to be so is accepted with a
 -- reason: insert its name, its object and '' into audit.accepted.
 
 create or replace view audit.smart_tags with (security_invoker = true) as
@@ -322,7 +322,7 @@ create or replace view audit.graph_lints with (security_invoker = true) as
 comment on view audit.graph_lints is 'What the graph ignores of the schema and its comments, or cannot honour; empty when all is well.';
 comment on column audit.graph_lints.level is '`error`: the graph is not what the migration says. `warning`: it may be meant so.';
 
--- An expression is looked at as pg_get_expr writes it, which is the same whoever has written it however.
+-- Expressions are compared as pg_get_expr writes them: blanks, case and redundant parentheses of the migration are gone.
 create or replace function audit.compares_organization(expression text) returns boolean
   language sql immutable strict set search_path = pg_catalog, pg_temp
   as $$
@@ -354,7 +354,7 @@ create or replace function audit.is_always_true(expression text) returns boolean
       or expression <> 'false' and regexp_replace(expression, '''[^'']*''(?:::[a-z ]+)?|\m(?:true|false|NULL|NOT|AND|OR|IS)\M', '', 'g') !~ '[A-Za-z_]'
     from outlines
   $$;
-comment on function audit.is_always_true(text) is 'Whether an expression is true whatever the row and whoever asks: `true`, `… or true`, or a constant.';
+comment on function audit.is_always_true(text) is 'Whether an expression depends on neither the row nor a claim: `true`, `… or true`, or a constant.';
 
 create or replace function audit.parts_without_organization(policy oid) returns text
   language sql stable set search_path = pg_catalog, pg_temp
@@ -421,7 +421,7 @@ create or replace view audit.claim_lints with (security_invoker = true) as
         where r.polrelid = p.polrelid and not r.polpermissive and r.polcmd in ('*', p.polcmd)
           and (0 = any (r.polroles) or r.polroles @> p.polroles) and audit.parts_without_organization(r.oid) is null)
     union all
-    select 'policy_always_true', 'error', object, 'holds for any row, whoever asks', 'Compare with a claim.'
+    select 'policy_always_true', 'error', object, 'holds for any row and any claim', 'Compare with a claim.'
     from policies
     where of_requests and polpermissive and (audit.is_always_true(using_expression) or audit.is_always_true(check_expression))
       -- That is a lint already.
@@ -434,7 +434,7 @@ create or replace view audit.claim_lints with (security_invoker = true) as
       and coalesce(pg_get_function_sqlbody(p.oid), p.prosrc) !~* format(
         '^\s*(?:begin\s+return|select)\s+nullif\(current_setting\(''graph\.%s'', true\), ''''\)(?:::uuid)?\s*;?\s*(?:end\s*;?\s*)?$', replace(p.proname, 'current_', ''))
     union all
-    select distinct 'setting_changed', 'error', object, 'may set graph.…, by which policies know who asks', 'Only the server says who asks: take it away.'
+    select distinct 'setting_changed', 'error', object, 'may set graph.…, which policies take for the claims of the token', 'Only the server sets it: take it away.'
     from texts
     where is_source and text ~* '\m(?:set\s+(?:(?:local|session)\s+)?"?graph"?\s*\.|set\s+(?:local|session)\s+(?:%|''\s*\|\|)|(?:reset|discard)\s+(?:all\M|"?graph"?\s*\.))|''\s*set\s+(?:%|''\s*\|\|)'
       -- Of another setting it is none, if that is named.
@@ -529,7 +529,7 @@ grant select on audit.smart_tags, audit.comment_lines, audit.graph_lints, audit.
 grant execute on function audit.compares_organization(text), audit.is_always_true(text), audit.parts_without_organization(oid), audit.conjuncts(text) to graph_auditor, graph_admin;
 
 insert into audit.accepted (kind, object, who, reason) values
-  ('policy_always_true', 'select_graph_oauth on oauth.throttles', '', 'Tries are counted before anybody has said where they belong; a key tells nothing without SECRET_KEY.'),
+  ('policy_always_true', 'select_graph_oauth on oauth.throttles', '', 'Tries are counted before their organization is known; a key tells nothing without SECRET_KEY.'),
   ('setting_changed', 'app_hidden.count_row()', '', 'Counts the rows of a statement in graph.rows, which no policy reads.'),
   ('setting_changed', 'audit.become(audit.principals)', '', 'Becomes a caller to try what that one may, for the owner alone; what it sets ends with a subtransaction.')
 on conflict on constraint accepted_pkey do update set reason = excluded.reason;

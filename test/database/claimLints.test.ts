@@ -78,7 +78,7 @@ describe('policy_without_organization', () => {
     expect(await undone(database.owner, made, select(expression), lints)).toContainEqual(onCards);
   });
 
-  test('takes the claim for it whatever the search path is', async () => {
+  test('takes the claim for it with any search path', async () => {
     const path = 'set local search_path = app_hidden, app_public, pg_catalog';
     const found = await undone(database.owner, path, lints);
 
@@ -120,7 +120,7 @@ describe('policy_without_organization', () => {
     ).toEqual([onCards]);
   });
 
-  test('a policy that is restrictive itself lets nobody in', async () => {
+  test('a policy that is restrictive itself is none', async () => {
     const open = 'create policy more on app_public.cards as restrictive for select to graph_app using (true)';
 
     expect(await undone(database.owner, open, lints)).toEqual([]);
