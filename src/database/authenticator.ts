@@ -1,6 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
 import { StartupError } from '../startupError.ts';
+import { nameAuthenticators } from './nameAuthenticators.ts';
 
 /** How the running server connects: as roles that own nothing and can only become roles of requests. */
 export type ServerLogins = {
@@ -44,6 +45,10 @@ export async function createAuthenticators(owner: ClientBase, logins: ServerLogi
   for (const login of all) await createAuthenticator(owner, login);
   // Not before each role has what it needs.
   for (const login of all) await revokeUnused(owner, login);
+  await nameAuthenticators(
+    owner,
+    all.map(({ url }) => new Client({ connectionString: url }).user ?? ''),
+  );
   await revokeFromPublic(owner);
 }
 
@@ -66,6 +71,7 @@ async function createAuthenticator(owner: ClientBase, { variable, url, requestRo
     const message = `DATABASE_URL's role may not manage ${role}: give it CREATEROLE, and the role's ADMIN OPTION if it exists.`;
     throw new StartupError(message, { cause: error });
   }
+  await owner.query(grantConnect(role));
   await owner.query(`grant usage on schema graphile_migrate to ${role}`);
   await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
 }
@@ -80,10 +86,13 @@ async function revokeUnused(owner: ClientBase, { url, requestRoles }: Login): Pr
 }
 
 /**
- * Revokes from PUBLIC what the server never makes: temporary tables and large objects, which no policy guards and PostgreSQL lets every
- * role make. What the owner may not revoke, as on a managed service, stays.
+ * Revokes from PUBLIC what the server never makes, temporary tables and large objects, which no policy guards and PostgreSQL lets every
+ * role make; and CONNECT, since roles are the cluster's, another database's server among them. What the owner may not revoke, as on a
+ * managed service, stays.
  */
 async function revokeFromPublic(owner: ClientBase): Promise<void> {
+  // People audit and administer as members of these.
+  await owner.query(grantConnect('graph_auditor, graph_admin'));
   await owner.query(`
     do $$
     declare
@@ -92,9 +101,11 @@ async function revokeFromPublic(owner: ClientBase): Promise<void> {
       if exists (
         select from pg_database d
         where d.datname = current_database() and pg_has_role(d.datdba, 'usage')
-          and exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) where grantee = 0 and privilege_type = 'TEMPORARY')
+          and exists (
+            select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba)))
+            where grantee = 0 and privilege_type in ('CONNECT', 'TEMPORARY'))
       ) then
-        execute format('revoke temporary on database %I from public', current_database());
+        execute format('revoke connect, temporary on database %I from public', current_database());
       end if;
       for routine in
         select p.oid
@@ -107,6 +118,16 @@ async function revokeFromPublic(owner: ClientBase): Promise<void> {
     end
     $$`);
 }
+
+/** Where the owner may not grant it, everybody has it. */
+const grantConnect = (roles: string) => `
+  do $$
+  begin
+    if exists (select from pg_database d where d.datname = current_database() and pg_has_role(d.datdba, 'usage')) then
+      execute format('grant connect on database %I to %s', current_database(), ${escapeLiteral(roles)});
+    end if;
+  end
+  $$`;
 
 async function findRole(owner: ClientBase, name: string): Promise<{ mighty: boolean } | undefined> {
   const found = await owner.query<{ mighty: boolean }>(

@@ -3,17 +3,21 @@ import { DatabaseError } from 'pg';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
+import { describeBuildError, describeFindings, isOfDatabase, newFindings, readFindings } from './findings.ts';
+import { readSchema } from './goldenFiles.ts';
 import { lintMigration } from './lintMigration.ts';
 import { currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
 import { mistakeIn } from './mistake.ts';
 import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
-import { asRoot, shadowUrlOf } from './shadow.ts';
+import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
 
 /**
  * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration and empties it. All
  * migrations run on an empty database first, and the new one once more on the developer's own.
  *
- * @throws {StartupError} when one of them fails, or the new one is unsafe; nothing is committed then
+ * @returns what to do next, and what `audit.findings` warns of
+ * @throws {StartupError} when one of them fails, or the new one is unsafe, brings an error into `audit.findings` or a schema that cannot
+ * be built; nothing is committed then
  */
 export async function commit(config: Config, [message]: readonly string[], log: Log): Promise<string[]> {
   if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
@@ -23,9 +27,11 @@ export async function commit(config: Config, [message]: readonly string[], log: 
   const { ownerUrl } = database;
   const shadowUrl = shadowUrlOf(ownerUrl);
   try {
+    const warnings = await refuseErrors(ownerUrl, text);
     await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
-    return ['Committed. Next: `npm run schema:update`, then review and commit what has changed.'];
+    return [...warnings, 'Committed. Next: `npm run schema:update`, then review and commit what has changed.'];
   } catch (error) {
+    if (error instanceof StartupError) throw error;
     if (error instanceof DatabaseError) {
       const { message } = await mistakeIn(currentFile, text, error, ownerUrl);
       throw new StartupError(`Nothing is committed.\n${message}`);
@@ -35,6 +41,25 @@ export async function commit(config: Config, [message]: readonly string[], log: 
     await asRoot(ownerUrl, `drop database if exists "${databaseName(shadowUrl)}"`);
     await database.close();
   }
+}
+
+/** Tries the migration after those that are committed. @returns what it brings that is no error, to be said */
+async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
+  return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
+    const before = await readFindings(url);
+    await applyCurrent();
+    const found = newFindings(before, await readFindings(url)).filter((finding) => !isOfDatabase(finding));
+    const lines = await describeFindings(found, text);
+    if (found.some(({ level }) => level === 'error')) {
+      const hint =
+        "What is right all the same is accepted in the migration: insert its name, its object, '' and the reason into audit.accepted.";
+      throw new StartupError(['Nothing is committed.', ...lines, hint].join('\n'));
+    }
+    await readSchema(url).catch(async (error: unknown) => {
+      throw new StartupError(`Nothing is committed.\n${await describeBuildError(error, text)}`, { cause: error });
+    });
+    return lines;
+  });
 }
 
 async function refuseUnsafe(sql: string): Promise<void> {

@@ -63,8 +63,8 @@ function golden(path: string, text: string, normalize = (file: string) => file):
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** As the service builds it, whoever looks: the schema does not depend on the role that reads the catalogue. */
-async function readSchema(url: string): Promise<string> {
+/** As the service builds it, whoever looks: the schema does not depend on the role that reads the catalogue. @throws when it cannot be built */
+export async function readSchema(url: string): Promise<string> {
   const pool = createPool(url, { poolSize: 1, poolWaitMs: 10_000, statementTimeoutMs: 60_000 }, createLog('silent'));
   try {
     const graph = await buildGraph(pool);

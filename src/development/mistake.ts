@@ -29,8 +29,8 @@ export function mistakeAt(file: string, text: string, offset: number | null, err
   return new Mistake(where, lines.join('\n'), { cause: error });
 }
 
-/** PostgreSQL counts characters, JavaScript halves of the rarer ones. */
-function placeOf(text: string, offset: number) {
+/** Where an offset is. PostgreSQL counts characters, JavaScript halves of the rarer ones. */
+export function placeOf(text: string, offset: number) {
   const before = [...text].slice(0, offset).join('');
   const line = before.split('\n').length;
   return {
@@ -66,14 +66,14 @@ async function offsetOfStatement(text: string, ownerUrl: string): Promise<number
   }
 }
 
-/** By PostgreSQL's own parser, which counts bytes. */
-async function split(text: string): Promise<{ offset: number; sql: string }[]> {
+/** The statements of a file, and where each begins, in characters: by PostgreSQL's own parser, which counts bytes. */
+export async function split(text: string): Promise<{ offset: number; sql: string }[]> {
   const { parse } = await import('libpg-query');
   const bytes = Buffer.from(text);
   const { stmts = [] } = await parse(text);
   return stmts.map(({ stmt_location: start = 0, stmt_len: length }) => {
     const sql = bytes.subarray(start, length === undefined ? undefined : start + length).toString();
     const [blank = ''] = /^(\s|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)*/.exec(sql) ?? [];
-    return { offset: [...bytes.subarray(0, start).toString(), ...blank].length, sql };
+    return { offset: [...bytes.subarray(0, start).toString(), ...blank].length, sql: sql.slice(blank.length) };
   });
 }

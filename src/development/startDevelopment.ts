@@ -8,23 +8,35 @@ import { type Service, startService } from '../service.ts';
 import { applyCurrent } from './applyCurrent.ts';
 import { defectIn } from './defectIn.ts';
 import { describeChange } from './describeChange.ts';
-import { currentFile } from './migrations.ts';
+import { describeBuildError, describeFindings, type Finding, newFindings, readFindings } from './findings.ts';
+import { currentFile, readCurrent } from './migrations.ts';
 import { Mistake } from './mistake.ts';
 import { watchFiles } from './watchFiles.ts';
 
 /**
  * The service on a database for development, which follows `migrations/current.sql`: each save migrates the database and
- * exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema stays. So is a mistake in a function
- * when it is first called.
+ * exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema stays; what a save brings of
+ * `audit.findings` is said once, and so is a mistake in a function when it is first called.
  *
  * @throws {StartupError} when the service cannot start
  */
 export async function startDevelopment(config: Config, log: Log, print: (line: string) => void): Promise<Service> {
   let ownerUrl = '';
+  let shown: Finding[] = [];
+  const news = async () => {
+    const found = await readFindings(ownerUrl).catch((error: unknown) => {
+      print(`audit.findings cannot be read: ${Error.isError(error) ? error.message : String(error)}`);
+      return shown;
+    });
+    const lines = await describeFindings(newFindings(shown, found), await readCurrent());
+    shown = found;
+    return lines;
+  };
   const prepare = async (embeddedUrl: string | undefined) => {
     ownerUrl = embeddedUrl ?? (await migrateOwn(config, log));
     // Before anything is built: the file may be what mends the database.
-    await applyCurrent(ownerUrl).catch((error: unknown) => print(reportOf(error)));
+    await applyCurrent(ownerUrl).catch(async (error: unknown) => print(await reportOf(error)));
+    for (const line of await news()) print(line);
   };
   const started = Promise.withResolvers<Service>();
   const seen = new Set<string>();
@@ -41,15 +53,19 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
     const service = await started.promise;
     const startedAt = performance.now();
     seen.clear();
+    let found: string[] = [];
     try {
       await applyCurrent(ownerUrl);
+      found = await news();
       const change = await service.reload();
       const lines = change ? await describeChange(change) : [];
       const duration = `${Math.round(performance.now() - startedAt)} ms`;
       const what = lines.length > 0 ? 'the schema has changed:' : 'the schema is the same.';
-      print([`Migrated and reloaded in ${duration}; ${what}`, ...lines.map((line) => `  ${line}`)].join('\n'));
+      print(
+        [`Migrated and reloaded in ${duration}; ${what}`, ...lines.map((line) => `  ${line}`), ...found].join('\n'),
+      );
     } catch (error) {
-      print(`${reportOf(error)}\nThe schema stays as it was.`);
+      print([...found, await reportOf(error), 'The schema stays as it was.'].join('\n'));
     }
   };
   const queue = oneAtATime(follow);
@@ -77,9 +93,8 @@ async function migrateOwn({ database }: Config, log: Log): Promise<string> {
   return urls.ownerUrl;
 }
 
-function reportOf(error: unknown): string {
-  if (error instanceof Mistake) return error.message;
-  return `The schema cannot be built: ${Error.isError(error) ? error.message : String(error)}`;
+async function reportOf(error: unknown): Promise<string> {
+  return error instanceof Mistake ? error.message : describeBuildError(error, await readCurrent());
 }
 
 /** Runs again after the present run, once, however often it was asked for meanwhile. */

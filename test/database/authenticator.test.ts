@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { migrate } from '../../src/database/migrate.ts';
 import { createLog } from '../../src/log.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { nameLogins, type TestLogins, withLogin } from '../support/logins.ts';
 import { until } from '../support/until.ts';
 
@@ -107,6 +108,34 @@ describe('the login roles of the server', () => {
       await withLogin(url, (server) => server.query(`alter role current_user ${here} reset all`));
       expect(await findingsOf(name)).toEqual([]);
     }
+  });
+
+  it("are known by name: one that is no longer the server's is a finding", async () => {
+    const { authenticator, oauth } = logins.names;
+    expect([...(await findingsOf(authenticator)), ...(await findingsOf(oauth))]).toEqual([]);
+
+    await migrate({ ...logins, oauthUrl: undefined }, log);
+    expect(await findingsOf(oauth)).toEqual(['authenticator_not_named']);
+    expect(await findingsOf(authenticator)).toEqual([]);
+
+    await migrate(logins, log);
+    expect(await findingsOf(oauth)).toEqual([]);
+  });
+
+  it('may connect, and a role of another database may not', async () => {
+    const stranger = `stranger_${randomUUID().slice(0, 8)}`;
+    const name = new URL(logins.ownerUrl).pathname.slice(1);
+    const strangerUrl = Object.assign(new URL(logins.ownerUrl), { username: stranger, password: 'x' }).href;
+    await asAdministrator(`create role ${stranger} login password 'x'; grant connect on database ${name} to public`);
+    await withLogin(strangerUrl, (client) => client.query('select'));
+
+    await migrate(logins, log);
+
+    await expect(withLogin(strangerUrl, (client) => client.query('select'))).rejects.toMatchObject({ code: '42501' });
+    for (const url of [logins.authUrl, logins.oauthUrl]) await withLogin(url, (client) => client.query('select'));
+    await asAdministrator(`grant graph_auditor to ${stranger}`);
+    await withLogin(strangerUrl, (client) => client.query('select'));
+    await asAdministrator(`drop role ${stranger}`);
   });
 
   const ask = async (text: string, name: string) =>

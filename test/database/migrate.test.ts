@@ -9,7 +9,7 @@ const log = createLog('silent');
 
 describe('migrating', () => {
   const suffix = randomUUID().slice(0, 8);
-  const names = { authenticator: `Auth"enticator ${suffix}` };
+  const names = { authenticator: `Auth"enti cator_${suffix}` };
   let database: TestDatabase;
   let urls: { ownerUrl: string; authUrl: string };
 

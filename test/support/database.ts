@@ -15,6 +15,11 @@ export type TestDatabase = {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asAdministrator(`create database ${name} template graph_query_service`);
+  // A template's privileges are its own.
+  const { username: authenticator } = new URL(process.env.TEST_AUTH_URL ?? '');
+  await asAdministrator(
+    `grant connect on database ${name} to ${authenticator}, graph_auditor, graph_admin; revoke connect on database ${name} from public`,
+  );
   const ownerUrl = urlOf('TEST_OWNER_URL', name);
   const owner = new Pool({ connectionString: ownerUrl, max: 4 });
   // The server ends its sessions when a test stops it on purpose.

@@ -13,7 +13,9 @@ export async function startWithOneLogin(dataDir: string, log: Log): Promise<Embe
   const owner = new Client({ connectionString: postgres.ownerUrl });
   await owner.connect();
   await owner.query(`grant graph_oauth to ${authenticator}`);
+  await owner.query(`revoke graph_oauth from ${oauth}`);
   await owner.query(`revoke usage on schema graphile_migrate from ${oauth}`);
+  await owner.query(`delete from audit.accepted where kind = 'authenticator_not_named' and object = $1`, [oauth]);
   await owner.end();
   return postgres;
 }

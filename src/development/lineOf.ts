@@ -1,0 +1,44 @@
+import { placeOf, split } from './mistake.ts';
+
+/**
+ * The line of a migration that makes an object or says something of it, or null: the object as a finding names it, such as
+ * `app_public.doors.name`, `app_public.door_create(uuid,text)` or `doors_unit_id_fkey on app_public.doors`.
+ *
+ * @param said what the finding is about, if it stands in the migration literally, such as `@filter`; the first that is there counts
+ */
+export async function lineOf(text: string, object: string, said: readonly string[] = []): Promise<number | null> {
+  const names = namesOf(object);
+  const statements = (await statementsOf(text)).filter(({ sql }) => !/^drop\s/i.test(sql));
+  const naming = (all: readonly string[]) =>
+    statements.filter(({ sql }) => all.every((name) => indexOf(sql, name) >= 0));
+
+  for (const words of said) {
+    // The comment that was made last is the one that holds.
+    const saying = naming(names).findLast(({ sql }) => sql.includes(words));
+    if (saying) return saying.line + linesBefore(saying.sql, saying.sql.indexOf(words));
+  }
+  // PostgreSQL names by itself what the migration leaves without a name: then its table is all there is.
+  const [making] = [...naming(names), ...naming(names.slice(-1))];
+  return making ? making.line + linesBefore(making.sql, indexOf(making.sql, names[0] ?? '')) : null;
+}
+
+/** The innermost name first, the table last. */
+function namesOf(object: string): string[] {
+  const [path = '', table] = object.replace(/\(.*\)$/s, '').split(/ on (?=[^"]*(?:"[^"]*"[^"]*)*$)/);
+  if (table !== undefined) return [...namesIn(path), ...namesIn(table).slice(-1)];
+  const [first = '', ...withinSchema] = namesIn(path);
+  return withinSchema.length > 0 ? withinSchema.reverse() : [first];
+}
+
+const namesIn = (path: string) =>
+  [...path.matchAll(/"((?:[^"]|"")+)"|[^."]+/g)].map(([name, quoted]) => quoted?.replaceAll('""', '"') ?? name);
+
+/** As a word of its own; -1 when it is not there. */
+const indexOf = (sql: string, name: string) =>
+  sql.search(new RegExp(`(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`, 'i'));
+
+const linesBefore = (sql: string, index: number) => sql.slice(0, Math.max(index, 0)).split('\n').length - 1;
+
+async function statementsOf(text: string): Promise<{ line: number; sql: string }[]> {
+  return (await split(text)).map(({ offset, sql }) => ({ line: placeOf(text, offset).line, sql }));
+}
