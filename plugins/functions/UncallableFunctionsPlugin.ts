@@ -23,7 +23,7 @@ export const UncallableFunctionsPlugin: GraphileConfig.Plugin = {
           const reason =
             reasonOf(proc, functions) ??
             ((await helpers.pgProcedures.getResourceOptions(pgService.name, proc)) ? null : ofUnknownType);
-          if (reason) throw new Error(`The function ${schemas[0]}.${proc.proname} ${reason}`);
+          if (reason) throw new Error(`The function ${proc.getNamespace()?.nspname}.${proc.proname} ${reason}`);
         }
       }
     },

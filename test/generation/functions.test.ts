@@ -336,6 +336,13 @@ describe('a mutation', () => {
 
     expect(await run(create('doorsCreate'), named('Set 2', 'Set 1'))).toEqual({ doorsCreate: rows('Set 2', 'Set 1') });
     expect(await run(create('doorsCreate'), named())).toEqual({ doorsCreate: rows() });
+    // One item for a list of it (GraphQL section 3.11), as variable and as literal.
+    expect(await run(create('doorsCreate'), { doors: named('Alone').doors[0] })).toEqual({
+      doorsCreate: rows('Alone'),
+    });
+    const literal =
+      'mutation ($unit: ID!) { doorsCreate(doors: { unitId: $unit, name: "Literally", tags: "x" }) { doors { tags } } }';
+    expect(await run(literal, { unit: depot.id })).toEqual({ doorsCreate: { doors: [{ tags: ['x'] }] } });
     expect(await run(create('doorsArray'), named('Array 2', 'Array 1'))).toEqual({
       doorsArray: rows('Array 2', 'Array 1'),
     });
@@ -591,6 +598,17 @@ describe('the schema is not built, and says which function is wrong', () => {
 
     await withSchema(graph, create, 'drop function app_public.units_f', async () => {
       await expect(graph.reload()).rejects.toThrow(/app_public\.units_f has a parameter first, which is the name/);
+    });
+
+    await graph.reload();
+  });
+
+  test('when its @param is a type whose key has two columns', async () => {
+    const create = `create table app_public.pairs (organization_id uuid, a uuid, b uuid, primary key (organization_id, a, b));
+      create function app_public.f(a uuid) returns text ${body}; ${comment('@mutation\n@param {Pair} a')}`;
+
+    await withSchema(graph, create, `${dropAll}; drop table app_public.pairs`, async () => {
+      await expect(graph.reload()).rejects.toThrow(/cannot be the id of a Pair, whose key is uuid and uuid/);
     });
 
     await graph.reload();
