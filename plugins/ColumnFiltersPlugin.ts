@@ -100,12 +100,10 @@ const operators = {
   isNull: {
     type: (build) => build.graphql.GraphQLBoolean,
     description: (_, column) => `Only rows without a value of ${column} (true), or only those with one (false).`,
-    apply: (attribute, _, value) => (query) =>
-      query.where(
-        value
-          ? sql`${columnOf(query, attribute)} is not distinct from null`
-          : sql`${columnOf(query, attribute)} is distinct from null`,
-      ),
+    apply(attribute, _, value) {
+      const test = value ? sql`is not distinct from null` : sql`is distinct from null`;
+      return (query) => query.where(sql`${columnOf(query, attribute)} ${test}`);
+    },
   },
 } satisfies Readonly<Record<string, Operator>>;
 

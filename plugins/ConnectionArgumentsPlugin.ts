@@ -164,10 +164,11 @@ function withIds(nodeKeys: NodeKeys, types: readonly string[], codec: PgCodec, a
         list,
       ),
     );
-    // Without columns beside the tenant's, each row is the only one that its caller can see.
-    if (columns.length === 0) query.where(keys.length > 0 ? sql`true` : sql`false`);
-    else if (columns.length === 1) query.where(sql`${columns[0] as SQL} = any (${lists[0] as SQL})`);
-    else query.where(sql`(${sql.join(columns, ', ')}) in (select * from unnest(${sql.join(lists, ', ')}))`);
+    if (columns.length === 1) query.where(sql`${columns[0] as SQL} = any (${lists[0] as SQL})`);
+    else if (columns.length > 1)
+      query.where(sql`(${sql.join(columns, ', ')}) in (select * from unnest(${sql.join(lists, ', ')}))`);
+    // Without a column beside the tenant's there is one row, and one key.
+    else if (keys.length === 0) query.where(sql`false`);
   };
 }
 

@@ -85,6 +85,24 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
   expect(conditions.toSorted()).toEqual([
     ['plugins/AccessibleUnitsPlugin.ts', 'conditions: [sql {alias}.id = {query.alias}.id],'],
     [
+      'plugins/ColumnFiltersPlugin.ts',
+      'query.where(sql starts_with({columnOf(query, attribute)}, {sqlValueWithCodec(value, TYPES.text)})),',
+    ],
+    [
+      'plugins/ColumnFiltersPlugin.ts',
+      'query.where(sql {columnOf(query, attribute)} {operator} {sqlValueWithCodec(value, codec)}),',
+    ],
+    ['plugins/ColumnFiltersPlugin.ts', 'return (query) => query.where(sql {columnOf(query, attribute)} {test});'],
+    ['plugins/ConnectionArgumentsPlugin.ts', 'else if (keys.length === 0) query.where(sql false);'],
+    [
+      'plugins/ConnectionArgumentsPlugin.ts',
+      'if (columns.length === 1) query.where(sql {columns[0] as SQL} = any ({lists[0] as SQL}));',
+    ],
+    [
+      'plugins/ConnectionArgumentsPlugin.ts',
+      "query.where(sql ({sql.join(columns, ', ')}) in (select * from unnest({sql.join(lists, ', ')})));",
+    ],
+    [
       'plugins/ConnectionArgumentsPlugin.ts',
       'query.where(sql {query.alias}.{sql.identifier(attribute)} = any ({sqlValueWithCodec(values, codec)}));',
     ],
