@@ -32,7 +32,7 @@ export const errorCodes = {
     meaning: 'The service answers stored operations only, and this is none of them.',
   },
   TIMEOUT: { status: 200, meaning: 'The statement took too long.' },
-  UNAVAILABLE: { status: 503, meaning: 'The database is away or overloaded; try again later.' },
+  UNAVAILABLE: { status: 503, meaning: 'The database is away, overloaded or being migrated; try again later.' },
   INTERNAL: { status: 200, meaning: 'A defect of the service; the log tells more under extensions.requestId.' },
 } as const;
 
@@ -43,7 +43,13 @@ export function graphqlError(code: ErrorCode, message: string, extensions: Recor
 }
 
 /** What else is needed to turn an error into an answer. */
-export type ErrorContext = { readonly requestId: RequestId; readonly rules: ConstraintRules; readonly log: Log };
+export type ErrorContext = {
+  readonly requestId: RequestId;
+  readonly rules: ConstraintRules;
+  readonly log: Log;
+  /** Whether a migration has changed the database since the schema was built. */
+  readonly isOutdated?: boolean;
+};
 
 /**
  * The error as the client reads it: one with a code passes, one of PostgreSQL gets its code from its SQLSTATE and constraint,
@@ -57,7 +63,7 @@ export function presentError(error: GraphQLError, context: ErrorContext): GraphQ
 
 type Description = { readonly code: ErrorCode; readonly message: string } & Record<string, unknown>;
 
-function describe(error: GraphQLError, { requestId, rules, log }: ErrorContext): Description {
+function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: ErrorContext): Description {
   const { code } = error.extensions;
   if (typeof code === 'string' && code in errorCodes)
     return { ...error.extensions, code: code as ErrorCode, message: error.message };
@@ -69,6 +75,10 @@ function describe(error: GraphQLError, { requestId, rules, log }: ErrorContext):
   }
   const known = original instanceof DatabaseError ? ofDatabase(original, rules) : null;
   if (known) return known;
+  if (isOutdated && original instanceof DatabaseError) {
+    log.info({ requestId, error: original }, 'a statement was of the schema before a migration');
+    return { code: 'UNAVAILABLE', message: 'The schema has just changed; try again.' };
+  }
   if (original instanceof SafeError) return { code: 'BAD_USER_INPUT', message: original.message };
 
   log.error({ requestId, error: original }, 'a field failed');

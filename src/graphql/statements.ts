@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Pool } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import type { AccessToken } from '../token/accessTokens.ts';
 import { type Preliminary, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
@@ -48,7 +48,14 @@ export function createStatements({ pool, requirement }: Server, options: Stateme
 
   const run = (settings: TransactionSettings, statement: Statement, proof: Preliminary | null) => {
     // Where there is a requirement, the token was proven before.
-    if (!inSnapshot()) return runAlone(pool, settings, { statement, proof: requirement ?? proof }, signal);
+    if (!inSnapshot()) {
+      const asked = { statement, proof: requirement ?? proof };
+      return runAlone(pool, settings, asked, signal).catch((error: unknown) => {
+        // Nothing was done.
+        if (isOvertaken(error)) return runAlone(pool, settings, asked, signal);
+        throw error;
+      });
+    }
     snapshot ??= openSnapshot({ pool, requirement }, settings, signal);
     return snapshot.run(statement, proof);
   };
@@ -95,6 +102,13 @@ async function runAlone(
     client.release();
   }
 }
+
+/**
+ * SQLSTATE invalid_function_definition, datatype_mismatch: a function returns a row of its table, which a migration has changed after the
+ * statement was planned and before the function had its lock. Planned anew, it fits.
+ */
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof DatabaseError && ['42P13', '42804'].includes(error.code ?? '');
 
 /** PostGraphile names its queries and not its changes; both are the same texts again and again. */
 function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {
