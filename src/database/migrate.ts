@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
-import { createAuthenticators } from './authenticator.ts';
+import { grantToAuthenticators, namedLogins } from './authenticator.ts';
 import { migrationsFolder } from './committedMigrations.ts';
 import type { DatabaseUrls } from './embedded.ts';
+import { ensureRoles } from './roles.ts';
 import { requireOwnHistory, runCommitted } from './runCommitted.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
@@ -20,10 +21,11 @@ import { announceMigrations } from './watchMigrations.ts';
  * a schema has the name of one of ours and no migration of ours is recorded that made it
  */
 export async function migrate(
-  { ownerUrl, ...logins }: DatabaseUrls,
+  { ownerUrl, ...urls }: DatabaseUrls,
   log: Log,
   { lockDeadlineMs }: { readonly lockDeadlineMs?: number } = {},
 ): Promise<void> {
+  const logins = namedLogins(urls);
   const owner = new Client({ connectionString: ownerUrl, application_name: 'graph-query-service migrate' });
   try {
     await owner.connect();
@@ -35,8 +37,9 @@ export async function migrate(
     await awaitMigrations(owner);
     await requireOwnHistory(owner);
     await refuseForeignSchemas(owner);
+    await ensureRoles(owner, logins);
     await runCommitted(owner, ownerUrl, log, lockDeadlineMs);
-    await createAuthenticators(owner, logins);
+    await grantToAuthenticators(owner, logins, log);
     await announceMigrations(owner);
   } finally {
     await owner.end();
