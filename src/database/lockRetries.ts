@@ -18,13 +18,13 @@ export class LockDeadlineError extends Error {
 /**
  * Runs `attempt`, which must leave nothing behind when it fails, until it gets its locks.
  *
- * @param onFirstRefusal hears that it has to wait
+ * @param onRefusal runs before the next try
  * @throws {LockDeadlineError} when it gets none by the deadline
  */
 export async function retryOnLocks<T>(
   attempt: () => Promise<T>,
   deadlineMs: number,
-  onFirstRefusal: () => void = () => undefined,
+  onRefusal: (tries: number) => Promise<void> = async () => undefined,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   for (let tries = 1; ; tries++) {
@@ -36,7 +36,7 @@ export async function retryOnLocks<T>(
         const message = `It had no lock within ${deadlineMs / 1000} s`;
         throw new LockDeadlineError(message, { cause: error });
       }
-      if (tries === 1) onFirstRefusal();
+      await onRefusal(tries);
     }
     await delay(pauseMs);
   }

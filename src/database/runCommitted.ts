@@ -40,8 +40,11 @@ export async function runCommitted(
       await prepare(owner, migration, deadlineMs);
       await runCommittedMigration(client, settings, context, migration, '');
     };
-    const onFirstRefusal = () => log.warn({ file }, 'a migration waits for a lock and tries again');
-    await retryOnLocks(attempt, deadlineMs, onFirstRefusal).catch(async (error: unknown) => {
+    const onRefusal = async (tries: number) => {
+      if (tries === 1) log.warn({ file }, 'a migration waits for a lock and tries again');
+      await interruptAutovacuum(owner);
+    };
+    await retryOnLocks(attempt, deadlineMs, onRefusal).catch(async (error: unknown) => {
       throw new StartupError(await explain(owner, file, error), { cause: error });
     });
     await announceMigrations(owner);
@@ -94,21 +97,40 @@ async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: n
     await owner.query(`drop index concurrently if exists ${escapeIdentifier(schema)}.${escapeIdentifier(name)}`);
 }
 
+/**
+ * PostgreSQL cancels an autovacuum for what has waited a second for its table (`deadlock_timeout`), which a try does not. So another lock
+ * waits in its place, which keeps nobody waiting who reads or writes.
+ */
+async function interruptAutovacuum(owner: ClientBase): Promise<void> {
+  const { rows } = await owner.query<{ statement: string }>(
+    `select format('lock table %s in share update exclusive mode', l.relation::regclass) as statement
+     from pg_locks l join pg_stat_activity a using (pid)
+     where a.datname = current_database() and a.usesysid is null and l.granted and l.mode = 'ShareUpdateExclusiveLock'
+       and exists (select from pg_class c where c.oid = l.relation and c.relkind = 'r' and pg_has_role(c.relowner, 'usage'))`,
+  );
+  for (const { statement } of rows) {
+    // One against wraparound is not cancelled; then the next try fails, too.
+    await owner.query(`set lock_timeout = 2000; begin; ${statement}; commit`).catch(() => owner.query('rollback'));
+  }
+}
+
 async function explain(owner: ClientBase, file: string, error: unknown): Promise<string> {
   const reason = Error.isError(error) ? error.message : 'unknown';
   const failed = `The migration ${file} failed and changed nothing: ${reason}`;
   if (!(error instanceof LockDeadlineError)) return failed;
-  return [`${failed}. Transactions that are open:`, ...(await oldestTransactions(owner))].join('\n');
+  return [`${failed}. These sessions use tables of the database:`, ...(await lockHolders(owner))].join('\n');
 }
 
-/** What it waited for is most likely among them. */
-async function oldestTransactions(owner: ClientBase): Promise<string[]> {
+/** Sessions that have locks on tables of the database, the oldest transaction first. Of other roles' the owner may not see the age. */
+async function lockHolders(owner: ClientBase): Promise<string[]> {
   const { rows } = await owner.query<{ line: string }>(
-    `select format('  pid %s of %s (%s), %s for %s s', pid, usename, application_name, state,
-       extract(epoch from clock_timestamp() - xact_start)::int) as line
-     from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
-     order by xact_start
+    `select concat('  pid ', a.pid, ' of ', coalesce(a.usename, 'PostgreSQL'), ' (', a.application_name, ')',
+       ', ' || a.state || ' for ' || extract(epoch from clock_timestamp() - a.xact_start)::int || ' s') as line
+     from pg_stat_activity a
+     where a.datname = current_database() and a.pid <> pg_backend_pid() and exists (
+       select from pg_locks l join pg_class c on c.oid = l.relation
+       where l.pid = a.pid and l.granted and c.relnamespace <> 'pg_catalog'::regnamespace)
+     order by a.xact_start
      limit 5`,
   );
   return rows.map(({ line }) => line);

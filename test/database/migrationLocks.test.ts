@@ -61,7 +61,9 @@ test('a migration that gets no lock gives up at its deadline, changes nothing an
   const refused = copy.migrate(logins, log, { lockDeadlineMs: 1000 });
 
   await expect(refused).rejects.toThrow(
-    new RegExp(`${name} failed and changed nothing: .* within 1 s.*\n {2}pid \\d+ of \\S+ \\(holder\\), idle in trans`),
+    new RegExp(
+      `${name} failed and changed nothing: .* within 1 s.*\n {2}pid \\d+ of \\S+ \\(holder\\), idle in transaction for \\d+ s`,
+    ),
   );
   expect(await applied()).toEqual(before);
   expect(await columns()).not.toContain('note');
