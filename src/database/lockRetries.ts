@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Lock timeout with retries. What waits for an ACCESS EXCLUSIVE lock keeps all who read the table waiting behind it, so that it waits
- * briefly, lets them pass, and tries again until its deadline.
+ * Lock timeout with retries. Statements that read a table wait behind a request for its ACCESS EXCLUSIVE lock. So a migration requests
+ * it briefly, lets them pass, and tries again until its deadline.
  */
 export const lockTimeoutMs = 200;
 const pauseMs = 500;

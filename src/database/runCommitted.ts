@@ -80,7 +80,7 @@ export async function requireOwnHistory(owner: ClientBase): Promise<void> {
 }
 
 /**
- * What works concurrently waits for transactions, not for a place in a queue, and holds nobody up; cancelled, it would begin from the
+ * A statement that works concurrently waits for open transactions, and no request waits behind it; cancelled, it would begin from the
  * start. What an earlier attempt has left of an index is invalid, and would pass for the index.
  */
 async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: number): Promise<void> {
@@ -98,8 +98,8 @@ async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: n
 }
 
 /**
- * PostgreSQL cancels an autovacuum for what has waited a second for its table (`deadlock_timeout`), which a try does not. So another lock
- * waits in its place, which keeps nobody waiting who reads or writes.
+ * PostgreSQL cancels an autovacuum for a lock that has waited a second (`deadlock_timeout`), longer than a try. So a weaker lock waits in
+ * its place, behind which neither reads nor writes wait.
  */
 async function interruptAutovacuum(owner: ClientBase): Promise<void> {
   const { rows } = await owner.query<{ statement: string }>(

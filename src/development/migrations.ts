@@ -12,11 +12,14 @@ import { createLog } from '../log.ts';
 /** What is not committed yet: run on every save, so it must be able to run twice. */
 export const currentFile = join(migrationsFolder, 'current.sql');
 
+/** For what a developer waits for. */
+const log = createLog('warn');
+
 /** Its text, empty when there is no such file. */
 export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
 
 /**
- * Works on a database after whoever migrates it now, so that `npm run db:commit` works while `npm run dev` follows a save.
+ * Works on a database when no other process migrates it, so that `npm run db:commit` works while `npm run dev` follows a save.
  *
  * @param work gets the connection that keeps others off meanwhile
  */
@@ -35,7 +38,7 @@ export async function withMigrationLock<T>(ownerUrl: string, work: (owner: Clien
 
 /** Brings a database to what `migrations/committed` says. @throws {StartupError} when one of them fails */
 export const applyCommitted = (ownerUrl: string): Promise<void> =>
-  withMigrationLock(ownerUrl, (owner) => runCommitted(owner, ownerUrl, createLog('silent')));
+  withMigrationLock(ownerUrl, (owner) => runCommitted(owner, ownerUrl, log));
 
 /**
  * Runs one of graphile-migrate's commands on a database, again and again until it gets its locks; `shadowUrl` is a second one, which it
@@ -47,7 +50,7 @@ export async function withGraphileMigrate<T>(
   { ownerUrl, shadowUrl, rootUrl }: { ownerUrl: string; shadowUrl?: string; rootUrl?: string },
   command: (settings: Settings) => Promise<T>,
 ): Promise<T> {
-  // What works concurrently holds nobody up while it waits.
+  // No request waits behind a statement that works concurrently.
   const lockTimeout = isWithoutTransaction(await readCurrent()) ? lockDeadlineMs : lockTimeoutMs;
   return withMigrationLock(ownerUrl, (owner) => {
     const attempt = () =>
@@ -62,7 +65,9 @@ export async function withGraphileMigrate<T>(
           logger: new Logger(() => () => undefined),
         }),
       );
-    return retryOnLocks(attempt, lockDeadlineMs);
+    return retryOnLocks(attempt, lockDeadlineMs, async (tries) => {
+      if (tries === 1) log.warn({ file: 'current.sql' }, 'a migration waits for a lock and tries again');
+    });
   });
 }
 

@@ -164,7 +164,7 @@ describe('when two branches have given the same number', () => {
   });
 });
 
-test('a database of somebody must be named, and is none in production', async () => {
+test("a database of one's own must be named, and is refused in production", async () => {
   const name = await commit('add doors', doors);
   const database = new URL(logins.ownerUrl).pathname.slice(1);
 

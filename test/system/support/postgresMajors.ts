@@ -14,7 +14,7 @@ export async function binariesOf(major: (typeof majors)[number], dataDir: string
   if (embedded.majorVersion === major) return embedded.binaries;
   if (!existsSync(join(folder, 'node_modules'))) await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
   const native = join(folder, 'node_modules', `postgres-${major}-linux-${process.arch}`, 'native');
-  // Whoever may not enter the clone runs a copy.
+  // A copy, since PostgreSQL's user may not enter the clone.
   await run('cp', ['--recursive', native, join(dataDir, 'native')]);
   await run('chmod', ['--recursive', 'a+rX', join(dataDir, 'native')]);
   return join(dataDir, 'native', 'bin');
