@@ -16,15 +16,23 @@ export async function ensureRoles(owner: ClientBase, logins: readonly NamedLogin
   await refuseMighty(owner, logins);
   await owner.query('begin');
   try {
-    const passwords = await setPasswords(owner, logins);
-    for (const { sql } of await missingStatements(owner, logins)) await attempt(owner, sql);
-    const missing = [...(await missingStatements(owner, logins)), ...passwords];
-    if (missing.length > 0) throw new StartupError(await describe(owner, missing));
-    await owner.query('commit');
+    const refused = await tryAll(owner, logins);
+    if (refused === null) return void (await owner.query('commit'));
+    // All that is missing without what was tried: the owner could do some of it, and has not.
+    await owner.query('rollback');
+    throw new StartupError(await describe(owner, [...(await missingStatements(owner, logins)), ...refused]));
   } catch (error) {
     await owner.query('rollback');
     throw error;
   }
+}
+
+/** @returns null when nothing is missing any more, else the passwords that the owner may not set */
+async function tryAll(owner: ClientBase, logins: readonly NamedLogin[]): Promise<readonly Statement[] | null> {
+  const refused = await setPasswords(owner, logins);
+  for (const { sql } of await missingStatements(owner, logins)) await attempt(owner, sql);
+  const missing = await missingStatements(owner, logins);
+  return missing.length + refused.length > 0 ? refused : null;
 }
 
 async function refuseMighty(owner: ClientBase, logins: readonly NamedLogin[]): Promise<void> {

@@ -70,6 +70,46 @@ describe.each(majors)('on PostgreSQL %i', (major) => {
     await expectToServe({ ...urls, oauthUrl: urlOf('graph_oauth_authenticator') });
   }, 60_000);
 
+  test('a second owner in the cluster needs memberships in the roles that the first has made, since PostgreSQL 16', async () => {
+    await administer('alter role graph_owner createrole');
+    await migrate(urls, log);
+    await administer(
+      "create role second_owner login createrole password 'of-the-test'",
+      'create database second owner second_owner',
+    );
+    const second = { ownerUrl: urlOf('second_owner', 'second'), authUrl: urlOf('second_authenticator', 'second') };
+
+    if (major >= 16) {
+      const message = await migrate(second, log).catch((error: Error) => error.message);
+      const statements = String(message).split('\n').slice(1, -1);
+      expect(statements).toHaveLength(4);
+      expect(statements[1]).toContain('grant graph_admin, graph_helper to "second_owner"');
+      await administer(...statements.map((statement) => statement.replace("'…'", "'of-the-test'")));
+    }
+    await migrate(second, log);
+
+    expect(await query(second.ownerUrl, 'select from app_public.users')).toEqual([]);
+    await withLogin(second.authUrl, (client) => client.query('set role graph_app; select from app_public.users'));
+  }, 60_000);
+
+  test('a login that inherits what it may become is refused, and accepted when it does not', async () => {
+    await administer(...(await rolesOfGuide()));
+    await administer(
+      major >= 16
+        ? 'grant graph_user to graph_authenticator with inherit true'
+        : 'alter role graph_authenticator inherit',
+    );
+
+    const message = await migrate(urls, log).catch((error: Error) => error.message);
+
+    const statements = String(message).split('\n').slice(1, -1);
+    expect(statements).toHaveLength(1);
+    expect(await query(urls.ownerUrl, `select from pg_namespace where nspname = 'app_public'`)).toEqual([]);
+    await administer(...statements.map((statement) => statement.replace("'…'", "'of-the-test'")));
+    await migrate(urls, log);
+    await expectToServe(urls);
+  }, 60_000);
+
   test('who does not own the database may migrate it, too', async () => {
     await administer(...(await rolesOfGuide()), 'alter database graph owner to postgres');
     await expect(migrate(urls, log)).rejects.toThrow('grant create on database graph to graph_owner;');
