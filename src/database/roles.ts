@@ -52,7 +52,7 @@ type Statement = { readonly sql: string; readonly shown: string };
 /** Of the owner: it works through the policies of the first, which are forced on it, and gives functions to the second. */
 const ownersRoles = ['graph_admin', 'graph_helper'];
 /** Every role that is no login; docs/operating.md has them. */
-const groupRoles = [...ownersRoles, ...requestRoles, 'graph_auditor'];
+export const groupRoles: readonly string[] = [...ownersRoles, ...requestRoles, 'graph_auditor'];
 
 async function missingStatements(owner: ClientBase, logins: readonly NamedLogin[]): Promise<Statement[]> {
   const server = await readServer(owner);

@@ -45,7 +45,8 @@ export async function runCommitted(
       await interruptAutovacuum(owner);
     };
     await retryOnLocks(attempt, deadlineMs, onRefusal).catch(async (error: unknown) => {
-      throw new StartupError(await explain(owner, file, error), { cause: error });
+      const cause = error instanceof LockDeadlineError ? error.cause : error;
+      throw new StartupError(await explain(owner, file, error), { cause });
     });
     await announceMigrations(owner);
   }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { migrate } from '../../src/database/migrate.ts';
+import { groupRoles } from '../../src/database/roles.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator } from '../support/database.ts';
 import { withLogin } from '../support/logins.ts';
@@ -33,6 +35,20 @@ afterEach(async () => {
   await asAdministrator(`drop database ${names.database}`);
   for (const name of [names.authenticator, names.other, names.owner])
     await asAdministrator(`drop role if exists ${name}`);
+});
+
+test('every role that migrations make is made before them, and in the list of docs/operating.md', async () => {
+  const guide = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const listed = [...guide.matchAll(/^create role (graph_\w+) nologin;$/gm)].map(([, name]) => name);
+  const made = await withLogin(adminUrl(), async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select rolname::text as name from pg_roles where rolname ~ '^graph_' and not rolcanlogin`,
+    );
+    return rows.map(({ name }) => name);
+  });
+
+  expect(listed.sort()).toEqual(made.sort());
+  expect(groupRoles.toSorted()).toEqual(made);
 });
 
 describe('an owner without CREATEROLE', () => {
