@@ -19,6 +19,7 @@ const commands = new Map(
   Object.entries({
     ...{ serve, migrate, admin, audit, dev },
     commit: () => develop('commit'),
+    uncommit: () => develop('uncommit'),
     reset: () => develop('reset'),
     status: () => develop('status'),
     schema: () => develop('schema'),
@@ -123,9 +124,9 @@ async function dev(): Promise<void> {
   console.log([...startLines(service), 'Save migrations/current.sql: the schema follows.'].join('\n'));
 }
 
-/** `npm run db:commit`, `db:reset`, `db:status` and `schema:update` */
+/** `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update` */
 async function develop(command: DevelopmentCommand): Promise<void> {
-  if (command === 'reset') refuseInProduction();
+  if (command === 'reset' || command === 'uncommit') refuseInProduction();
   const config = loadConfig(process.env, command === 'reset' ? 'migrate' : 'migrations');
   const { runDevelopmentCommand } = await import('./development/runDevelopmentCommand.ts');
   process.exit(await runDevelopmentCommand(command, args, config, console.log));

@@ -20,6 +20,8 @@ export type ServerDatabase = {
   readonly ownerUrl: string | undefined;
   /** Unset with a database of one's own. */
   readonly embedded: { readonly cluster: string; readonly demo: DemoCredentials } | undefined;
+  /** Gives the embedded database its demo, where it has none; for one that has been made anew, too. */
+  readonly provision: () => Promise<void>;
 };
 
 /**
@@ -51,7 +53,7 @@ export async function openServerDatabase(
   if (database.kind === 'own') {
     const { authUrl, oauthUrl } = database;
     const logins = { authUrl: needed(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
-    return { logins, ownerUrl: undefined, embedded: undefined };
+    return { logins, ownerUrl: undefined, embedded: undefined, provision: async () => undefined };
   }
   const { ownerUrl, cluster, stop, ...logins } = await startMigrated(database.dataDir, log);
   resources.defer(stop);
@@ -59,12 +61,15 @@ export async function openServerDatabase(
   // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
   const demo = await keep(database.dataDir, 'demo.json', createDemoCredentials);
   const sealing = { secrets: createSecrets(keys), passwords: createPasswords(passwordCost) };
-  const owner = createOwnerPool(ownerUrl, log);
-  try {
-    if (await provisionDemo(owner, sealing, demo)) log.info('provisioned the demo organization');
-    if (explorers) await registerDemoGraphiql(owner, sealing, url);
-  } finally {
-    await owner.end();
-  }
-  return { logins, ownerUrl, embedded: { cluster, demo } };
+  const provision = async () => {
+    const owner = createOwnerPool(ownerUrl, log);
+    try {
+      if (await provisionDemo(owner, sealing, demo)) log.info('provisioned the demo organization');
+      if (explorers) await registerDemoGraphiql(owner, sealing, url);
+    } finally {
+      await owner.end();
+    }
+  };
+  await provision();
+  return { logins, ownerUrl, embedded: { cluster, demo }, provision };
 }

@@ -40,6 +40,8 @@ export type PartsContext = {
   operations: StoredOperations | null;
   /** Null without the demo organization. */
   demo: DemoAccess | null;
+  /** Gives the database what a start would give it, when it has other migrations or was made anew. */
+  prepare: () => Promise<void>;
   metrics: Metrics;
   /** Whether the graph is tried before it answers, which takes part of a second. */
   isWarmedUp: boolean;
@@ -77,7 +79,10 @@ export async function createParts(context: PartsContext): Promise<Parts> {
     turn = change.catch(() => undefined);
     return change;
   };
-  const watching = watchMigrations({ authUrl, seen, log }, reload);
+  const watching = watchMigrations({ authUrl, seen, log }, async () => {
+    await context.prepare();
+    await reload();
+  });
 
   return {
     graphql: exchange.graphql,

@@ -38,7 +38,10 @@ export type Service = Started & {
 };
 
 export type StartOptions = {
-  /** Called when the database is there, before anything is built from it; with the owner's URL of the embedded one. */
+  /**
+   * Called when the database is there, before anything is built from it, and when it has other migrations or was made anew; with the
+   * owner's URL of the embedded one.
+   */
   readonly prepare?: (embeddedOwnerUrl: string | undefined) => Promise<void>;
   /** What opens the demo organization of an embedded database that another process has started. */
   readonly demo?: DemoAccess | null;
@@ -107,7 +110,7 @@ export async function startService(
     if (shown) resources.defer(() => shown.stop(0));
     const url = config.publicUrl ?? `http://localhost:${server?.port ?? config.port}`;
     const keys = await secretKeys(config);
-    const { logins, ownerUrl, embedded } = await openServerDatabase(config, { url, keys }, log, resources);
+    const { logins, ownerUrl, embedded, provision } = await openServerDatabase(config, { url, keys }, log, resources);
     await prepare?.(ownerUrl);
     const connections = openConnections({ config, logins, metrics, log }, resources);
     const { pool, oauthPool, replica, readiness: databaseReason } = connections;
@@ -122,6 +125,10 @@ export async function startService(
       keys,
       operations,
       demo: demoAccess,
+      prepare: async () => {
+        await provision();
+        await prepare?.(ownerUrl);
+      },
       metrics,
       isWarmedUp,
       log,

@@ -1,6 +1,7 @@
 --! Previous: -
 --! Hash: sha1:a5e4dfde0f5a479eae2a0f25bef2d7d505f2d635
 --! Message: roles and schemas
+--! AllowInvalidHash
 
 -- Who may connect, and where things live.
 --
@@ -17,7 +18,8 @@
 --   graph_admin  sees and changes every row; the owner of the tables is a member, since row-level security is forced
 --   graph_helper owns the few functions that run with rights of their own, and has named policies for just what they read
 --
--- Roles belong to the cluster, not to the database, so they may exist already.
+-- Roles belong to the cluster, not to the database, so they may exist already: then the owner needs no CREATEROLE. (This and the grant
+-- below were changed after the commit; a database that has run them as they were has the same.)
 
 do $$
 declare
@@ -25,7 +27,9 @@ declare
 begin
   foreach role_name in array array['graph_admin', 'graph_helper', 'graph_app', 'graph_user', 'graph_basic', 'graph_oauth'] loop
     begin
-      execute format('create role %I nologin', role_name);
+      if not exists (select from pg_roles where rolname = role_name) then
+        execute format('create role %I nologin', role_name);
+      end if;
     exception
       when duplicate_object or unique_violation then null;
     end;
@@ -38,7 +42,20 @@ end
 $$;
 
 -- The owner works through the policies of graph_admin and hands functions over to graph_helper.
-grant graph_admin, graph_helper to current_user;
+-- A membership that is there is not granted anew, which takes ADMIN OPTION.
+do $$
+declare
+  role_name text;
+  is_superuser boolean = (select rolsuper from pg_roles where rolname = current_user);
+  becoming text = case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end;
+begin
+  foreach role_name in array array['graph_admin', 'graph_helper'] loop
+    if is_superuser or not (pg_has_role(role_name, 'usage') and pg_has_role(role_name, becoming)) then
+      execute format('grant %I to current_user', role_name);
+    end if;
+  end loop;
+end
+$$;
 
 create schema if not exists app_public;
 create schema if not exists app_hidden;

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { migrationsFolder } from '../database/migrate.ts';
+import { migrationsFolder } from '../database/committedMigrations.ts';
 import { StartupError } from '../startupError.ts';
 
 /** A migration's file name and its SQL. */

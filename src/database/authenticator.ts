@@ -1,7 +1,9 @@
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
+import { Client, type ClientBase, escapeIdentifier } from 'pg';
+import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
+import { isForbidden } from './isForbidden.ts';
 import { nameAuthenticators } from './nameAuthenticators.ts';
+import { revokeConnectFromPublic } from './revokeConnect.ts';
 
 /** How the running server connects: as roles that own nothing and can only become roles of requests. */
 export type ServerLogins = {
@@ -17,8 +19,12 @@ export type Login = {
   readonly requestRoles: readonly string[];
 };
 
+export type NamedLogin = Login & { readonly name: string };
+
 const graphRoles = ['graph_app', 'graph_user', 'graph_basic'];
 const oauthRoles = ['graph_oauth'];
+/** What a request may be. */
+export const requestRoles: readonly string[] = [...graphRoles, ...oauthRoles];
 
 /** The login of GraphQL, and that of the OAuth server unless one serves both. */
 export function loginsOf({ authUrl, oauthUrl }: ServerLogins): { graphql: Login; oauth: Login | null } {
@@ -26,73 +32,64 @@ export function loginsOf({ authUrl, oauthUrl }: ServerLogins): { graphql: Login;
     graphql: {
       variable: 'AUTH_DATABASE_URL',
       url: authUrl,
-      requestRoles: oauthUrl ? graphRoles : [...graphRoles, ...oauthRoles],
+      requestRoles: oauthUrl ? graphRoles : requestRoles,
     },
     oauth: oauthUrl ? { variable: 'OAUTH_DATABASE_URL', url: oauthUrl, requestRoles: oauthRoles } : null,
   };
 }
 
-/**
- * Least privilege: creates the login roles that the URLs name or brings them up to date: the password, the membership in the request
- * roles that it needs, none of whose rights it inherits, and the right to see which migrations were applied. PostgreSQL 15 to 18; the
- * owner needs CREATEROLE.
- *
- * @throws {StartupError} when a role has rights that a request must never have, or the owner may not manage it
- */
-export async function createAuthenticators(owner: ClientBase, logins: ServerLogins): Promise<void> {
+/** The logins with the names of their roles. @throws {StartupError} when a URL names none */
+export function namedLogins(logins: ServerLogins): NamedLogin[] {
   const { graphql, oauth } = loginsOf(logins);
-  const all = oauth ? [graphql, oauth] : [graphql];
-  for (const login of all) await createAuthenticator(owner, login);
+  return (oauth ? [graphql, oauth] : [graphql]).map((login) => {
+    const { user } = new Client({ connectionString: login.url });
+    if (!user) throw new StartupError(`${login.variable} names no role.`);
+    return { ...login, name: user };
+  });
+}
+
+/**
+ * Least privilege: gives the login roles the right to see which migrations were applied, and takes from them and from PUBLIC what a
+ * server does not need. What the owner may not take, as on a managed service, stays.
+ */
+export async function grantToAuthenticators(owner: ClientBase, logins: readonly NamedLogin[], log: Log): Promise<void> {
+  for (const { name } of logins) {
+    const role = escapeIdentifier(name);
+    await owner.query(`grant usage on schema graphile_migrate to ${role}`);
+    await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
+  }
   // Not before each role has what it needs.
-  for (const login of all) await revokeUnused(owner, login);
+  for (const login of logins) await revokeUnused(owner, login);
   await nameAuthenticators(
     owner,
-    all.map(({ url }) => new Client({ connectionString: url }).user ?? ''),
+    logins.map(({ name }) => name),
   );
   await revokeFromPublic(owner);
-}
-
-async function createAuthenticator(owner: ClientBase, { variable, url, requestRoles }: Login): Promise<void> {
-  const { user, password } = new Client({ connectionString: url });
-  if (!user) throw new StartupError(`${variable} names no role.`);
-  const role = escapeIdentifier(user);
-  const existing = await findRole(owner, user);
-  if (existing?.mighty) {
-    const message = `${variable} names ${role}, which may pass by row-level security; name another role.`;
-    throw new StartupError(message);
-  }
-
-  try {
-    const login = password ? `login noinherit password ${escapeLiteral(scramVerifier(password))}` : 'login noinherit';
-    await owner.query(`${existing ? 'alter' : 'create'} role ${role} with ${login}`);
-    await owner.query(`grant ${requestRoles.join(', ')} to ${role} ${await withoutInheriting(owner)}`);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    const message = `DATABASE_URL's role may not manage ${role}: give it CREATEROLE, and the role's ADMIN OPTION if it exists.`;
-    throw new StartupError(message, { cause: error });
-  }
-  await owner.query(grantConnect(role));
-  await owner.query(`grant usage on schema graphile_migrate to ${role}`);
-  await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
-}
-
-/** While a server is connected as a role it may need what the role has: then that stays, and `audit.findings` says so. */
-async function revokeUnused(owner: ClientBase, { url, requestRoles }: Login): Promise<void> {
-  const { user = '' } = new Client({ connectionString: url });
-  const unused = [...graphRoles, ...oauthRoles].filter((role) => !requestRoles.includes(role));
-  if (unused.length === 0) return;
-  const { rowCount } = await owner.query('select from pg_stat_activity where usename = $1 limit 1', [user]);
-  if (rowCount === 0) await owner.query(`revoke ${unused.join(', ')} from ${escapeIdentifier(user)}`);
+  await revokeConnectFromPublic(owner, log);
 }
 
 /**
- * Revokes from PUBLIC what the server never makes, temporary tables and large objects, which no policy guards and PostgreSQL lets every
- * role make; and CONNECT, since roles are the cluster's, another database's server among them. What the owner may not revoke, as on a
- * managed service, stays.
+ * While a server is connected as a role it may need what the role has: then that stays, as does what another role has granted, and
+ * `audit.findings` says so.
+ */
+async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: NamedLogin): Promise<void> {
+  const { rows: unused } = await owner.query<{ role: string }>(
+    `select role from unnest($2::text[]) as role
+     where pg_has_role($1::name, role::name, 'member') and not exists (select from pg_stat_activity where usename = $1)`,
+    [name, requestRoles.filter((role) => !used.includes(role))],
+  );
+  for (const { role } of unused) {
+    await owner.query(`revoke ${role} from ${escapeIdentifier(name)}`).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+    });
+  }
+}
+
+/**
+ * Revokes from PUBLIC what the server never makes: temporary tables and large objects, which no policy guards and PostgreSQL lets every
+ * role make.
  */
 async function revokeFromPublic(owner: ClientBase): Promise<void> {
-  // People audit and administer as members of these.
-  await owner.query(grantConnect('graph_auditor, graph_admin'));
   await owner.query(`
     do $$
     declare
@@ -101,11 +98,9 @@ async function revokeFromPublic(owner: ClientBase): Promise<void> {
       if exists (
         select from pg_database d
         where d.datname = current_database() and pg_has_role(d.datdba, 'usage')
-          and exists (
-            select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba)))
-            where grantee = 0 and privilege_type in ('CONNECT', 'TEMPORARY'))
+          and exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) where grantee = 0 and privilege_type = 'TEMPORARY')
       ) then
-        execute format('revoke connect, temporary on database %I from public', current_database());
+        execute format('revoke temporary on database %I from public', current_database());
       end if;
       for routine in
         select p.oid
@@ -117,46 +112,4 @@ async function revokeFromPublic(owner: ClientBase): Promise<void> {
       end loop;
     end
     $$`);
-}
-
-/** Where the owner may not grant it, everybody has it. */
-const grantConnect = (roles: string) => `
-  do $$
-  begin
-    if exists (select from pg_database d where d.datname = current_database() and pg_has_role(d.datdba, 'usage')) then
-      execute format('grant connect on database %I to %s', current_database(), ${escapeLiteral(roles)});
-    end if;
-  end
-  $$`;
-
-async function findRole(owner: ClientBase, name: string): Promise<{ mighty: boolean } | undefined> {
-  const found = await owner.query<{ mighty: boolean }>(
-    'select rolsuper or rolbypassrls or rolname = current_user as mighty from pg_roles where rolname = $1',
-    [name],
-  );
-  return found.rows[0];
-}
-
-/** From PostgreSQL 16 on each membership says for itself whether it is inherited. */
-async function withoutInheriting(owner: ClientBase): Promise<string> {
-  const { rows } = await owner.query<{ said: boolean }>(
-    `select current_setting('server_version_num')::int >= 160000 as said`,
-  );
-  return rows[0]?.said ? 'with inherit false, set true' : '';
-}
-
-/** SQLSTATE 42501, insufficient_privilege. */
-const isRefusal = (error: unknown) => Error.isError(error) && 'code' in error && error.code === '42501';
-
-/**
- * What PostgreSQL stores for the password (RFC 5803), so that the password itself is in no statement that the server
- * may log.
- */
-function scramVerifier(password: string): string {
-  const iterations = 4096;
-  const salt = randomBytes(16);
-  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
-  const hmac = (text: string) => createHmac('sha256', salted).update(text).digest();
-  const storedKey = createHash('sha256').update(hmac('Client Key')).digest('base64');
-  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${hmac('Server Key').toString('base64')}`;
 }

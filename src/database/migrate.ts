@@ -1,25 +1,31 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { Logger, migrate as runMigrations } from 'graphile-migrate';
 import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
-import { createAuthenticators } from './authenticator.ts';
+import { grantToAuthenticators, namedLogins } from './authenticator.ts';
+import { migrationsFolder } from './committedMigrations.ts';
 import type { DatabaseUrls } from './embedded.ts';
-import { runGraphileMigrate } from './graphileMigrate.ts';
+import { ensureRoles } from './roles.ts';
+import { requireOwnHistory, runCommitted } from './runCommitted.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
- * Applies the committed migrations that the database lacks, each in its own transaction, then brings the authenticators
- * up to date. Running servers hear of it. Running it again changes nothing, and of several at once one works and the others
- * wait.
+ * Makes the roles that are missing, applies the committed migrations that the database lacks, each in its own transaction, then brings
+ * the rights of the authenticators up to date. Running servers hear of it. Running it again changes nothing, and of several at once one
+ * works and the others wait.
  *
- * @throws {StartupError} when the database refuses the connection, a migration fails, or a schema has the name of one of ours and no
- * migration of ours is recorded that made it
+ * @param lockDeadlineMs how long a migration tries to get its locks; a minute unless said
+ * @throws {StartupError} when the database refuses the connection, roles are missing that its owner may not make, a migration fails, or
+ * a schema has the name of one of ours and no migration of ours is recorded that made it
  */
-export async function migrate({ ownerUrl, ...logins }: DatabaseUrls, log: Log): Promise<void> {
+export async function migrate(
+  { ownerUrl, ...urls }: DatabaseUrls,
+  log: Log,
+  { lockDeadlineMs }: { readonly lockDeadlineMs?: number } = {},
+): Promise<void> {
+  const logins = namedLogins(urls);
   const owner = new Client({ connectionString: ownerUrl, application_name: 'graph-query-service migrate' });
   try {
     await owner.connect();
@@ -29,9 +35,11 @@ export async function migrate({ ownerUrl, ...logins }: DatabaseUrls, log: Log): 
   owner.on('error', (error) => log.error({ error }, 'lost the connection to the database'));
   try {
     await awaitMigrations(owner);
+    await requireOwnHistory(owner);
     await refuseForeignSchemas(owner);
-    await applyMigrations(owner, ownerUrl, log);
-    await createAuthenticators(owner, logins);
+    await ensureRoles(owner, logins);
+    await runCommitted(owner, ownerUrl, log, lockDeadlineMs);
+    await grantToAuthenticators(owner, logins, log);
     await announceMigrations(owner);
   } finally {
     await owner.end();
@@ -89,27 +97,6 @@ export async function migrationsAreCurrent(database: Pool | ClientBase): Promise
   } catch (error) {
     if (isMissingOrForbidden(error)) return false;
     throw error;
-  }
-}
-
-/** Beside `src`, wherever the process was started. */
-export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
-
-/** A migration that waits longer for a lock gives up and changes nothing: whoever came after it would wait, too. */
-export const lockTimeout = '5s';
-
-async function applyMigrations(owner: ClientBase, ownerUrl: string, log: Log): Promise<void> {
-  const logger = new Logger(() => (level, message) => {
-    // Its errors quote the migration; they come back as exceptions, too.
-    if (level === 'error') return;
-    log.info(message);
-  });
-  try {
-    const settings = { migrationsFolder, logger, pgSettings: { lock_timeout: lockTimeout } };
-    await runGraphileMigrate(owner, (named) => runMigrations({ ...settings, connectionString: named(ownerUrl) }));
-  } catch (error) {
-    const reason = Error.isError(error) ? error.message : 'unknown';
-    throw new StartupError(`The migrations failed; the one that failed changed nothing: ${reason}`, { cause: error });
   }
 }
 

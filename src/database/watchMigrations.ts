@@ -11,10 +11,13 @@ export async function announceMigrations(owner: ClientBase): Promise<void> {
   await owner.query(`notify ${channel}`);
 }
 
-/** Which migrations the database has; another text when there are others. */
+/** Which migrations the database has; another text when there are others, or when another database has taken its place. */
 export async function readMigrations(database: Pool | ClientBase): Promise<string> {
   const { rows } = await database.query<{ hashes: string }>(
-    `select md5(string_agg(hash, ' ' order by filename)) as hashes from graphile_migrate.migrations`,
+    `select concat(d.oid, ' ', md5(string_agg(m.hash, ' ' order by m.filename))) as hashes
+     from pg_database d, graphile_migrate.migrations m
+     where d.datname = current_database()
+     group by d.oid`,
   );
   return rows[0]?.hashes ?? '';
 }

@@ -1,6 +1,6 @@
-import { migrate, watch } from 'graphile-migrate';
+import { watch } from 'graphile-migrate';
 import { DatabaseError } from 'pg';
-import { currentFile, readCurrent, withGraphileMigrate } from './migrations.ts';
+import { applyCommitted, currentFile, readCurrent, withGraphileMigrate } from './migrations.ts';
 import { Mistake, mistakeIn } from './mistake.ts';
 
 /**
@@ -10,8 +10,8 @@ import { Mistake, mistakeIn } from './mistake.ts';
  * @throws {Mistake} with the line, when PostgreSQL refuses; what was refused has changed nothing
  */
 export async function applyCurrent(ownerUrl: string): Promise<void> {
-  await withGraphileMigrate({ ownerUrl }, (settings) => migrate(settings)).catch((error: unknown) => {
-    throw new Mistake('A committed migration', reasonOf(error), { cause: error });
+  await applyCommitted(ownerUrl).catch((error: unknown) => {
+    throw new Mistake('migrations/committed', reasonOf(error), { cause: error });
   });
   const text = await readCurrent();
   try {

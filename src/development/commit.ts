@@ -1,6 +1,7 @@
 import { commit as commitMigration } from 'graphile-migrate';
 import { DatabaseError } from 'pg';
 import type { Config } from '../config.ts';
+import { readCommitted, requireOrder } from '../database/committedMigrations.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import { describeBuildError, describeFindings, isOfDatabase, newFindings, readFindings } from './findings.ts';
@@ -19,9 +20,12 @@ import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
  * @throws {StartupError} when one of them fails, or the new one is unsafe, brings an error into `audit.findings` or a schema that cannot
  * be built; nothing is committed then
  */
-export async function commit(config: Config, [message]: readonly string[], log: Log): Promise<string[]> {
-  if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
+export async function commit(config: Config, [given]: readonly string[], log: Log): Promise<string[]> {
   const text = await readCurrent();
+  // What was uncommitted still has one.
+  const message = given ?? /^--! Message: (.+)$/m.exec(text)?.[1];
+  if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
+  requireOrder(await readCommitted());
   await refuseUnsafe(text);
   const database = await openDevelopmentDatabase(config.database, log);
   const { ownerUrl } = database;

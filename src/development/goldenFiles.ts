@@ -17,6 +17,8 @@ export type GoldenFile = {
   readonly text: string;
   /** Whether the file says the same; how it is laid out does not matter. */
   isTrue(): Promise<boolean>;
+  /** What the database gives and the file has not (`+`), or the other way round (`-`). */
+  differences(): Promise<string[]>;
 };
 
 /** The schema, the policies and the privileges of a database, beside the files of the tests that hold them. */
@@ -50,15 +52,30 @@ export async function writeGoldenFiles(files: readonly GoldenFile[]): Promise<st
 
 function golden(path: string, text: string, normalize = (file: string) => file): GoldenFile {
   const url = new URL(`../../test/${path}`, import.meta.url);
-  const isTrue = async () => {
+  const read = async () => {
     try {
-      return normalize(await readFile(url, 'utf8')) === text;
+      return normalize(await readFile(url, 'utf8'));
     } catch {
       // It is missing, or no schema.
-      return false;
+      return '';
     }
   };
-  return { name: relative(root, fileURLToPath(url)), url, text, isTrue };
+  return {
+    name: relative(root, fileURLToPath(url)),
+    url,
+    text,
+    isTrue: async () => (await read()) === text,
+    differences: async () => compareLines(await read(), text),
+  };
+}
+
+/** As sets: a line that has only moved is no difference. */
+function compareLines(before: string, after: string): string[] {
+  const [old, given] = [before, after].map((text) => new Set(text.split('\n').filter((line) => line.trim() !== '')));
+  return [
+    ...[...(given?.difference(old ?? new Set()) ?? [])].map((line) => `+ ${line.trim()}`),
+    ...[...(old?.difference(given ?? new Set()) ?? [])].map((line) => `- ${line.trim()}`),
+  ];
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { migrationsFolder } from '../database/committedMigrations.ts';
 import { isWithoutTransaction } from '../database/graphileMigrate.ts';
-import { migrationsFolder } from '../database/migrate.ts';
 
 /** What is unsafe in a migration, as squawk says it. */
 export type Finding = { readonly rule: string; readonly line: number; readonly message: string };

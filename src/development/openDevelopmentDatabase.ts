@@ -10,8 +10,6 @@ export type DevelopmentDatabase = {
   /** The authenticator's; unset with a database of one's own unless AUTH_DATABASE_URL is set. */
   authUrl: string | undefined;
   oauthUrl?: string | undefined;
-  /** Whether another process of this machine serves the embedded database. */
-  isServed: boolean;
   close(): Promise<void>;
 };
 
@@ -26,18 +24,18 @@ export async function openDevelopmentDatabase(database: DatabaseConfig, log: Log
   if (database.kind === 'own') {
     const ownerUrl = needed(database.ownerUrl, 'DATABASE_URL');
     const { authUrl, oauthUrl } = database;
-    return { ownerUrl, authUrl, oauthUrl, isServed: false, close: nothing };
+    return { ownerUrl, authUrl, oauthUrl, close: nothing };
   }
   await createDataDirectory(database.dataDir);
   const lock = await lockDataDirectory(database.dataDir);
-  if (!lock) return { ...(await waitForServer(database.dataDir, log)), isServed: true, close: nothing };
+  if (!lock) return { ...(await waitForServer(database.dataDir, log)), close: nothing };
   try {
     const { stop, ...urls } = await startEmbeddedPostgres(database.dataDir, log);
     const close = async () => {
       await stop();
       await lock.release();
     };
-    return { ...urls, isServed: false, close };
+    return { ...urls, close };
   } catch (error) {
     await lock.release();
     throw error;

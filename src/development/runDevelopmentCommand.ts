@@ -3,12 +3,13 @@ import { createLog } from '../log.ts';
 import { commit } from './commit.ts';
 import { reset } from './reset.ts';
 import { status } from './status.ts';
+import { uncommit } from './uncommit.ts';
 import { updateSchema } from './updateSchema.ts';
 
-export type DevelopmentCommand = 'commit' | 'reset' | 'status' | 'schema';
+export type DevelopmentCommand = 'commit' | 'uncommit' | 'reset' | 'status' | 'schema';
 
 /**
- * `npm run db:commit`, `db:reset`, `db:status` and `schema:update`. Says what it did to `print`.
+ * `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update`. Says what it did to `print`.
  *
  * @returns the exit code: 1 when `status` has found a difference
  * @throws {StartupError} when it cannot be done
@@ -27,7 +28,7 @@ export async function runDevelopmentCommand(
       print(line);
     return differences.length > 0 ? 1 : 0;
   }
-  const lines = await { commit, reset, schema: updateSchema }[command](config, args, log);
+  const lines = await { commit, uncommit, reset, schema: updateSchema }[command](config, args, log);
   for (const line of lines) print(line);
   return 0;
 }

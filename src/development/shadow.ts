@@ -1,7 +1,7 @@
-import { migrate, watch } from 'graphile-migrate';
+import { watch } from 'graphile-migrate';
 import { Client } from 'pg';
 import { StartupError } from '../startupError.ts';
-import { databaseName, otherDatabase, readCurrent, withGraphileMigrate } from './migrations.ts';
+import { applyCommitted, databaseName, otherDatabase, readCurrent, withGraphileMigrate } from './migrations.ts';
 
 /** A database beside the developer's own, in which migrations are tried: `<name>_shadow` on the same server. */
 export const shadowUrlOf = (ownerUrl: string) => otherDatabase(ownerUrl, `${databaseName(ownerUrl)}_shadow`);
@@ -15,7 +15,7 @@ export async function withShadow<T>(ownerUrl: string, work: (shadow: Shadow) => 
   const url = shadowUrlOf(ownerUrl);
   await asRoot(ownerUrl, `drop database if exists "${databaseName(url)}"`, `create database "${databaseName(url)}"`);
   try {
-    await withGraphileMigrate({ ownerUrl: url }, (settings) => migrate(settings)).catch((error: unknown) => {
+    await applyCommitted(url).catch((error: unknown) => {
       const reason = Error.isError(error) ? error.message : String(error);
       throw new StartupError(`The committed migrations do not run on an empty database: ${reason}`, { cause: error });
     });

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Client } from 'pg';
 import type { Config } from '../config.ts';
-import { migrationsFolder } from '../database/migrate.ts';
+import { brokenOrder, type CommittedMigration, readCommitted } from '../database/committedMigrations.ts';
 import type { Log } from '../log.ts';
 import { catalogue } from './catalogue.ts';
+import { fitLines } from './fitLines.ts';
 import { goldenFiles } from './goldenFiles.ts';
 import { readCurrent } from './migrations.ts';
 import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
@@ -14,9 +12,16 @@ import { withShadow } from './shadow.ts';
 /**
  * `npm run db:status`: where migrations, database and golden files have drifted apart, and what brings them together again.
  *
- * @returns one entry for each difference; none when everything fits
+ * @returns at most 20 lines, of each kind of difference some; none when everything fits
  */
 export async function status(config: Config, log: Log): Promise<string[]> {
+  return fitLines(await findDifferences(config, log), maxLines);
+}
+
+const maxLines = 20;
+
+/** The lines of each kind of difference. */
+async function findDifferences(config: Config, log: Log): Promise<string[][]> {
   const database = await openDevelopmentDatabase(config.database, log);
   const client = new Client({ connectionString: database.ownerUrl });
   try {
@@ -25,48 +30,29 @@ export async function status(config: Config, log: Log): Promise<string[]> {
     const current = await readCurrent();
     const applied = await readApplied(client);
 
-    const changed = changedFiles(files);
-    const ofDatabase = [...missingMigrations(files, applied.migrations), ...unlikeCurrent(current, applied.current)];
+    const broken = [...changedFiles(files), ...[brokenOrder(files)].filter((problem) => problem !== null)];
+    const unlike = [...missingMigrations(files, applied.migrations), unlikeCurrent(current, applied.current)];
     const uncommitted = isBlank(current)
       ? []
       : ['migrations/current.sql is not committed: npm run db:commit -- "what it does"'];
+    const known = [broken, ...unlike, uncommitted];
     // The rest would only say the same once more.
-    if (changed.length > 0) return [...changed, ...ofDatabase, ...uncommitted];
+    if (broken.length > 0) return known;
 
     const ofContent = await withShadow(database.ownerUrl, async ({ url, applyCurrent }) => {
       const untrue = await untrueGoldenFiles(url);
-      if (ofDatabase.length > 0) return untrue;
+      if (unlike.flat().length > 0) return untrue;
       await applyCurrent();
-      return [...untrue, ...(await foreignObjects(client, url))];
+      return [...untrue, await foreignObjects(client, url)];
     });
-    return [...ofDatabase, ...uncommitted, ...ofContent];
+    return [...known, ...ofContent];
   } finally {
     await client.end();
     await database.close();
   }
 }
 
-type Committed = { name: string; number: string; hash: string; isIntact: boolean };
-
-/** graphile-migrate's own files: a header, an empty line, and what its hash covers together with the hash before. */
-async function readCommitted(): Promise<Committed[]> {
-  const folder = join(migrationsFolder, 'committed');
-  const names = (await readdir(folder)).filter((name) => /^\d+.*\.sql$/.test(name)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(join(folder, name), 'utf8');
-      const header = (key: string) => new RegExp(`^--! ${key}: (\\S+)$`, 'm').exec(text)?.[1] ?? '';
-      const previous = header('Previous').replace(/^-$/, '');
-      const body = text.replace(/^(--! [A-Z].*\n)+/, '').trim();
-      const hash = `sha1:${createHash('sha1')
-        .update(`${`${previous}\n${body}`.trim()}\n`)
-        .digest('hex')}`;
-      return { name, number: `${/^\d+/.exec(name)}.sql`, hash: header('Hash'), isIntact: hash === header('Hash') };
-    }),
-  );
-}
-
-const changedFiles = (files: readonly Committed[]) =>
+const changedFiles = (files: readonly CommittedMigration[]) =>
   files
     .filter(({ isIntact }) => !isIntact)
     .map(({ name }) => `${name} was changed after it was committed: put it back, and write another migration`);
@@ -86,15 +72,16 @@ async function readApplied(client: Client): Promise<Applied> {
   };
 }
 
-function missingMigrations(files: readonly Committed[], applied: ReadonlyMap<string, string>): string[] {
+function missingMigrations(files: readonly CommittedMigration[], applied: ReadonlyMap<string, string>): string[][] {
   const known = new Set(files.map(({ number }) => number));
   return [
-    ...files.flatMap(({ name, number, hash }) => {
-      const ran = applied.get(number);
-      if (ran === undefined) return [`${name} is committed but not in the database: npm run db:migrate`];
-      return ran === hash ? [] : [`${name} is not what the database ran under this number: npm run db:reset`];
-    }),
-    ...[...applied.keys()]
+    files
+      .filter(({ number }) => !applied.has(number))
+      .map(({ name }) => `${name} is committed but not in the database: npm run db:migrate`),
+    files
+      .filter(({ number, hash }) => applied.has(number) && applied.get(number) !== hash)
+      .map(({ name }) => `${name} is not what the database ran under this number: npm run db:reset`),
+    [...applied.keys()]
       .filter((number) => !known.has(number))
       .map((number) => `The database ran a migration ${number} that is not here: get its branch, or npm run db:reset`),
   ];
@@ -107,10 +94,12 @@ function unlikeCurrent(current: string, applied: string): string[] {
 
 const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';
 
-async function untrueGoldenFiles(url: string): Promise<string[]> {
-  const untrue: string[] = [];
+async function untrueGoldenFiles(url: string): Promise<string[][]> {
+  const untrue: string[][] = [];
   for (const file of await goldenFiles(url)) {
-    if (!(await file.isTrue())) untrue.push(`${file.name} is not what the migrations give: npm run schema:update`);
+    if (await file.isTrue()) continue;
+    const differences = (await file.differences()).map(shorten);
+    untrue.push([`${file.name} is not what the migrations give: npm run schema:update`, ...differences]);
   }
   return untrue;
 }
@@ -121,14 +110,22 @@ async function foreignObjects(client: Client, shadowUrl: string): Promise<string
   await shadow.connect();
   try {
     const [made, found] = await Promise.all([describe(shadow), describe(client)]);
-    return [
+    const lines = [
       ...found.filter((line) => !made.includes(line)).map((line) => `only in the database: ${line}`),
       ...made.filter((line) => !found.includes(line)).map((line) => `not in the database: ${line}`),
-    ].map((line) => `${line} (put it into migrations/current.sql, or npm run db:reset)`);
+    ].map(shorten);
+    const summary =
+      'The database is not what the migrations make: put it into migrations/current.sql, or npm run db:reset';
+    return lines.length > 0 ? [summary, ...lines] : [];
   } finally {
     await shadow.end();
   }
 }
+
+/** A detail, on one line. */
+const shorten = (line: string) => `  ${line.length > maxLength ? `${line.slice(0, maxLength)} …` : line}`;
+
+const maxLength = 160;
 
 async function describe(client: Client): Promise<string[]> {
   const { rows } = await client.query<Record<string, string | null>>(catalogue);

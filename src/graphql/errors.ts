@@ -35,7 +35,7 @@ export const errorCodes = {
   TIMEOUT: { status: 200, meaning: 'The statement took too long.' },
   UNAVAILABLE: {
     status: 503,
-    meaning: 'The database is away or overloaded, or a change collided with another; try again later.',
+    meaning: 'The database is away, overloaded or being migrated, or a change collided with another; try again later.',
   },
   INTERNAL: { status: 200, meaning: 'A defect of the service; the log tells more under extensions.requestId.' },
 } as const;
@@ -47,7 +47,13 @@ export function graphqlError(code: ErrorCode, message: string, extensions: Recor
 }
 
 /** What else is needed to turn an error into an answer. */
-export type ErrorContext = { readonly requestId: RequestId; readonly rules: ConstraintRules; readonly log: Log };
+export type ErrorContext = {
+  readonly requestId: RequestId;
+  readonly rules: ConstraintRules;
+  readonly log: Log;
+  /** Whether a migration has changed the database since the schema was built. */
+  readonly isOutdated?: boolean;
+};
 
 /**
  * The error as the client reads it: one with a code passes, one of PostgreSQL gets its code from its SQLSTATE and constraint,
@@ -61,7 +67,7 @@ export function presentError(error: GraphQLError, context: ErrorContext): GraphQ
 
 type Description = { readonly code: ErrorCode; readonly message: string } & Record<string, unknown>;
 
-function describe(error: GraphQLError, { requestId, rules, log }: ErrorContext): Description {
+function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: ErrorContext): Description {
   const { code } = error.extensions;
   if (typeof code === 'string' && code in errorCodes)
     return { ...error.extensions, code: code as ErrorCode, message: error.message };
@@ -75,6 +81,10 @@ function describe(error: GraphQLError, { requestId, rules, log }: ErrorContext):
     if (original.code === insufficientPrivilege) log.warn({ requestId, error: original }, 'a right is missing');
     const known = ofDatabase(original, rules);
     if (known) return known;
+    if (isOutdated) {
+      log.info({ requestId, error: original }, 'a statement was of the schema before a migration');
+      return { code: 'UNAVAILABLE', message: 'The schema has just changed; try again.' };
+    }
     defects.publish(original);
   }
   if (original instanceof SafeError) return { code: 'BAD_USER_INPUT', message: original.message };

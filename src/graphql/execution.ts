@@ -15,6 +15,7 @@ import type { Most } from './arguments.ts';
 import { createContext } from './context.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { errorCodes, presentError, rootOf } from './errors.ts';
+import { isOutdated } from './isOutdated.ts';
 import { limitExceeded } from './limits.ts';
 import { mayDiffer, ReplicaUnfit, type RequiredLsns, requireReplayed } from './replicaQueries.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
@@ -115,7 +116,8 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const ended = errors?.find(({ originalError }) => originalError instanceof AccessTokenEnded);
     if (ended) throw ended.originalError;
 
-    const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
+    const context = { requestId, rules, log, isOutdated: !!errors && (await isOutdated(errors, pool, graph)) };
+    const presented = errors?.map((error) => presentError(error, context));
     const { planning } = graphContext;
     if (planning) tracePast('plan', planning.startedAt, planning.durationMs);
     const planningMs = planning?.durationMs ?? 0;

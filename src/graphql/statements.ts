@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Pool } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import { isCollision } from '../database/unavailable.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
@@ -61,8 +61,8 @@ export function createStatements({ pool, requirement }: Server, options: Stateme
     try {
       return await runAlone(pool, settings, proven, signal);
     } catch (error) {
-      // A replica's query that collided goes to the primary.
-      if (requirement || !isCollision(error)) throw error;
+      // Nothing was done. A replica's query that collided goes to the primary.
+      if (!isOvertaken(error) && (requirement || !isCollision(error))) throw error;
       return runAlone(pool, { ...settings, lock_timeout: retryLockTimeout }, proven, signal);
     }
   };
@@ -112,6 +112,13 @@ async function runAlone(
     client.release();
   }
 }
+
+/**
+ * SQLSTATE invalid_function_definition, datatype_mismatch: a function returns a row of its table, which a migration has changed after the
+ * statement was planned and before the function had its lock. Planned anew, it fits.
+ */
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof DatabaseError && ['42P13', '42804'].includes(error.code ?? '');
 
 /** PostGraphile names its queries and not its changes; both are the same texts again and again. */
 function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {

@@ -1,6 +1,6 @@
 import { Logger, migrate } from 'graphile-migrate';
+import { migrationsFolder } from '../../src/database/committedMigrations.ts';
 import { runGraphileMigrate } from '../../src/database/graphileMigrate.ts';
-import { lockTimeout, migrationsFolder } from '../../src/database/migrate.ts';
 import { byTcp, createTestDatabase, listenerOf } from '../support/database.ts';
 import { startTcpProxy } from '../system/support/tcpProxy.ts';
 
@@ -14,7 +14,6 @@ test('its connections are closed when it is done: it would end the process when 
   const settings = {
     migrationsFolder,
     logger: new Logger(() => () => undefined),
-    pgSettings: { lock_timeout: lockTimeout },
   };
   const connections = async () => {
     const { rows } = await owner.query<{ datname: string }>(

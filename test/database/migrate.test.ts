@@ -4,6 +4,7 @@ import { migrate, migrationsAreCurrent } from '../../src/database/migrate.ts';
 import { createOwnerPool } from '../../src/database/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startProcess } from '../support/process.ts';
 
 const log = createLog('silent');
 
@@ -111,7 +112,9 @@ describe('migrating', () => {
         expect((await pool.query(`select note from ${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
         await pool.query(`alter schema ${schema} rename to their_${schema}`);
       }
-      await migrate({ ...urls, ownerUrl }, log);
+      const environment = { DATABASE_URL: ownerUrl, AUTH_DATABASE_URL: urls.authUrl, LOG_LEVEL: 'silent' };
+      const command = startProcess(['migrate'], { PATH: process.env.PATH ?? '', ...environment });
+      expect(await command.exited).toEqual({ code: 0, signal: null });
 
       for (const schema of schemas)
         expect((await pool.query(`select note from their_${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
@@ -119,6 +122,31 @@ describe('migrating', () => {
       await asAdministrator(`drop database ${name}`);
     },
   );
+
+  it('refuses a database in which another project has recorded its migrations', async () => {
+    const name = `another_${suffix}`;
+    await asAdministrator(`create database ${name} template template0`);
+    const ownerUrl = inDatabase(database.ownerUrl, name);
+    const pool = createOwnerPool(ownerUrl, log);
+    await pool.query(`
+      create schema app_public;
+      create table app_public.users as select 'theirs' as note;
+      create schema graphile_migrate;
+      create table graphile_migrate.migrations (
+        hash text primary key, previous_hash text, filename text not null, date timestamptz not null default now());
+      insert into graphile_migrate.migrations values ('sha1:theirs', null, '000001.sql')`);
+
+    const environment = { DATABASE_URL: ownerUrl, AUTH_DATABASE_URL: urls.authUrl };
+    const { exited, output } = startProcess(['migrate'], { PATH: process.env.PATH ?? '', ...environment });
+
+    expect([(await exited).code, output]).toEqual([
+      1,
+      { stdout: '', stderr: expect.stringContaining('has run another migration under the number of 000001-roles') },
+    ]);
+    expect((await pool.query('select note from app_public.users')).rows).toEqual([{ note: 'theirs' }]);
+    await pool.end();
+    await asAdministrator(`drop database ${name}`);
+  });
 
   it('refuses an authenticator that passes by row-level security', async () => {
     const mighty = `mighty_${suffix}`;
@@ -142,6 +170,7 @@ describe('migrating', () => {
   });
 });
 
+// Without CREATEROLE: roles.test.ts.
 describe('migrating as an owner who is no superuser', () => {
   const suffix = randomUUID().slice(0, 8);
   const [owner, authenticator, name] = [`owner_${suffix}`, `authenticator_${suffix}`, `own_${suffix}`];

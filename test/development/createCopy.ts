@@ -8,6 +8,8 @@ import { createSourceCopy } from '../support/sourceCopy.ts';
 /** A clone of this repository, in which a test may work as a developer does. */
 export type Copy = {
   root: string;
+  /** Of its embedded database. */
+  dataDir: string;
   /** Writes `migrations/current.sql`. */
   save(sql: string): Promise<void>;
   /** `node src/main.ts …` there, on the embedded database of the copy. */
@@ -33,6 +35,7 @@ export async function createCopy(): Promise<Copy> {
     startProcess(args, { ...common, ...environment }, root);
   return {
     root,
+    dataDir,
     save,
     start,
     async run(args, environment) {

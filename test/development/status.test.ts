@@ -1,4 +1,5 @@
 import { loadConfig } from '../../src/config.ts';
+import { fitLines } from '../../src/development/fitLines.ts';
 import { status } from '../../src/development/status.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -30,18 +31,40 @@ test('what somebody did by hand is found, both ways', async () => {
     create index by_hand_idx on app_public.users (locale);
     comment on column app_public.units.name is 'By hand.'`);
 
-  const found = (await drift()).map((line) => line.replace(/ \(put .*/, ''));
-  expect(found).toEqual([
-    expect.stringMatching(/^only in the database: column app_public\.units\.name text t By hand\./),
-    'only in the database: index CREATE INDEX by_hand_idx ON app_public.users USING btree (locale)',
-    'only in the database: relation app_public.by_hand_idx i f f',
-    expect.stringMatching(/^not in the database: column app_public\.units\.name text t Name\./),
+  expect(await drift()).toEqual([
+    'The database is not what the migrations make: put it into migrations/current.sql, or npm run db:reset',
+    expect.stringMatching(/^ {2}only in the database: column app_public\.units\.name text t By hand\./),
+    '  only in the database: index CREATE INDEX by_hand_idx ON app_public.users USING btree (locale)',
+    '  only in the database: relation app_public.by_hand_idx i f f',
+    expect.stringMatching(/^ {2}not in the database: column app_public\.units\.name text t Name\./),
   ]);
 
   await database.owner.query(`
     drop index app_public.by_hand_idx;
     comment on column app_public.units.name is 'Name.'`);
   expect(await drift()).toEqual([]);
+});
+
+test('however much differs, it is told in 20 lines, and each kind of difference has some of them', async () => {
+  await database.owner.query(`
+    do $$ begin for n in 1..30 loop execute format('create table app_public.by_hand_%s (id int)', n); end loop; end $$`);
+
+  const lines = await drift();
+
+  await database.owner.query(`
+    do $$ begin for n in 1..30 loop execute format('drop table app_public.by_hand_%s', n); end loop; end $$`);
+  expect(lines).toHaveLength(20);
+  expect(lines[0]).toContain('The database is not what the migrations make');
+  expect(lines.at(-1)).toBe('  … and 42 more');
+  for (const line of lines) expect(line.length).toBeLessThan(170);
+});
+
+test('a short list leaves its share to a long one', () => {
+  const long = Array.from({ length: 30 }, (_, n) => `line ${n}`);
+
+  expect(fitLines([long, ['a', 'b'], []], 20)).toEqual([...long.slice(0, 17), '  … and 13 more', 'a', 'b']);
+  expect(fitLines([long, long], 20)).toEqual([...Array(2)].flatMap(() => [...long.slice(0, 9), '  … and 21 more']));
+  expect(fitLines([long.slice(0, 20)], 20)).toEqual(long.slice(0, 20));
 });
 
 test.each([

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { migrate } from '../../src/database/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { nameLogins } from '../support/logins.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -44,6 +45,29 @@ describe('readiness', () => {
 
     await asAdministrator(`alter database ${name} allow_connections true`);
     await until(async () => (await readiness(service))[0] === 200);
+  });
+});
+
+describe('a server whose role may not connect to the database', () => {
+  it('says what to do, and serves as soon as it is done', async () => {
+    const database = await createTestDatabase();
+    const logins = nameLogins(database);
+    await migrate(logins, createLog('silent'));
+    const service = await startTestService(logins, { OAUTH_DATABASE_URL: logins.oauthUrl });
+    const name = new URL(logins.ownerUrl).pathname.slice(1);
+    await asAdministrator(`revoke connect on database ${name} from ${logins.names.authenticator}`);
+    await asAdministrator(
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${logins.names.authenticator}'`,
+    );
+
+    const reason = expect.stringMatching(/refuses AUTH_DATABASE_URL's role; `npm run db:migrate` creates it/);
+    expect(await readiness(service)).toEqual([503, { status: 'unavailable', reason }]);
+
+    await migrate(logins, createLog('silent'));
+    await until(async () => (await readiness(service))[0] === 200);
+    await service.stop();
+    await database.drop();
+    await logins.drop();
   });
 });
 

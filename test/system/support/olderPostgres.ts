@@ -12,18 +12,25 @@ export const olderBinaries = '/usr/lib/postgresql/15/bin';
 
 export type OlderPostgres = { readonly port: number; stop(): Promise<void> };
 
-/** Runs the cluster `postgres` in the data directory by PostgreSQL 15, and makes it first unless it is there; its superuser is `postgres`. */
-export async function startOlderPostgres(dataDir: string, password: string): Promise<OlderPostgres> {
-  await access(join(olderBinaries, 'initdb')).catch((cause: unknown) => {
-    throw new Error(`There is no ${olderBinaries}. On Debian 12: apt-get install postgresql-15`, { cause });
+/**
+ * Runs the cluster `postgres` in the data directory by PostgreSQL 15, or by other binaries, and makes it first unless it is there; its
+ * superuser is `postgres`.
+ */
+export async function startOlderPostgres(
+  dataDir: string,
+  password: string,
+  binaries = olderBinaries,
+): Promise<OlderPostgres> {
+  await access(join(binaries, 'initdb')).catch((cause: unknown) => {
+    throw new Error(`There is no ${binaries}. On Debian 12: apt-get install postgresql-15`, { cause });
   });
-  const place = await placePostgres(dataDir, createLog('error'));
+  const place = { ...(await placePostgres(dataDir, createLog('error'))), binaries };
   await run('install', ['--directory', '--mode=700', place.cluster]);
   if ((await readdir(place.cluster)).length === 0) await createCluster(place, password);
   if (place.user) await run('chown', ['--recursive', `${place.user.uid}:${place.user.gid}`, place.cluster]);
 
   const port = await freePort();
-  const closed = opened(`PostgreSQL 15 on ${port}`);
+  const closed = opened(`PostgreSQL on ${port}`);
   const control = (...args: string[]) => runAs(place, 'pg_ctl', [`--pgdata=${place.cluster}`, '--wait', ...args]);
   const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''`;
   await control('start', `--log=${join(place.cluster, 'log')}`, `--options=${settings}`);
@@ -46,5 +53,5 @@ async function createCluster(place: PostgresPlace, password: string): Promise<vo
 
 const run = promisify(execFile);
 
-const runAs = ({ user }: PostgresPlace, program: string, args: string[]) =>
-  run(join(olderBinaries, program), args, { ...user, cwd: '/', env: { LC_ALL: 'C' } });
+const runAs = ({ binaries, user }: PostgresPlace, program: string, args: string[]) =>
+  run(join(binaries, program), args, { ...user, cwd: '/', env: { LC_ALL: 'C' } });

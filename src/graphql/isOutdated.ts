@@ -1,0 +1,29 @@
+import { DatabaseError, type Pool } from 'pg';
+import type { GraphQLError } from 'postgraphile/graphql';
+import { readMigrations } from '../database/watchMigrations.ts';
+import { rootOf } from './errors.ts';
+import type { Graph } from './schema.ts';
+
+/**
+ * Optimistic concurrency with migrations: whether PostgreSQL refused a statement that was right when the graph was built, since a migration
+ * has changed what it names. The next graph is being built then. Asked only after an error that may have this cause.
+ */
+export async function isOutdated(errors: readonly GraphQLError[], pool: Pool, { migrations }: Graph): Promise<boolean> {
+  if (!errors.some(mayBeOfMigration)) return false;
+  return readMigrations(pool).then(
+    (found) => found !== migrations,
+    // Of an outage tells the watch on the database.
+    () => false,
+  );
+}
+
+function mayBeOfMigration(error: GraphQLError): boolean {
+  const root = rootOf(error);
+  return root instanceof DatabaseError && codes.test(root.code ?? '');
+}
+
+/**
+ * SQLSTATE: what is named is missing or of another type (class 42), a prepared statement would give other columns (0A000), a schema is
+ * missing (3F000), a function was dropped while it was looked up (XX000).
+ */
+const codes = /^(42(?!501)...|0A000|3F000|XX000)$/;

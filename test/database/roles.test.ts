@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import { migrate } from '../../src/database/migrate.ts';
+import { groupRoles } from '../../src/database/roles.ts';
+import { createLog } from '../../src/log.ts';
+import { asAdministrator } from '../support/database.ts';
+import { withLogin } from '../support/logins.ts';
+
+// The roles without a login are there, since the template of every database has made them. With PostgreSQL 15 to 17, and where there are
+// none: test/system/owners.system.ts.
+
+const inherited = 'graph_admin, graph_helper';
+const requests = 'graph_app, graph_user, graph_basic, graph_oauth';
+
+let names: { owner: string; authenticator: string; other: string; database: string };
+let urls: { ownerUrl: string; authUrl: string };
+let logs: Record<string, unknown>[];
+const log = createLog('warn', { write: (line) => logs.push(JSON.parse(line)) });
+
+beforeEach(async () => {
+  const suffix = randomUUID().slice(0, 8);
+  names = {
+    owner: `owner_${suffix}`,
+    authenticator: `login_${suffix}`,
+    other: `other_${suffix}`,
+    database: `own_${suffix}`,
+  };
+  urls = { ownerUrl: urlOf(names.owner), authUrl: urlOf(names.authenticator) };
+  logs = [];
+  await asAdministrator(`create role ${names.owner} login password 'secret'`);
+  await asAdministrator(`create database ${names.database} owner ${names.owner} template template0`);
+});
+afterEach(async () => {
+  await asAdministrator(`drop database ${names.database}`);
+  for (const name of [names.authenticator, names.other, names.owner])
+    await asAdministrator(`drop role if exists ${name}`);
+});
+
+test('every role that migrations make is made before them, and in the list of docs/operating.md', async () => {
+  const guide = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const listed = [...guide.matchAll(/^create role (graph_\w+) nologin;$/gm)].map(([, name]) => name);
+  const made = await withLogin(adminUrl(), async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select rolname::text as name from pg_roles where rolname ~ '^graph_' and not rolcanlogin`,
+    );
+    return rows.map(({ name }) => name);
+  });
+
+  expect(listed.sort()).toEqual(made.sort());
+  expect(groupRoles.toSorted()).toEqual(made);
+});
+
+describe('an owner without CREATEROLE', () => {
+  test('is told the SQL that is missing, and nothing is changed; with it the database is migrated, and again', async () => {
+    const message = await migrate(urls, log).catch((error: Error) => error.message);
+
+    expect(String(message).split('\n')).toEqual([
+      `DATABASE_URL's role ${names.owner} may not do all that is needed; nothing was changed. As an administrator of the database, run`,
+      `  create role "${names.authenticator}" with login noinherit password '…' /* the one in AUTH_DATABASE_URL */;`,
+      `  grant ${inherited} to "${names.owner}" with inherit true, set true;`,
+      `  grant ${requests} to "${names.owner}" with inherit false, set true;`,
+      `  grant ${requests} to "${names.authenticator}" with inherit false, set true;`,
+      'and then this again. docs/operating.md has the list of roles.',
+    ]);
+    expect(await schemas()).toEqual([]);
+
+    await administer(String(message));
+    await migrate(urls, log);
+    await migrate(urls, log);
+
+    expect(await schemas()).toContain('app_public');
+    await withLogin(urls.authUrl, (client) => client.query('set role graph_oauth'));
+    expect(
+      await withLogin(urls.ownerUrl, async (client) => (await client.query('select * from audit.findings')).rows),
+    ).toEqual([]);
+  });
+
+  test.each<[string, () => string[], () => string]>([
+    [
+      'a login with another password',
+      () => [`alter role ${names.authenticator} password 'another'`],
+      () => `alter role "${names.authenticator}" with login noinherit password '…' /* the one in AUTH_DATABASE_URL */`,
+    ],
+    [
+      'a role that may not log in',
+      () => [`alter role ${names.authenticator} nologin`],
+      () => `alter role "${names.authenticator}" with login noinherit password '…' /* the one in AUTH_DATABASE_URL */`,
+    ],
+    [
+      'a login that inherits what it may become',
+      () => [`grant graph_user to ${names.authenticator} with inherit true`],
+      () => `grant graph_user to "${names.authenticator}" with inherit false, set true`,
+    ],
+    [
+      'a login that may not become a role of requests',
+      () => [`revoke graph_basic from ${names.authenticator}`],
+      () => `grant graph_basic to "${names.authenticator}" with inherit false, set true`,
+    ],
+    [
+      'an owner whom policies do not know',
+      () => [`grant graph_admin to ${names.owner} with inherit false`],
+      () => `grant graph_admin to "${names.owner}" with inherit true, set true`,
+    ],
+    [
+      'a database in which it may make no schema',
+      () => [`alter database ${names.database} owner to postgres`],
+      () => `grant create on database ${names.database} to ${names.owner}`,
+    ],
+    [
+      'a database to which the login may not connect',
+      () => [
+        `alter database ${names.database} owner to postgres`,
+        `grant create, connect on database ${names.database} to ${names.owner}`,
+        `revoke connect on database ${names.database} from public`,
+      ],
+      () => `grant connect on database ${names.database} to ${names.authenticator}`,
+    ],
+  ])('is told what is wrong with %s', async (_, spoil, remedy) => {
+    await makeRoles();
+    for (const statement of spoil()) await asAdministrator(statement);
+
+    const message = await migrate(urls, log).catch((error: Error) => error.message);
+
+    expect(String(message).split('\n').slice(1, -1)).toEqual([`  ${remedy()};`]);
+    expect(await schemas()).toEqual([]);
+    await administer(String(message));
+    await migrate(urls, log);
+    expect(await schemas()).toContain('app_public');
+  });
+});
+
+test('an authenticator that passes by row-level security is refused before anything is changed', async () => {
+  await makeRoles();
+  await asAdministrator(`alter role ${names.authenticator} bypassrls`);
+
+  await expect(migrate(urls, log)).rejects.toThrow('may pass by row-level security');
+  expect(await schemas()).toEqual([]);
+
+  await asAdministrator(`alter role ${names.authenticator} nobypassrls`);
+  await migrate(urls, log);
+});
+
+describe('CONNECT', () => {
+  test('is of the owner, the logins of servers and auditors; the log names the logins that lose it, once', async () => {
+    await makeRoles();
+    await asAdministrator(`create role ${names.other} login password 'secret'`);
+    await expect(canConnect(names.other)).resolves.toBe(true);
+
+    await migrate(urls, log);
+
+    await expect(canConnect(names.other)).resolves.toBe(false);
+    await expect(canConnect(names.authenticator)).resolves.toBe(true);
+    await expect(canConnect(names.owner)).resolves.toBe(true);
+    const line = logs.find(({ msg }) => String(msg).includes('PUBLIC has lost CONNECT'));
+    expect(line?.roles).toContain(names.other);
+    expect(line?.roles).not.toContain(names.authenticator);
+    expect(line?.roles).not.toContain(names.owner);
+
+    logs = [];
+    await migrate(urls, log);
+    expect(logs).toEqual([]);
+
+    await asAdministrator(`grant graph_auditor to ${names.other}`);
+    await expect(canConnect(names.other)).resolves.toBe(true);
+  });
+
+  test('stays with the login of servers that this run does not know', async () => {
+    await makeRoles();
+    await migrate(urls, log);
+    await asAdministrator(`create role ${names.other} login noinherit password 'secret'`);
+    await asAdministrator(`grant connect on database ${names.database} to public`);
+    await asAdministrator(`grant ${requests} to ${names.other}`);
+    await migrate({ ...urls, authUrl: urlOf(names.other) }, log);
+
+    await expect(canConnect(names.authenticator)).resolves.toBe(true);
+    await expect(canConnect(names.other)).resolves.toBe(true);
+    expect(await publicMayConnect()).toBe(false);
+  });
+
+  test('stays with PUBLIC where another role owns the database, and the log has the SQL for that one', async () => {
+    await makeRoles();
+    await asAdministrator(`alter database ${names.database} owner to postgres`);
+    await asAdministrator(`grant create on database ${names.database} to ${names.owner}`);
+
+    await migrate(urls, log);
+
+    expect(await publicMayConnect()).toBe(true);
+    const remedy = String(logs.find(({ remedy }) => remedy)?.remedy);
+    for (const statement of remedy.split('; ')) await asAdministrator(statement);
+    expect(await publicMayConnect()).toBe(false);
+    for (const name of [names.owner, names.authenticator]) await expect(canConnect(name)).resolves.toBe(true);
+    logs = [];
+    await migrate(urls, log);
+    expect(logs).toEqual([]);
+  });
+});
+
+/** Whatever an administrator makes for an owner who may make none. */
+async function makeRoles(): Promise<void> {
+  await asAdministrator(`create role ${names.authenticator} login noinherit password 'secret'`);
+  await asAdministrator(`grant ${requests} to ${names.authenticator}`);
+  await asAdministrator(`grant ${inherited}, ${requests} to ${names.owner}`);
+}
+
+/** Runs the SQL of a refusal. */
+async function administer(message: string): Promise<void> {
+  for (const statement of message.split('\n').slice(1, -1)) await asAdministrator(statement.replace("'…'", "'secret'"));
+}
+
+function urlOf(username: string): string {
+  return Object.assign(new URL(process.env.TEST_OWNER_URL ?? ''), {
+    username,
+    password: 'secret',
+    pathname: `/${names.database}`,
+  }).href;
+}
+
+async function schemas(): Promise<string[]> {
+  return withLogin(adminUrl(), async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select nspname::text as name from pg_namespace where nspname !~ '^(pg_|information_schema|public)'`,
+    );
+    return rows.map(({ name }) => name);
+  });
+}
+
+async function publicMayConnect(): Promise<boolean> {
+  return withLogin(adminUrl(), async (client) => {
+    const { rows } = await client.query<{ may: boolean }>(
+      `select exists (select from aclexplode(coalesce(datacl, acldefault('d', datdba))) where grantee = 0 and privilege_type = 'CONNECT') as may
+       from pg_database where datname = current_database()`,
+    );
+    return rows[0]?.may ?? false;
+  });
+}
+
+const adminUrl = () =>
+  Object.assign(new URL(process.env.TEST_OWNER_URL ?? ''), { pathname: `/${names.database}` }).href;
+
+async function canConnect(name: string): Promise<boolean> {
+  const client = new Client({ connectionString: urlOf(name) });
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ code: '42501' });
+    return false;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,55 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { calculateHash } from 'graphile-migrate/dist/hash.js';
+import type * as migrate from '../../src/database/migrate.ts';
+import type * as development from '../../src/development/runDevelopmentCommand.ts';
+import { createSourceCopy } from './sourceCopy.ts';
+
+/** A copy of the sources whose migrations a test may add to. */
+export type MigrationsCopy = {
+  readonly root: string;
+  /** As `npm run db:migrate` does, of the copy. */
+  readonly migrate: typeof migrate.migrate;
+  readonly runDevelopmentCommand: typeof development.runDevelopmentCommand;
+  /** Commits a migration as on a branch of its own, after the one that is named or the last. @returns its file's name */
+  commit(message: string, sql: string, after?: string): Promise<string>;
+  /** The names in `migrations/committed`. */
+  committed(): Promise<string[]>;
+  read(path: string): Promise<string>;
+  write(path: string, text: string): Promise<void>;
+  removeFile(path: string): Promise<void>;
+  remove(): Promise<void>;
+};
+
+export async function createMigrationsCopy(): Promise<MigrationsCopy> {
+  const golden = ['test/graphql/schema.graphql', 'test/database/policies.txt', 'test/database/privileges.txt'];
+  const root = await createSourceCopy(['src', 'plugins', 'migrations', 'package.json', ...golden]);
+  const folder = join(root, 'migrations/committed');
+  const load = (path: string) => import(pathToFileURL(join(root, path)).href);
+  const write = (path: string, text: string) => writeFile(join(root, path), text);
+  const committed = async () => (await readdir(folder)).sort();
+  await write('migrations/current.sql', '-- Enter migration here\n');
+
+  const commit = async (message: string, sql: string, after?: string) => {
+    const before = after ?? (await committed()).at(-1) ?? '';
+    const text = await readFile(join(folder, before), 'utf8');
+    const previous = /^--! Hash: (\S+)$/m.exec(text)?.[1] ?? '';
+    const number = String(Number.parseInt(before, 10) + 1).padStart(6, '0');
+    const name = `${number}-${message.replaceAll(' ', '-')}.sql`;
+    const header = `--! Previous: ${previous}\n--! Hash: ${calculateHash(sql, previous)}\n--! Message: ${message}\n\n`;
+    await writeFile(join(folder, name), `${header}${sql.trim()}\n`);
+    return name;
+  };
+  return {
+    root,
+    migrate: (await load('src/database/migrate.ts')).migrate,
+    runDevelopmentCommand: (await load('src/development/runDevelopmentCommand.ts')).runDevelopmentCommand,
+    commit,
+    committed,
+    read: (path) => readFile(join(root, path), 'utf8'),
+    write,
+    removeFile: (path) => rm(join(root, path)),
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+}

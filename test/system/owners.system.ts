@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises';
+import { migrate } from '../../src/database/migrate.ts';
+import { createLog } from '../../src/log.ts';
+import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { withLogin } from '../support/logins.ts';
+import { startTestService } from '../support/service.ts';
+import { type OlderPostgres, startOlderPostgres } from './support/olderPostgres.ts';
+import { binariesOf, majors } from './support/postgresMajors.ts';
+import { query } from './support/query.ts';
+
+// Who owns the database, and what that one may do: PostgreSQL 16 has changed who may grant roles.
+
+const log = createLog('error');
+
+describe.each(majors)('on PostgreSQL %i', (major) => {
+  let dataDir: string;
+  let postgres: OlderPostgres;
+  let urls: { ownerUrl: string; authUrl: string };
+  const administer = async (...statements: string[]) => {
+    for (const statement of statements) await query(urlOf('postgres', 'postgres'), statement);
+  };
+  const urlOf = (user: string, database = 'graph') =>
+    `postgres://${user}:of-the-test@127.0.0.1:${postgres.port}/${database}`;
+
+  beforeEach(async () => {
+    dataDir = await createTestDataDirectory();
+    postgres = await startOlderPostgres(dataDir, 'of-the-test', await binariesOf(major, dataDir));
+    urls = { ownerUrl: urlOf('graph_owner'), authUrl: urlOf('graph_authenticator') };
+    await administer("create role graph_owner login password 'of-the-test'", 'create database graph owner graph_owner');
+  }, 120_000);
+  afterEach(async () => {
+    await postgres.stop();
+    await removeTestDataDirectory(dataDir);
+  });
+
+  test('an owner without CREATEROLE goes on with the roles of the guide', async () => {
+    const [{ version } = { version: '' }] = await query<{ version: string }>(
+      urls.ownerUrl,
+      `select current_setting('server_version') as version`,
+    );
+    expect(version).toMatch(new RegExp(`^${major}\\.`));
+    await administer(...(await rolesOfGuide()));
+
+    await migrate(urls, log);
+    await migrate(urls, log);
+
+    await expectToServe(urls);
+  }, 60_000);
+
+  test('an owner without CREATEROLE is told what is missing, and goes on with that', async () => {
+    const message = await migrate(urls, log).catch((error: Error) => error.message);
+
+    const statements = String(message).split('\n').slice(1, -1);
+    expect(statements.filter((statement) => statement.includes('create role'))).toHaveLength(8);
+    expect(await query(urls.ownerUrl, `select from pg_roles where rolname = 'graph_app'`)).toEqual([]);
+    expect(
+      await query(urls.ownerUrl, `select from pg_namespace where nspname in ('app_public', 'graphile_migrate')`),
+    ).toEqual([]);
+    await administer(...statements.map((statement) => statement.replace("'…'", "'of-the-test'")));
+    await migrate(urls, log);
+    await expectToServe(urls);
+  }, 60_000);
+
+  test('an owner with CREATEROLE needs nothing else', async () => {
+    await administer('alter role graph_owner createrole');
+
+    await migrate(urls, log);
+    await migrate({ ...urls, oauthUrl: urlOf('graph_oauth_authenticator') }, log);
+
+    await expectToServe({ ...urls, oauthUrl: urlOf('graph_oauth_authenticator') });
+  }, 60_000);
+
+  test('a second owner in the cluster needs memberships in the roles that the first has made, since PostgreSQL 16', async () => {
+    await administer('alter role graph_owner createrole');
+    await migrate(urls, log);
+    await administer(
+      "create role second_owner login createrole password 'of-the-test'",
+      'create database second owner second_owner',
+    );
+    const second = { ownerUrl: urlOf('second_owner', 'second'), authUrl: urlOf('second_authenticator', 'second') };
+
+    if (major >= 16) {
+      const message = await migrate(second, log).catch((error: Error) => error.message);
+      const statements = String(message).split('\n').slice(1, -1);
+      expect(statements).toHaveLength(4);
+      expect(statements[1]).toContain('grant graph_admin, graph_helper to "second_owner"');
+      await administer(...statements.map((statement) => statement.replace("'…'", "'of-the-test'")));
+    }
+    await migrate(second, log);
+
+    expect(await query(second.ownerUrl, 'select from app_public.users')).toEqual([]);
+    await withLogin(second.authUrl, (client) => client.query('set role graph_app; select from app_public.users'));
+  }, 60_000);
+
+  test('a login that inherits what it may become is refused, and accepted when it does not', async () => {
+    await administer(...(await rolesOfGuide()));
+    await administer(
+      major >= 16
+        ? 'grant graph_user to graph_authenticator with inherit true'
+        : 'alter role graph_authenticator inherit',
+    );
+
+    const message = await migrate(urls, log).catch((error: Error) => error.message);
+
+    const statements = String(message).split('\n').slice(1, -1);
+    expect(statements).toHaveLength(1);
+    expect(await query(urls.ownerUrl, `select from pg_namespace where nspname = 'app_public'`)).toEqual([]);
+    await administer(...statements.map((statement) => statement.replace("'…'", "'of-the-test'")));
+    await migrate(urls, log);
+    await expectToServe(urls);
+  }, 60_000);
+
+  test('who does not own the database may migrate it, too', async () => {
+    await administer(...(await rolesOfGuide()), 'alter database graph owner to postgres');
+    await expect(migrate(urls, log)).rejects.toThrow('grant create on database graph to graph_owner;');
+
+    await administer('grant create on database graph to graph_owner');
+    await migrate(urls, log);
+    await query(urlOf('postgres'), 'grant connect on database graph to graph_owner, graph_authenticator');
+    await query(urlOf('postgres'), 'revoke connect on database graph from public');
+    await migrate(urls, log);
+
+    await expectToServe(urls);
+  }, 60_000);
+});
+
+/** The statements for an administrator that docs/operating.md shows. */
+async function rolesOfGuide(): Promise<string[]> {
+  const guide = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const section = guide.split(/^##+ /m).find((text) => text.startsWith('Roles\n'));
+  const statements = /^```sql\n([\s\S]*?)^```$/m.exec(section ?? '')?.[1]?.replaceAll('…', 'of-the-test') ?? '';
+  return statements.split(/;\s*/).filter(Boolean);
+}
+
+async function expectToServe(urls: { ownerUrl: string; authUrl: string; oauthUrl?: string }): Promise<void> {
+  expect(await query(urls.ownerUrl, 'select * from audit.findings')).toEqual([]);
+  await withLogin(urls.authUrl, async (client) => {
+    await expect(client.query('select from app_public.users')).rejects.toMatchObject({ code: '42501' });
+    await client.query('set role graph_app');
+    await client.query('select from app_public.users');
+  });
+  const service = await startTestService(urls, urls.oauthUrl ? { OAUTH_DATABASE_URL: urls.oauthUrl } : {});
+  expect(await (await fetch(`${service.url}/readyz`)).text()).not.toContain('reason');
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  await service.stop();
+}
