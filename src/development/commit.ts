@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { readCommitted, requireOrder } from '../database/committedMigrations.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
-import { describeBuildError, describeFindings, isOfDatabase, newFindings, readFindings } from './findings.ts';
+import { describeBuildError, describeFindings, isOfCluster, newFindings, readFindings } from './findings.ts';
 import { readSchema } from './goldenFiles.ts';
 import { lintMigration } from './lintMigration.ts';
 import { currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
@@ -52,7 +52,7 @@ async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
   return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
     const before = await readFindings(url);
     await applyCurrent();
-    const found = newFindings(before, await readFindings(url)).filter((finding) => !isOfDatabase(finding));
+    const found = newFindings(before, await readFindings(url)).filter((finding) => !isOfCluster(finding, text));
     const lines = await describeFindings(found, text);
     if (found.some(({ level }) => level === 'error')) {
       const hint =

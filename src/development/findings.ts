@@ -28,9 +28,11 @@ export async function readFindings(ownerUrl: string): Promise<Finding[]> {
   }
 }
 
-/** Of the roles of the cluster and the rights to the database, which are `db:migrate`'s and not a migration's. */
-export const isOfDatabase = ({ name }: Finding) =>
-  name.startsWith('authenticator_') || name === 'connect_for_everybody';
+/** Of the roles of the cluster and the rights to the database, which are `db:migrate`'s, unless the migration says something of a role. */
+export const isOfCluster = ({ name }: Finding, text: string) =>
+  name.startsWith('authenticator_') ||
+  name === 'connect_for_everybody' ||
+  (name === 'bypass_set_role' && !/\b(grant|role|user|group)\b/i.test(text));
 
 /** Those that were not there before. */
 export function newFindings(before: readonly Finding[], after: readonly Finding[]): Finding[] {

@@ -72,7 +72,11 @@ describe('an owner without CREATEROLE', () => {
     expect(await schemas()).toContain('app_public');
     await withLogin(urls.authUrl, (client) => client.query('set role graph_oauth'));
     expect(
-      await withLogin(urls.ownerUrl, async (client) => (await client.query('select * from audit.findings')).rows),
+      await withLogin(urls.ownerUrl, async (client) => {
+        // Other databases of the cluster have authenticators, too.
+        const ofThis = `select * from audit.findings where name <> 'authenticator_not_named' or object = $1`;
+        return (await client.query(ofThis, [names.authenticator])).rows;
+      }),
     ).toEqual([]);
   });
 

@@ -8,8 +8,8 @@ import { nameLogins, type TestLogins } from '../support/logins.ts';
 import { createMigrationsCopy, type MigrationsCopy } from '../support/migrationsCopy.ts';
 import { startProcess } from '../support/process.ts';
 
-const doors = 'drop table if exists app_public.doors;\ncreate table app_public.doors (id int primary key);\n';
-const gates = 'drop table if exists app_public.gates;\ncreate table app_public.gates (id int primary key);\n';
+const doors = 'drop type if exists app_hidden.door;\ncreate type app_hidden.door as (name text);\n';
+const gates = 'drop type if exists app_hidden.gate;\ncreate type app_hidden.gate as (name text);\n';
 
 let copy: MigrationsCopy;
 let database: TestDatabase;
@@ -152,13 +152,13 @@ describe('when two branches have given the same number', () => {
     await expect(migrate()).rejects.toThrow(
       `has run another migration under the number of ${theirs}; nothing was changed`,
     );
-    expect((await database.owner.query(`select to_regclass('app_public.gates') as gates`)).rows).toEqual([
+    expect((await database.owner.query(`select to_regclass('app_hidden.gate') as gates`)).rows).toEqual([
       { gates: null },
     ]);
 
     await database.owner.query(`delete from graphile_migrate.migrations where filename = '${ours.slice(0, 6)}.sql'`);
     await migrate();
-    expect((await database.owner.query(`select to_regclass('app_public.gates') as gates`)).rows).not.toEqual([
+    expect((await database.owner.query(`select to_regclass('app_hidden.gate') as gates`)).rows).not.toEqual([
       { gates: null },
     ]);
   });
