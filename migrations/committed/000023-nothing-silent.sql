@@ -1,5 +1,5 @@
 --! Previous: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
---! Hash: sha1:6586fb4a6405445ad6fdafca7b407e5fe55f0ed7
+--! Hash: sha1:89f3f0969557b309c73d8b0e8fde7186d95e9ec1
 --! Message: nothing silent
 
 -- Nothing silent: what the graph ignores of a migration, what a policy leaves open between organizations, and which roles may
@@ -11,7 +11,7 @@ create or replace view audit.smart_tags with (security_invoker = true) as
   from (
     values
       -- This service's own, in plugins.
-      ('argument', '{constraint,foreign key,index}'::text[]),
+      ('argument', '{constraint,foreign key,index,column}'::text[]),
       ('filter', '{column}'),
       ('mutation', '{function}'),
       ('oneOf', '{type}'),
@@ -314,6 +314,15 @@ create or replace view audit.graph_lints with (security_invoker = true) as
       and e.enumlabel !~ '^(?:[<>!]=|<>|!?~~|!~|[^\w\s])$'
     group by t.oid, regexp_replace(e.enumlabel, '[^A-Za-z0-9_]', '_', 'g')
     having count(*) > 1
+    union all
+    select 'key_without_id', 'warning', tables.name, format('has %I in its key, of the type %s, of which no id can be made', a.attname, format_type(a.atttypid, null)),
+      'alter table … add primary key (…) of texts, numbers, times, UUIDs or enums'
+    from tables
+    join pg_index i on i.indrelid = tables.oid and i.indisprimary
+    join pg_attribute a on a.attrelid = tables.oid and a.attnum = any (i.indkey::int2[])
+    join pg_type d on d.oid = a.atttypid
+    join pg_type t on t.oid = coalesce(nullif(d.typbasetype, 0), d.oid)
+    where t.typcategory not in ('N', 'S', 'B', 'D', 'E', 'I') and t.oid not in ('uuid'::regtype, 'macaddr'::regtype, 'macaddr8'::regtype)
     union all
     select 'no_comment', 'warning', tables.name, 'has no description', 'comment on … is ''…'', which clients read'
     from tables

@@ -254,6 +254,15 @@ test.each<Case>([
     ...[onFunction('@mutation\\n@param'), onFunction('@mutation\\n@param name')],
   ],
   [
+    'a key of which no id can be made',
+    ...['key_without_id', 'app_public.shifts', /has length in its key, of the type interval/],
+    ...['interval', 'time'].map(
+      (type) => `
+        create table app_public.shifts (organization_id uuid, length ${type}, primary key (organization_id, length));
+        comment on table app_public.shifts is 'A shift.'`,
+    ),
+  ],
+  [
     'a table without a comment',
     ...['no_comment', 'app_public.doors', /no description/],
     ...['comment on table app_public.doors is null', onTable('@behavior -list')],

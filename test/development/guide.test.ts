@@ -56,8 +56,8 @@ test('following the guide, each step is in GraphQL as the guide shows it', async
   }
 
   expect(answered).toEqual(shown);
-  expect(steps).toHaveLength(6);
-  expect(shown).toHaveLength(7);
+  expect(steps).toHaveLength(7);
+  expect(shown).toHaveLength(9);
   // The tests below begin with the first mutation alone.
   await runTwice(currentFile(steps));
   for (const query of mutationsOf(shown.length)) await ask(graph, tenant.app, query, { depot: depot.id });
