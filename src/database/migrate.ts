@@ -9,11 +9,12 @@ import { StartupError } from '../startupError.ts';
 import { createAuthenticators } from './authenticator.ts';
 import type { DatabaseUrls } from './embedded.ts';
 import { runGraphileMigrate } from './graphileMigrate.ts';
+import { preparePartitions } from './partitions.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
- * Applies the committed migrations that the database lacks, each in its own transaction, then brings the authenticators
- * up to date. Running servers hear of it. Running it again changes nothing, and of several at once one works and the others
+ * Applies the committed migrations that the database lacks, each in its own transaction, then brings the partitions of the history and the
+ * authenticators up to date. Running servers hear of it. Running it again changes nothing, and of several at once one works and the others
  * wait.
  *
  * @throws {StartupError} when the database refuses the connection, a migration fails, or a schema has the name of one of ours and no
@@ -31,6 +32,7 @@ export async function migrate({ ownerUrl, ...logins }: DatabaseUrls, log: Log): 
     await awaitMigrations(owner);
     await refuseForeignSchemas(owner);
     await applyMigrations(owner, ownerUrl, log);
+    await preparePartitions(owner, lockTimeout, log);
     await createAuthenticators(owner, logins);
     await announceMigrations(owner);
   } finally {

@@ -75,6 +75,73 @@ describe('audit.who_can', () => {
     ]);
   });
 
+  it.each([
+    ['as it is', 'select 1'],
+    ['open to the organization', 'using (organization_id = (select app_hidden.current_organization_id()))'],
+    ['open to one person', `using ((select app_hidden.current_user_id()) = '${company.konrad}')`],
+    ['open to all but one person', `using ((select app_hidden.current_user_id()) <> '${company.grace}')`],
+    [
+      'open by the way of another person',
+      `using (exists (select from app_public.users u where u.id = (select app_hidden.current_user_id()) and u.full_name like '%ra%'))`,
+    ],
+    ['refusing some', `using (app_hidden.refuse_ada())`],
+  ])('is what each person of the organization finds by asking, under a policy that is %s', async (_what, policy) => {
+    const prepare = [
+      `create function app_hidden.refuse_ada() returns boolean language plpgsql stable as $$ begin
+         if app_hidden.current_user_id() = '${company.ada}' then raise insufficient_privilege; end if; return true; end $$`,
+      'grant execute on function app_hidden.refuse_ada() to graph_user',
+      policy.startsWith('using') ? `alter policy select_graph_user on app_public.units ${policy}` : policy,
+    ];
+    const found = await ask(...prepare, `${whoCan('app_public.units', company.room)} where principal like 'me:%'`);
+    const asking = await ask(
+      ...prepare,
+      `select p.principal from audit.principals p, audit.explain_access(p.principal, 'app_public.units', '${company.room}') e
+       where p.role = 'graph_user' and p.organization_id = '${company.acme}' and e.command = 'select' and e.policy is null and e.allowed`,
+    );
+
+    const own = new Set([company.ada, company.grace, company.konrad].map((user) => `me:${user}`));
+    expect(
+      found
+        .map(({ principal }) => String(principal))
+        .filter((principal) => own.has(principal))
+        .sort(),
+    ).toEqual(asking.map(({ principal }) => principal).sort());
+  });
+
+  it('asks nobody of another organization, unless a stranger sees the row, too', async () => {
+    const open = [
+      `alter policy select_graph_app on app_public.units using (true)`,
+      `select principal from audit.who_can('app_public.units', '${company.room}') where principal like 'app:%' order by 1`,
+    ];
+
+    expect(await ask(...open)).toEqual([{ principal: 'app:acme-backend' }, { principal: 'app:rival-backend' }]);
+    expect(await ask(open[1] ?? '')).toEqual([{ principal: 'app:acme-backend' }]);
+  });
+
+  it('tries to change and to delete as those alone who see the row', async () => {
+    const rows = await ask(
+      `create policy update_graph_user on app_public.users for update to graph_user using (true) with check (true)`,
+      `grant update (full_name) on app_public.users to graph_user`,
+      `grant execute on function app_hidden.is_text(text), app_hidden.trimmed(text) to graph_user`,
+      `select command, principal from audit.who_can('app_public.users', '${company.ada}') where principal like 'me:%'`,
+    );
+
+    expect(rows).toEqual([
+      { command: 'select', principal: `me:${company.ada}` },
+      { command: 'update', principal: `me:${company.ada}` },
+    ]);
+  });
+
+  it('leaves nothing behind, and the caller who it was', async () => {
+    const rows = await ask(
+      whoCan('app_public.units', company.room),
+      `select current_setting('role') as role, coalesce(current_setting('graph.user_id', true), '') as user,
+         (select count(*)::int from app_public.users) as users`,
+    );
+
+    expect(rows).toEqual([{ role: 'none', user: '', users: 4 }]);
+  });
+
   it('leaves out whose tokens are refused', async () => {
     const rows = await ask(
       `insert into oauth.credentials (organization_id, user_id, disabled_at) values ('${company.acme}', '${company.ada}', now())`,

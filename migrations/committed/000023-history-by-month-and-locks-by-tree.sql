@@ -1,0 +1,535 @@
+--! Previous: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
+--! Hash: sha1:22f71499cc7e823f338a07a9b0e0ebd68647fae7
+--! Message: history by month and locks by tree
+
+-- What grows and what moves: a lock of the tree for each organization, ancestors that no mover has a right over, a history in
+-- months, and a question about a row that prepares its statement once for each role.
+
+drop function if exists audit.seeing(regclass, jsonb, text);
+drop function if exists oauth.purge_changes(int);
+drop function if exists audit.create_partitions();
+drop function if exists audit.create_partition(timestamptz);
+drop view if exists audit.partitions;
+drop function if exists audit.guard_partition(regclass);
+drop trigger if exists units_100_lock_tree on app_public.units;
+drop function if exists app_hidden.lock_units(boolean);
+drop policy if exists update_graph_helper on app_public.units;
+drop policy if exists select_graph_helper on app_public.units;
+drop policy if exists delete_graph_helper on app_hidden.unit_ancestors;
+drop policy if exists insert_graph_helper on app_hidden.unit_ancestors;
+drop policy if exists select_graph_helper on app_hidden.unit_ancestors;
+
+-- Two levels of locks, as a table and its rows have them. A statement with claims writes units of their organization alone: it shares
+-- the lock of all trees and takes that of its own. One without claims may write units of any organization, and takes the lock of all.
+-- Everybody takes the lock of all first.
+
+create function app_hidden.lock_units(shared boolean default false) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    organization_id uuid = app_hidden.current_organization_id();
+    of_all bigint = hashtextextended('app_public.units', 0);
+    of_one bigint = hashtextextended(organization_id::text, of_all);
+  begin
+    if organization_id is null then
+      perform pg_advisory_xact_lock(of_all);
+      return;
+    end if;
+    perform pg_advisory_xact_lock_shared(of_all);
+    if shared then
+      perform pg_advisory_xact_lock_shared(of_one);
+    else
+      perform pg_advisory_xact_lock(of_one);
+    end if;
+  end
+  $$;
+comment on function app_hidden.lock_units(boolean) is
+  'Locks the tree of the claims'' organization until the transaction ends, without claims the trees of all. A function that writes units calls it '
+  'first, before any row is locked, so that no two wait for each other.';
+grant execute on function app_hidden.lock_units(boolean) to graph_app, graph_admin;
+
+-- A move looks at the tree of its organization, and a deletion locks many rows of it: both wait for each other and for inserts; inserts do
+-- not wait for inserts. For statements by themselves, whose first lock this is.
+create or replace function app_hidden.units_lock_tree() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    if tg_op <> 'DELETE' and current_setting('transaction_isolation') <> 'read committed' then
+      raise exception 'Units are added and moved in read committed transactions only'
+        using errcode = 'feature_not_supported', hint = 'A statement must see what was committed before it got its turn.';
+    end if;
+    perform app_hidden.lock_units(tg_op = 'INSERT');
+    return null;
+  end
+  $$;
+create trigger units_100_lock_tree before insert or delete or update of parent_id on app_public.units
+  for each statement execute function app_hidden.units_lock_tree();
+
+-- Places a unit with the rights of its writer: below a parent that the writer does not see there is nothing to be written. The lock keeps the
+-- parent's ancestors as they are, and the foreign key the parent itself.
+create or replace function app_hidden.units_place() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    parent_ancestor_ids uuid[] = '{}';
+  begin
+    if new.organization_id <> app_hidden.current_organization_id() then
+      raise exception 'A statement with claims writes units of its own organization only'
+        using errcode = 'insufficient_privilege', hint = 'The lock of its tree is the only one that was taken.';
+    end if;
+    if new.parent_id is not null then
+      select ancestor_ids into parent_ancestor_ids
+      from app_public.units
+      where organization_id = new.organization_id and id = new.parent_id;
+      if new.id = new.parent_id or new.id = any (parent_ancestor_ids) then
+        raise exception 'A unit cannot be below itself'
+          using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
+      elsif not found then
+        raise exception 'The parent of a unit does not exist'
+          using errcode = 'foreign_key_violation', constraint = 'units_parent_id_fkey', schema = 'app_public', table = 'units';
+      end if;
+    end if;
+    new.ancestor_ids := parent_ancestor_ids || new.id;
+    return new;
+  end
+  $$;
+
+-- Who is below whom authorizes, so that only these two triggers write it: who may write a unit needs no right over it.
+
+create or replace function app_hidden.units_insert_ancestors() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    -- Runs as graph_helper because nobody may write ancestors by hand.
+    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+    select organization_id, unnest(ancestor_ids), id from inserted;
+    return null;
+  end
+  $$;
+
+create or replace function app_hidden.units_move_subtrees() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    organization_ids uuid[];
+    moved_ids uuid[];
+  begin
+    -- Runs as graph_helper because nobody may write ancestors by hand.
+    select array_agg(a.organization_id), array_agg(a.id) into organization_ids, moved_ids
+    from after a join before b using (organization_id, id)
+    where a.parent_id is distinct from b.parent_id;
+    if moved_ids is null then
+      return null;
+    end if;
+
+    -- units_place saw each row alone; several rows of one statement can still close a circle.
+    if exists (
+      with recursive above as (
+        select u.organization_id, u.id, u.parent_id
+        from unnest(organization_ids, moved_ids) as moved (organization_id, id)
+        join app_public.units u using (organization_id, id)
+        union all
+        select u.organization_id, u.id, u.parent_id
+        from app_public.units u
+        join above on u.organization_id = above.organization_id and u.id = above.parent_id
+      ) cycle id set is_cycle using path
+      select from above where is_cycle
+    ) then
+      raise exception 'A unit cannot be below itself'
+        using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
+    end if;
+
+    with recursive affected as (
+      select u.organization_id, u.id, u.parent_id
+      from unnest(organization_ids, moved_ids) as moved (organization_id, id)
+      join app_public.units u using (organization_id, id)
+      union
+      select u.organization_id, u.id, u.parent_id
+      from app_public.units u
+      join affected on u.organization_id = affected.organization_id and u.parent_id = affected.id
+    ),
+    placed as (
+      select a.organization_id, a.id, coalesce(p.ancestor_ids, '{}') || a.id as ancestor_ids
+      from affected a
+      left join app_public.units p on p.organization_id = a.organization_id and p.id = a.parent_id
+      where not exists (select from affected b where b.organization_id = a.organization_id and b.id = a.parent_id)
+      union all
+      select a.organization_id, a.id, placed.ancestor_ids || a.id
+      from affected a
+      join placed on placed.organization_id = a.organization_id and placed.id = a.parent_id
+    )
+    update app_public.units u set ancestor_ids = placed.ancestor_ids
+    from placed
+    where u.organization_id = placed.organization_id and u.id = placed.id and u.ancestor_ids <> placed.ancestor_ids;
+
+    delete from app_hidden.unit_ancestors a
+    using app_public.units u
+    where a.organization_id = u.organization_id and a.unit_id = u.id
+      and u.organization_id = any (organization_ids) and u.ancestor_ids && moved_ids;
+    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+    select organization_id, unnest(ancestor_ids), id
+    from app_public.units
+    where organization_id = any (organization_ids) and ancestor_ids && moved_ids;
+    return null;
+  end
+  $$;
+
+grant create on schema app_hidden to graph_helper;
+alter function app_hidden.units_insert_ancestors() owner to graph_helper;
+alter function app_hidden.units_move_subtrees() owner to graph_helper;
+revoke create on schema app_hidden from graph_helper;
+
+create policy select_graph_helper on app_public.units for select to graph_helper using (true);
+comment on policy select_graph_helper on app_public.units is 'The trigger that moves subtrees reads the tree.';
+create policy update_graph_helper on app_public.units for update to graph_helper using (true) with check (true);
+comment on policy update_graph_helper on app_public.units is 'The trigger that moves subtrees writes ancestors; it may write no other column.';
+grant select (organization_id, id, parent_id, ancestor_ids), update (ancestor_ids) on app_public.units to graph_helper;
+-- PostgreSQL asks all checks of a row that is updated.
+grant execute on function app_hidden.is_text(text), app_hidden.trimmed(text) to graph_helper;
+
+create policy select_graph_helper on app_hidden.unit_ancestors for select to graph_helper using (true);
+comment on policy select_graph_helper on app_hidden.unit_ancestors is 'The trigger that moves subtrees finds the pairs that no longer hold.';
+create policy insert_graph_helper on app_hidden.unit_ancestors for insert to graph_helper with check (true);
+comment on policy insert_graph_helper on app_hidden.unit_ancestors is 'The triggers of app_public.units add the pairs of new and moved units.';
+create policy delete_graph_helper on app_hidden.unit_ancestors for delete to graph_helper using (true);
+comment on policy delete_graph_helper on app_hidden.unit_ancestors is 'The trigger that moves subtrees deletes the pairs that no longer hold.';
+grant select, insert, delete on app_hidden.unit_ancestors to graph_helper;
+
+drop policy if exists all_graph_admin on app_hidden.unit_ancestors;
+drop policy if exists select_graph_admin on app_hidden.unit_ancestors;
+create policy select_graph_admin on app_hidden.unit_ancestors for select to graph_admin using (true);
+comment on policy select_graph_admin on app_hidden.unit_ancestors is 'Administration reads who is below whom; it writes units, and the triggers the rest.';
+revoke insert, update, delete on app_hidden.unit_ancestors from graph_admin;
+
+-- The history in months. To drop a partition takes a moment however much is in it, where deleting its rows took as long as writing them.
+-- Nobody has a right over a partition but its owner; everybody reads and writes audit.changes, and is bound by its policies.
+
+create function audit.guard_partition(partition regclass) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    execute format('alter table %s enable row level security, force row level security', partition);
+    execute format('drop policy if exists select_graph_admin on %s', partition);
+    execute format('create policy select_graph_admin on %s for select to graph_admin using (true)', partition);
+    execute format('comment on policy select_graph_admin on %s is %L', partition, 'A backup by the owner reads each partition; all others read audit.changes.');
+  end
+  $$;
+comment on function audit.guard_partition(regclass) is 'Lets the owner read a partition of the history by its name, and everybody else nothing.';
+
+-- What was recorded before there were partitions becomes the first of them, as it is: its rows are read once, to see that none is of a later
+-- month, and not written. Whoever writes the history waits for that. Its indexes are built later, by `npm run db:migrate`, concurrently.
+
+do $$
+declare
+  recorded record;
+  newest timestamptz;
+  last_id bigint;
+  until timestamptz;
+begin
+  if (select relkind from pg_class where oid = 'audit.changes'::regclass) = 'p' then
+    return;
+  end if;
+
+  -- Before the lock: nobody waits for this.
+  select max(occurred_at) into newest from audit.changes;
+  lock table audit.changes in access exclusive mode;
+  select last_value into last_id from audit.changes_id_seq where is_called;
+  until = (date_trunc('month', greatest(newest, clock_timestamp()) at time zone 'UTC') + interval '1 month') at time zone 'UTC';
+
+  alter table audit.changes rename to changes_before;
+  alter table audit.changes_before rename constraint changes_pkey to changes_before_pkey;
+  alter index audit.changes_occurred_at_idx rename to changes_before_occurred_at_brin_idx;
+  for recorded in select polname from pg_policy where polrelid = 'audit.changes_before'::regclass loop
+    execute format('drop policy %I on audit.changes_before', recorded.polname);
+  end loop;
+  revoke all on audit.changes_before from graph_auditor, graph_admin, graph_helper;
+  alter table audit.changes_before alter column id drop identity;
+
+  create table audit.changes (like audit.changes_before including comments including constraints including defaults)
+    partition by range (occurred_at);
+  alter table audit.changes alter column id add generated always as identity;
+  perform setval('audit.changes_id_seq', last_id) where last_id is not null;
+
+  if last_id is null then
+    drop table audit.changes_before;
+  else
+    perform audit.guard_partition('audit.changes_before');
+    create policy delete_graph_admin on audit.changes_before for delete to graph_admin
+      using (occurred_at <= statement_timestamp() - (select audit.retention()));
+    comment on policy delete_graph_admin on audit.changes_before is 'oauth.purge_changes deletes what is older than audit.retention.';
+    execute format('alter table audit.changes attach partition audit.changes_before for values from (minvalue) to (%L)', until);
+  end if;
+end
+$$;
+
+comment on table audit.changes is 'Every insert, update and delete of a tenant''s rows, in a partition for each month. Append-only.';
+-- Absent on purpose: a primary key, which would have to include the time. Each partition has its own, for the history of a row or person in
+-- order: `where subject_id = … order by id`. The sequence makes ids unique among partitions.
+
+alter table audit.changes enable row level security, force row level security;
+drop policy if exists select_graph_admin on audit.changes;
+create policy select_graph_admin on audit.changes for select to graph_admin using (true);
+comment on policy select_graph_admin on audit.changes is 'Administration reads the history, and cannot rewrite it.';
+drop policy if exists select_graph_auditor on audit.changes;
+create policy select_graph_auditor on audit.changes for select to graph_auditor using (true);
+comment on policy select_graph_auditor on audit.changes is 'An auditor reads the history of every organization.';
+drop policy if exists select_graph_helper on audit.changes;
+create policy select_graph_helper on audit.changes for select to graph_helper using (true);
+comment on policy select_graph_helper on audit.changes is 'audit.erase_person finds what it erases.';
+drop policy if exists insert_graph_helper on audit.changes;
+create policy insert_graph_helper on audit.changes for insert to graph_helper with check (true);
+comment on policy insert_graph_helper on audit.changes is 'The triggers of the recorded tables add to the history.';
+drop policy if exists update_graph_helper on audit.changes;
+create policy update_graph_helper on audit.changes for update to graph_helper
+  using (true) with check (before is null and after is null);
+comment on policy update_graph_helper on audit.changes is 'audit.erase_person takes values away; it can write none.';
+grant select on audit.changes to graph_auditor, graph_admin;
+grant select (organization_id, subject_id, before, after), update (before, after) on audit.changes to graph_helper;
+grant insert (organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
+  on audit.changes to graph_helper;
+-- Absent on purpose: any right to delete. What is old goes with its partition.
+revoke execute on function audit.retention() from graph_helper;
+
+-- `on only`: these build nothing. Partitions that are made from here on get them; `npm run db:migrate` builds what older ones lack.
+
+-- The newest first, and what happened when.
+-- squawk-ignore require-concurrent-index-creation
+create index if not exists changes_occurred_at_idx on only audit.changes (occurred_at, id);
+-- What happened in an organization.
+-- squawk-ignore require-concurrent-index-creation
+create index if not exists changes_organization_id_idx on only audit.changes (organization_id, occurred_at);
+-- What a person did, and what an application did. Whoever comes with psql is neither.
+-- squawk-ignore require-concurrent-index-creation
+create index if not exists changes_user_id_idx on only audit.changes (user_id, occurred_at) where user_id is not null;
+-- squawk-ignore require-concurrent-index-creation
+create index if not exists changes_application_id_idx on only audit.changes (application_id, occurred_at) where application_id is not null;
+
+-- A write never fails for want of a month. What comes here is moved as soon as its month is made.
+create table if not exists audit.changes_default partition of audit.changes
+  (constraint changes_default_pkey primary key (subject_id, organization_id, id)) default;
+select audit.guard_partition('audit.changes_default');
+
+create view audit.partitions with (security_invoker = true) as
+  select
+    c.oid::regclass as partition,
+    (regexp_match(bound, 'FROM \(''([^'']+)''\)'))[1]::timestamptz as since,
+    (regexp_match(bound, 'TO \(''([^'']+)''\)'))[1]::timestamptz as until
+  from pg_inherits i
+  join pg_class c on c.oid = i.inhrelid
+  cross join lateral pg_get_expr(c.relpartbound, c.oid) as bound
+  where i.inhparent = 'audit.changes'::regclass;
+comment on view audit.partitions is 'The partitions of the history and the times that each is for; the default partition has neither bound.';
+grant select on audit.partitions to graph_auditor, graph_admin;
+
+create function audit.create_partition(month timestamptz) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    until timestamptz = (month at time zone 'UTC' + interval '1 month') at time zone 'UTC';
+    name text = 'changes_' || to_char(month at time zone 'UTC', 'YYYY_MM');
+  begin
+    -- PostgreSQL attaches no partition while the default one has rows of it. Nobody adds any until the transaction ends.
+    lock table audit.changes_default in access exclusive mode;
+    execute format(
+      'create table audit.%I (like audit.changes including constraints, constraint %I primary key (subject_id, organization_id, id))',
+      name, name || '_pkey');
+    if exists (select from audit.changes_default where occurred_at >= month and occurred_at < until) then
+      -- No policy lets anybody delete; the owner switches them off for this statement.
+      alter table audit.changes_default no force row level security;
+      execute format(
+        'with moved as (delete from audit.changes_default where occurred_at >= $1 and occurred_at < $2 returning *)
+         insert into audit.%I select * from moved', name) using month, until;
+      alter table audit.changes_default force row level security;
+    end if;
+    perform audit.guard_partition(format('audit.%I', name));
+    -- Unlike `create table … partition of`, this lets writers of other partitions go on.
+    execute format('alter table audit.changes attach partition audit.%I for values from (%L) to (%L)', name, month, until);
+  end
+  $$;
+comment on function audit.create_partition(timestamptz) is
+  'Makes the partition of the month that begins then, in UTC, and moves what the default partition has of it. For the owner.';
+
+create function audit.create_partitions() returns int
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    missing timestamptz[];
+    next timestamptz;
+  begin
+    -- Of two at once one waits, and finds nothing left to do.
+    perform pg_advisory_xact_lock(hashtextextended('audit.create_partitions', 0));
+    missing = array(
+      select wanted.month
+      from (
+        select month at time zone 'UTC' as month
+        from date_trunc('month', statement_timestamp() at time zone 'UTC') as this,
+          generate_series(this, this + interval '3 months', interval '1 month') as month
+        union
+        select date_trunc('month', occurred_at, 'UTC') from audit.changes_default
+      ) as wanted
+      where not exists (select from audit.partitions p where coalesce(p.since, '-infinity') <= wanted.month and wanted.month < p.until)
+      order by wanted.month);
+    foreach next in array missing loop
+      perform audit.create_partition(next);
+    end loop;
+    return cardinality(missing);
+  end
+  $$;
+comment on function audit.create_partitions() is
+  'Makes the partitions that are missing of this month and the next three, and of what came to the default partition, and says how many. For the owner.';
+
+create function oauth.purge_changes(batch int) returns table (changes int, months int, new_months int)
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms'
+  as $$
+  declare
+    expired regclass;
+  begin
+    -- Runs as the owner of the history, since only that may make or drop a partition. Who uses one makes this give up, and waits no longer
+    -- than it does. One kind of change for each transaction, so that no two locks are held together.
+    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge_changes', 0)) then
+      return;
+    end if;
+    changes = 0;
+    months = 0;
+    new_months = audit.create_partitions();
+    if new_months = 0 then
+      select p.partition into expired
+      from audit.partitions p
+      where p.until <= statement_timestamp() - audit.retention()
+      order by p.until
+      limit 1;
+      if expired is not null then
+        execute format('drop table %s', expired);
+        months = 1;
+      -- The one of many months, from before there were partitions; a policy says which rows.
+      elsif to_regclass('audit.changes_before') is not null then
+        delete from audit.changes_before
+        where ctid = any (array(
+          select old.ctid from audit.changes_before old
+          where old.occurred_at <= statement_timestamp() - audit.retention()
+          order by old.occurred_at
+          limit purge_changes.batch));
+        get diagnostics changes = row_count;
+      end if;
+    end if;
+    return next;
+  end
+  $$;
+comment on function oauth.purge_changes(int) is
+  'Makes the partitions of the coming months; or drops the oldest one, if all of it is older than audit.retention; or deletes at most so many changes from before there '
+  'were partitions; and says how many. No row when another session is at it; lock_not_available when the history is in use.';
+grant execute on function oauth.purge_changes(int) to graph_oauth, graph_admin;
+
+select audit.create_partitions();
+
+-- Who can see or change this row: one statement for each role, prepared once and run under the claims of each principal of the row's
+-- organization, without a subtransaction for each. What an update or a delete finds its row by has to be seen, too: the few who see it try these.
+
+create function audit.seeing(relation regclass, value jsonb, role text) returns setof audit.principals
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  as $$
+  declare
+    stranger audit.principals;
+    -- A table of all organizations is asked for by everybody.
+    organization_id text = coalesce(value ->> 'organization_id', case relation when 'app_hidden.organizations'::regclass then value ->> 'id' end);
+    asked text = format('select p from audit.principals p where p.role = %L and not p.disabled', role);
+    found text[];
+  begin
+    select null, null, p.role, p.scope, gen_random_uuid(), gen_random_uuid(), case when p.user_id is not null then gen_random_uuid() end, false
+      into stranger
+      from audit.principals p where p.role = seeing.role limit 1;
+    if stranger.role is null then
+      return;
+    end if;
+    -- A stranger sees a row only by a policy that does not ask for the organization: then everybody of every one is asked.
+    if organization_id is not null and audit.attempt(stranger, relation, value, 'select') <> 'allowed' then
+      asked = format('%s and p.organization_id = %L', asked, organization_id);
+    end if;
+    begin
+      execute format('do %L', format($do$
+        declare
+          principal audit.principals;
+          found text[] = '{}';
+          asked audit.principals[] = array(%s);
+        begin
+          if asked <> '{}' then
+            perform audit.become(asked[1]);
+          end if;
+          foreach principal in array asked loop
+            perform set_config('graph.organization_id', principal.organization_id::text, true);
+            perform set_config('graph.application_id', coalesce(principal.application_id::text, ''), true);
+            perform set_config('graph.user_id', coalesce(principal.user_id::text, ''), true);
+            if exists (select from %s where %s) then
+              found = found || principal.principal;
+            end if;
+          end loop;
+          perform set_config('audit.found', found::text, true);
+        end
+      $do$, asked, relation, audit.condition_of(relation, value)));
+      found = current_setting('audit.found', true);
+      raise exception using errcode = 'AUDIT';
+    exception
+      when sqlstate 'AUDIT' then
+        return query select p.* from audit.principals p where p.role = seeing.role and p.principal = any (found);
+      when insufficient_privilege then
+        -- A policy may refuse some by an error, which ends the statement for all of them: each by itself.
+        return query execute format('select (p).* from (%s) as asked (p) where audit.attempt(p, $1, $2, ''select'') = ''allowed''', asked)
+          using relation, value;
+    end;
+  end
+  $$;
+comment on function audit.seeing(regclass, jsonb, text) is
+  'The principals of a role that see a row, each tried: those of the row''s organization, or of all when even a stranger to all of them sees it.';
+
+create or replace function audit.who_can(relation regclass, key text)
+  returns table (command text, principal text, name text, columns text[], policies text[], rules text[], through text)
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  as $$
+  declare
+    value jsonb = audit.find_row(relation, key);
+    granted audit.matrix;
+    candidate audit.principals;
+    candidates audit.principals[] = '{}';
+    passed audit.policies[];
+  begin
+    for granted in
+      select m.* from audit.matrix m
+      where m.relation = who_can.relation and m.granted and m.policies <> '{}' and m.command <> 'insert'
+      order by array_position(array['select', 'update', 'delete'], m.command), m.role
+    loop
+      if granted.command = 'select' then
+        candidates = candidates || array(select p from audit.seeing(relation, value, granted.role) as p);
+      end if;
+      for candidate in
+        select p.* from unnest(candidates) as p where p.role = granted.role order by p.name, p.principal
+      loop
+        continue when granted.command <> 'select' and audit.attempt(candidate, relation, value, granted.command) <> 'allowed';
+        passed = array(
+          select p from audit.policies p
+          where p.relation = who_can.relation and p.policy = any (granted.policies)
+            and audit.holds(candidate, p.relation, value, p.using_expression)
+          order by p.policy);
+        command = granted.command;
+        principal = candidate.principal;
+        name = candidate.name;
+        columns = granted.columns;
+        policies = array(select p.policy::text from unnest(passed) as p);
+        rules = array(select p.rule from unnest(passed) as p);
+        through = audit.reason_of(candidate, relation, value);
+        return next;
+      end loop;
+    end loop;
+  end
+  $$;
+comment on function audit.who_can(regclass, text) is
+  'Every principal of the row''s organization that can select, update or delete it, each tried: by which grant (columns; {} is all), which policies, and through which access. '
+  'Takes about two seconds for a hundred thousand people.';
+grant execute on function audit.seeing(regclass, jsonb, text) to graph_admin;
+
+delete from audit.accepted where kind = 'definer' and object = 'oauth.purge_changes(integer)';
+insert into audit.accepted (kind, object, who, reason) values
+  ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and nobody may write ancestors by hand.'),
+  ('definer', 'app_hidden.units_move_subtrees()', 'nobody', 'A trigger of app_public.units calls it, and nobody may write ancestors by hand.'),
+  ('definer', 'oauth.purge_changes(integer)', 'graph_admin, graph_oauth', 'Makes and drops partitions of the history, which only its owner may; those alone of which all is older than audit.retention.'),
+  ('no_primary_key', 'audit.changes', '', 'Each of its partitions has one. Its own would have to include the time.')
+on conflict on constraint accepted_pkey do update set reason = excluded.reason;
