@@ -1,11 +1,13 @@
 --! Previous: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
---! Hash: sha1:22f71499cc7e823f338a07a9b0e0ebd68647fae7
+--! Hash: sha1:2f533b246dcbe0a8f1cca5e3b6c642a97a402f32
 --! Message: history by month and locks by tree
 
 -- What grows and what moves: a lock of the tree for each organization, ancestors that no mover has a right over, a history in
 -- months, and a question about a row that prepares its statement once for each role.
 
 drop function if exists audit.seeing(regclass, jsonb, text);
+drop function if exists audit.trying(text, regclass, jsonb);
+drop function if exists audit.condition_for(regclass, text, int);
 drop function if exists oauth.purge_changes(int);
 drop function if exists audit.create_partitions();
 drop function if exists audit.create_partition(timestamptz);
@@ -422,45 +424,76 @@ grant execute on function oauth.purge_changes(int) to graph_oauth, graph_admin;
 
 select audit.create_partitions();
 
--- Who can see or change this row: one statement for each role, prepared once and run under the claims of each principal of the row's
--- organization, without a subtransaction for each. What an update or a delete finds its row by has to be seen, too: the few who see it try these.
+-- Who can see or change this row: the policies are asked once for each role, with the claims of all principals of the row's organization at
+-- once. That says who may see it; who does is found by trying, as ever. What an update or a delete finds its row by has to be seen, too.
 
-create function audit.seeing(relation regclass, value jsonb, role text) returns setof audit.principals
+create function audit.condition_for(relation regclass, role text, depth int default 0) returns text
+  language plpgsql stable set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    condition text = (
+      select string_agg(format('(%s)', p.using_expression), ' or ')
+      from audit.matrix m
+      join audit.policies p on p.relation = m.relation and p.policy = any (m.policies)
+      where m.relation = condition_for.relation and m.role = condition_for.role and m.command = 'select' and m.granted and p.permissive);
+    called text[];
+    body text;
+    source record;
+    inner_condition text;
+  begin
+    -- A claim is a function of a setting, and what was granted to a person is a function of claims: both give way to what they return.
+    condition = regexp_replace(condition, '\( SELECT (\w+\.\w+\(\)) AS \w+\)', '\1', 'g');
+    for depth_of_calls in 1 .. 20 loop
+      called = regexp_match(condition, '\m(\w+)\.(\w+)\(\)');
+      exit when called is null;
+      select format('(%s)::%s', nullif(substring(p.prosrc from '(?i)^\s*begin\s+return\s+([^;]*);\s*end;?\s*$'), ''), format_type(p.prorettype, null)) into body
+      from pg_proc p
+      where p.pronamespace = to_regnamespace(called[1]) and p.proname = called[2] and p.pronargs = 0 and not p.prosecdef;
+      condition = replace(condition, format('%s.%s()', called[1], called[2]), body);
+    end loop;
+    condition = regexp_replace(condition, 'current_setting\(''graph\.(organization_id|application_id|user_id)'', true\)', 'coalesce(asked.\1::text, '''')', 'g');
+
+    -- Another table shows what its own policies let through.
+    for source in
+      select distinct named[1] as name, split_part(named[1], '.', 2) as alias
+      from regexp_matches(condition, '\m(?:from|join)\s+(\w+\.\w+)', 'gi') as named
+    loop
+      inner_condition = case when depth < 3 then audit.condition_for(source.name::regclass, role, depth + 1) end;
+      condition = regexp_replace(
+        condition, format('\m(from|join)\s+%s(?=\s*(?:\)|$|where\M|join\M|left\M|on\M))', source.name), format('\1 %s %s', source.name, source.alias), 'gi');
+      condition = regexp_replace(
+        condition, format('\m(from|join)\s+%s\M', source.name), format('\1 (select * from %s where %s)', source.name, inner_condition), 'gi');
+    end loop;
+    -- What is left may depend on the row and on who is asked, and on nothing else.
+    return case when condition !~ '\m\w+\.\w+\(|current_setting|current_user|session_user' then condition end;
+  end
+  $$;
+comment on function audit.condition_for(regclass, text, int) is
+  'The select policies of a role as one condition on a row and on `asked`, a row of audit.principals, instead of claims; null when they call what is not understood.';
+
+create function audit.trying(asked text, relation regclass, value jsonb) returns setof audit.principals
   language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
   as $$
   declare
-    stranger audit.principals;
-    -- A table of all organizations is asked for by everybody.
-    organization_id text = coalesce(value ->> 'organization_id', case relation when 'app_hidden.organizations'::regclass then value ->> 'id' end);
-    asked text = format('select p from audit.principals p where p.role = %L and not p.disabled', role);
     found text[];
   begin
-    select null, null, p.role, p.scope, gen_random_uuid(), gen_random_uuid(), case when p.user_id is not null then gen_random_uuid() end, false
-      into stranger
-      from audit.principals p where p.role = seeing.role limit 1;
-    if stranger.role is null then
-      return;
-    end if;
-    -- A stranger sees a row only by a policy that does not ask for the organization: then everybody of every one is asked.
-    if organization_id is not null and audit.attempt(stranger, relation, value, 'select') <> 'allowed' then
-      asked = format('%s and p.organization_id = %L', asked, organization_id);
-    end if;
+    -- Prepared once and run under the claims of each, without a subtransaction for each.
     begin
       execute format('do %L', format($do$
         declare
-          principal audit.principals;
+          next audit.principals;
           found text[] = '{}';
-          asked audit.principals[] = array(%s);
+          asked audit.principals[] = array(select p from (%s) as p);
         begin
           if asked <> '{}' then
             perform audit.become(asked[1]);
           end if;
-          foreach principal in array asked loop
-            perform set_config('graph.organization_id', principal.organization_id::text, true);
-            perform set_config('graph.application_id', coalesce(principal.application_id::text, ''), true);
-            perform set_config('graph.user_id', coalesce(principal.user_id::text, ''), true);
+          foreach next in array asked loop
+            perform set_config('graph.organization_id', next.organization_id::text, true);
+            perform set_config('graph.application_id', coalesce(next.application_id::text, ''), true);
+            perform set_config('graph.user_id', coalesce(next.user_id::text, ''), true);
             if exists (select from %s where %s) then
-              found = found || principal.principal;
+              found = found || next.principal;
             end if;
           end loop;
           perform set_config('audit.found', found::text, true);
@@ -470,16 +503,59 @@ create function audit.seeing(relation regclass, value jsonb, role text) returns 
       raise exception using errcode = 'AUDIT';
     exception
       when sqlstate 'AUDIT' then
-        return query select p.* from audit.principals p where p.role = seeing.role and p.principal = any (found);
+        return query execute format('select p.* from (%s) as p where p.principal = any ($1)', asked) using found;
       when insufficient_privilege then
         -- A policy may refuse some by an error, which ends the statement for all of them: each by itself.
-        return query execute format('select (p).* from (%s) as asked (p) where audit.attempt(p, $1, $2, ''select'') = ''allowed''', asked)
+        return query execute format('select p.* from (%s) as p where audit.attempt(p::audit.principals, $1, $2, %L) = %L', asked, 'select', 'allowed')
           using relation, value;
     end;
   end
   $$;
+comment on function audit.trying(text, regclass, jsonb) is 'Which principals of a query, all of one role, see a row, each tried.';
+
+create function audit.seeing(relation regclass, value jsonb, role text) returns setof audit.principals
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  as $$
+  declare
+    -- A row of no organization is asked for by everybody.
+    organization_id text = coalesce(value ->> 'organization_id', case relation when 'app_hidden.organizations'::regclass then value ->> 'id' end);
+    asked text = format('select * from audit.principals where role = %L and not disabled', role);
+    stranger audit.principals;
+    candidates text[];
+  begin
+    select null, null, p.role, p.scope, gen_random_uuid(), gen_random_uuid(), case when p.user_id is not null then gen_random_uuid() end, false
+      into stranger
+      from audit.principals p where p.role = seeing.role limit 1;
+    if stranger.role is null then
+      return;
+    end if;
+    -- A stranger sees a row only by a policy that does not ask for the organization: then everybody of every one is tried.
+    if organization_id is null or audit.attempt(stranger, relation, value, 'select') = 'allowed' then
+      return query select * from audit.trying(asked, relation, value);
+      return;
+    end if;
+    asked = format('%s and organization_id = %L', asked, organization_id);
+
+    begin
+      execute format('select array(select principal from (%s) as asked where exists (select from jsonb_populate_record(null::%s, $1) as %I where %s))',
+          asked, relation, (select relname from pg_class where oid = relation), audit.condition_for(relation, role))
+        into candidates using value;
+    exception
+      -- What was made of the policies is no statement: all of the organization are tried.
+      when others then candidates = null;
+    end;
+    -- A hundred others are tried, too, since the candidates are only as right as what was made of the policies.
+    if candidates is null
+      or exists (select from audit.trying(format('%s and principal <> all (%L) limit 100', asked, candidates), relation, value))
+    then
+      return query select * from audit.trying(asked, relation, value);
+    else
+      return query select * from audit.trying(format('%s and principal = any (%L)', asked, candidates), relation, value);
+    end if;
+  end
+  $$;
 comment on function audit.seeing(regclass, jsonb, text) is
-  'The principals of a role that see a row, each tried: those of the row''s organization, or of all when even a stranger to all of them sees it.';
+  'The principals of a role that see a row, each tried: those of the row''s organization whom its policies let through, or all when even a stranger sees it.';
 
 create or replace function audit.who_can(relation regclass, key text)
   returns table (command text, principal text, name text, columns text[], policies text[], rules text[], through text)
@@ -523,8 +599,10 @@ create or replace function audit.who_can(relation regclass, key text)
   $$;
 comment on function audit.who_can(regclass, text) is
   'Every principal of the row''s organization that can select, update or delete it, each tried: by which grant (columns; {} is all), which policies, and through which access. '
-  'Takes about two seconds for a hundred thousand people.';
-grant execute on function audit.seeing(regclass, jsonb, text) to graph_admin;
+  'Takes about a second for a hundred thousand people.';
+grant execute on function
+  audit.condition_for(regclass, text, int), audit.trying(text, regclass, jsonb), audit.seeing(regclass, jsonb, text)
+  to graph_admin;
 
 delete from audit.accepted where kind = 'definer' and object = 'oauth.purge_changes(integer)';
 insert into audit.accepted (kind, object, who, reason) values

@@ -108,6 +108,53 @@ describe('audit.who_can', () => {
     ).toEqual(asking.map(({ principal }) => principal).sort());
   });
 
+  it('understands every policy of ours, and finds by it alone what each principal finds by asking', async () => {
+    const examples = {
+      'app_public.users': company.ada,
+      'app_public.units': company.room,
+      'app_public.cards': company.badge,
+      'app_public.card_assignments': company.assignment,
+      'app_hidden.unit_access': JSON.stringify({ user_id: company.ada, unit_id: company.headquarters }),
+    };
+    for (const [table, key] of Object.entries(examples)) {
+      const roles =
+        await ask(`select role from audit.matrix where relation = '${table}'::regclass and command = 'select' and granted
+        and role in (select role from audit.principals)`);
+      expect(roles.length).toBeGreaterThan(0);
+      for (const { role } of roles) {
+        const [condition] = await ask(`select audit.condition_for('${table}', '${role}') as text`);
+        expect({ table, role, understood: typeof condition?.text }).toEqual({ table, role, understood: 'string' });
+
+        const [compared] = await ask(`
+          with value as materialized (select audit.find_row('${table}', '${key}') as value)
+          select array(
+              select principal from audit.principals asked, value
+              where role = '${role}' and exists (
+                select from jsonb_populate_record(null::${table}, value) as ${table.split('.')[1]} where ${condition?.text}) order by 1) as found,
+            array(
+              select principal from audit.principals p, value
+              where role = '${role}' and audit.attempt(p, '${table}', value, 'select') = 'allowed' order by 1) as trying`);
+        expect({ table, role, found: compared?.found }).toEqual({ table, role, found: compared?.trying });
+      }
+    }
+  });
+
+  it('tries all of the organization when it does not understand a policy', async () => {
+    const opaque = [
+      `create function app_hidden.opens(unit_id uuid) returns boolean language sql stable as
+         $$ select exists (select from app_public.users u where u.id = app_hidden.current_user_id() and u.full_name = 'Konrad') $$`,
+      'grant execute on function app_hidden.opens(uuid) to graph_user',
+      'alter policy select_graph_user on app_public.units using (app_hidden.opens(id))',
+    ];
+
+    expect(await ask(...opaque, `select audit.condition_for('app_public.units', 'graph_user') as text`)).toEqual([
+      { text: null },
+    ]);
+    expect(
+      await ask(...opaque, `${whoCan('app_public.units', company.room)} where principal like 'me:%'`),
+    ).toMatchObject([{ principal: `me:${company.konrad}` }]);
+  });
+
   it('asks nobody of another organization, unless a stranger sees the row, too', async () => {
     const open = [
       `alter policy select_graph_app on app_public.units using (true)`,
