@@ -46,6 +46,8 @@ export async function buildHistory(owner: Pool): Promise<History> {
       await owner.query(`select audit.create_partition('2020-01-01T00:00Z')`);
       const insert = inserted(`'2020-01-01T00:00Z'::timestamptz + interval '31 days' * random()`);
       await owner.query(insert, [0, Math.floor(changes)]);
+      // It was written long ago.
+      await owner.query('checkpoint');
     },
   };
 }

@@ -120,7 +120,7 @@ describe('the permissions of the database', () => {
     // What has no organization: the organizations themselves, and what is nobody's.
     const shared = `
       select c.oid::regclass::text from pg_class c
-      where c.relkind = 'r' and ${ours('c.relnamespace')}
+      where c.relkind in ('r', 'p') and ${ours('c.relnamespace')}
         and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organization_id')
       order by 1`;
     expect(await lines(shared)).toEqual([
@@ -131,7 +131,7 @@ describe('the permissions of the database', () => {
     ]);
     const keys = `
       select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
-      where i.indisunique and c.relkind = 'r' and ${ours('c.relnamespace')}
+      where i.indisunique and c.relkind in ('r', 'p') and ${ours('c.relnamespace')}
         and not exists (
           select from unnest(i.indkey) as key (number)
           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = key.number and a.attname = 'organization_id')
