@@ -83,7 +83,9 @@ async function showGrowth(ownerUrl: string): Promise<boolean> {
   );
 }
 
-const format = (ms = 0) => (ms < 10 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en'));
+function format(ms = 0): string {
+  return ms < 10 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en');
+}
 
 /** In turns, so that whatever else the machine does falls on both; the median of each. */
 async function timeUserCreate(recordingUrl: string, plainUrl: string) {
