@@ -35,9 +35,11 @@ export async function buildHistory(owner: Pool): Promise<History> {
     async fill(changes, report) {
       const [first, count] = [filled, changes - filled];
       const insert = inserted(`now() - interval '395 days' * (1 - (n - ${first}) / ${count}::float8)`);
-      for (; filled < changes; filled += step) {
-        await owner.query(insert, [filled, filled + step]);
-        report(`${filled + step} of ${changes} changes`);
+      while (filled < changes) {
+        const upTo = Math.min(filled + step, changes);
+        await owner.query(insert, [filled, upTo]);
+        report(`${upTo} of ${changes} changes`);
+        filled = upTo;
       }
       await owner.query('analyze');
       await owner.query('checkpoint');
@@ -79,6 +81,6 @@ const inserted = (occurredAt: string) => `
     application_id, user_id, grant_id, request_id)
   select
     ${occurredAt}, ${id('organization', 'n % 10')}, ${id('person', 'n / 10 % 100000')}, 'app_public.users', ${id('person', 'n / 10 % 100000')},
-    'update', '{full_name}', jsonb_build_object('full_name', 'Person ' || n), jsonb_build_object('full_name', 'Somebody ' || n), 'graph_app', 'graph_authenticator',
+    'update', '{full_name}', jsonb_build_object('full_name', 'Person ' || n), jsonb_build_object('full_name', 'Renamed ' || n), 'graph_app', 'graph_authenticator',
     ${id('application', 'n % 10')}, case when n % 3 = 0 then ${id('person', 'n % 1000')} end, ${id('grant', 'n % 5000')}, md5('request ' || n)
   from generate_series($1::bigint, $2::bigint - 1) as n`;

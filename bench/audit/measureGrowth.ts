@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { rolledBack } from '../../src/audit/rolledBack.ts';
 import { buildHistory, type History } from './buildHistory.ts';
 import { questions } from './questions.ts';
@@ -47,23 +47,32 @@ async function timePurge(owner: Pool): Promise<[string, number][]> {
   const done = new AbortController();
   const slowestWrite = write(owner, done.signal);
   const client = await owner.connect();
-  const times: [string, number][] = [];
-  for (const [name, months] of [
-    ['Purge: a month to drop', 1],
-    ['Purge: nothing to do', 0],
-  ] as const) {
-    const start = performance.now();
-    await client.query('begin');
-    const { rows } = await client.query('select months, new_months from oauth.purge_changes(1000)');
-    times.push([`${name}, until it commits`, performance.now() - start]);
-    await client.query('commit');
-    times.push([`${name}, with its commit`, performance.now() - start]);
-    if (rows[0]?.months !== months || rows[0]?.new_months !== 0)
-      throw new Error(`The purge did something else: ${JSON.stringify(rows)}`);
+  try {
+    const times = [
+      ...(await timeCall(client, 'Purge: a month to drop', 1)),
+      ...(await timeCall(client, 'Purge: nothing to do', 0)),
+    ];
+    done.abort();
+    return [...times, ['Purge: the slowest of the writes beside it', await slowestWrite]];
+  } finally {
+    done.abort();
+    client.release();
+    await slowestWrite;
   }
-  client.release();
-  done.abort();
-  return [...times, ['Purge: the slowest of the writes beside it', await slowestWrite]];
+}
+
+async function timeCall(client: PoolClient, name: string, months: number): Promise<[string, number][]> {
+  const start = performance.now();
+  await client.query('begin');
+  const { rows } = await client.query('select months, new_months from oauth.purge_changes(1000)');
+  const untilCommit = performance.now() - start;
+  await client.query('commit');
+  if (rows[0]?.months !== months || rows[0]?.new_months !== 0)
+    throw new Error(`The purge did something else: ${JSON.stringify(rows)}`);
+  return [
+    [`${name}, until it commits`, untilCommit],
+    [`${name}, with its commit`, performance.now() - start],
+  ];
 }
 
 /** Recorded changes, one after the other, each a transaction. */

@@ -1,5 +1,5 @@
 --! Previous: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
---! Hash: sha1:d708d1e7727230356605a228deb69fde9b8dcbec
+--! Hash: sha1:276aaa22e4fa8be9ad9620db02a66d5699958123
 --! Message: lock trees by organization
 
 -- The lock of the tree is one for each organization, so that these do not wait for each other, and ancestors are written by triggers alone.
@@ -14,7 +14,7 @@ drop policy if exists select_graph_helper on app_hidden.unit_ancestors;
 
 -- Two levels of locks, as a table and its rows have them. A statement with claims writes units of their organization alone: it shares
 -- the lock of all trees and takes that of its own. One without claims may write units of any organization, and takes the lock of all.
--- Everybody takes the lock of all first.
+-- Each statement takes the lock of all first.
 
 create function app_hidden.lock_units(shared boolean default false) returns void
   language plpgsql volatile set search_path = pg_catalog, pg_temp
@@ -93,7 +93,7 @@ create or replace function app_hidden.units_insert_ancestors() returns trigger
   language plpgsql security definer set search_path = pg_catalog, pg_temp
   as $$
   begin
-    -- Runs as graph_helper because nobody may write ancestors by hand.
+    -- Runs as graph_helper because no other role may write ancestors.
     insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
     select organization_id, unnest(ancestor_ids), id from inserted;
     return null;
@@ -107,7 +107,7 @@ create or replace function app_hidden.units_move_subtrees() returns trigger
     organization_ids uuid[];
     moved_ids uuid[];
   begin
-    -- Runs as graph_helper because nobody may write ancestors by hand.
+    -- Runs as graph_helper because no other role may write ancestors.
     select array_agg(a.organization_id), array_agg(a.id) into organization_ids, moved_ids
     from after a join before b using (organization_id, id)
     where a.parent_id is distinct from b.parent_id;
@@ -195,6 +195,6 @@ comment on policy select_graph_admin on app_hidden.unit_ancestors is 'Administra
 revoke insert, update, delete on app_hidden.unit_ancestors from graph_admin;
 
 insert into audit.accepted (kind, object, who, reason) values
-  ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and nobody may write ancestors by hand.'),
-  ('definer', 'app_hidden.units_move_subtrees()', 'nobody', 'A trigger of app_public.units calls it, and nobody may write ancestors by hand.')
+  ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
+  ('definer', 'app_hidden.units_move_subtrees()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.')
 on conflict on constraint accepted_pkey do update set reason = excluded.reason;

@@ -1,5 +1,5 @@
---! Previous: sha1:d708d1e7727230356605a228deb69fde9b8dcbec
---! Hash: sha1:677b25737ce877f6f2178ac81810c54e27448fb4
+--! Previous: sha1:276aaa22e4fa8be9ad9620db02a66d5699958123
+--! Hash: sha1:e93c601d1ebdc14e7949874953a29ed42af3e0d5
 --! Message: history by month
 
 -- What grows: a history in months, and a question about a row that asks policies once for each role.
@@ -14,7 +14,7 @@ drop view if exists audit.partitions;
 drop function if exists audit.guard_partition(regclass);
 
 -- The history in months. To drop a partition takes a moment however much is in it, where deleting its rows took as long as writing them.
--- Nobody has a right over a partition but its owner; everybody reads and writes audit.changes, and is bound by its policies.
+-- Only the owner has a right over a partition; all other roles read and write audit.changes, and are bound by its policies.
 
 create function audit.guard_partition(partition regclass) returns void
   language plpgsql volatile set search_path = pg_catalog, pg_temp
@@ -26,10 +26,10 @@ create function audit.guard_partition(partition regclass) returns void
     execute format('comment on policy select_graph_admin on %s is %L', partition, 'A backup by the owner reads each partition; all others read audit.changes.');
   end
   $$;
-comment on function audit.guard_partition(regclass) is 'Lets the owner read a partition of the history by its name, and everybody else nothing.';
+comment on function audit.guard_partition(regclass) is 'Lets the owner read a partition of the history by its name, and no other role.';
 
 -- What was recorded before there were partitions becomes the first of them, as it is: its rows are read once, to see that none is of a later
--- month, and not written. Whoever writes the history waits for that. Its indexes are built later, by `npm run db:migrate`, concurrently.
+-- month, and not written. Writers of the history wait for that. Its indexes are built later, by `npm run db:migrate`, concurrently.
 
 do $$
 declare
@@ -42,7 +42,7 @@ begin
     return;
   end if;
 
-  -- Before the lock: nobody waits for this.
+  -- Before the lock: no writer waits for this.
   select max(occurred_at) into newest from audit.changes;
   lock table audit.changes in access exclusive mode;
   select last_value into last_id from audit.changes_id_seq where is_called;
@@ -110,7 +110,7 @@ create index if not exists changes_occurred_at_idx on only audit.changes (occurr
 -- What happened in an organization.
 -- squawk-ignore require-concurrent-index-creation
 create index if not exists changes_organization_id_idx on only audit.changes (organization_id, occurred_at);
--- What a person did, and what an application did. Whoever comes with psql is neither.
+-- What a person did, and what an application did. A session of psql is neither.
 -- squawk-ignore require-concurrent-index-creation
 create index if not exists changes_user_id_idx on only audit.changes (user_id, occurred_at) where user_id is not null;
 -- squawk-ignore require-concurrent-index-creation
@@ -140,13 +140,13 @@ create function audit.create_partition(month timestamptz) returns void
     until timestamptz = (month at time zone 'UTC' + interval '1 month') at time zone 'UTC';
     name text = 'changes_' || to_char(month at time zone 'UTC', 'YYYY_MM');
   begin
-    -- PostgreSQL attaches no partition while the default one has rows of it. Nobody adds any until the transaction ends.
+    -- PostgreSQL attaches no partition while the default one has rows of it. No writer adds any until the transaction ends.
     lock table audit.changes_default in access exclusive mode;
     execute format(
       'create table audit.%I (like audit.changes including constraints, constraint %I primary key (subject_id, organization_id, id))',
       name, name || '_pkey');
     if exists (select from audit.changes_default where occurred_at >= month and occurred_at < until) then
-      -- No policy lets anybody delete; the owner switches them off for this statement.
+      -- No policy lets a role delete; the owner switches them off for this statement.
       alter table audit.changes_default no force row level security;
       execute format(
         'with moved as (delete from audit.changes_default where occurred_at >= $1 and occurred_at < $2 returning *)
@@ -245,7 +245,10 @@ create function audit.condition_for(relation regclass, role text, depth int defa
       select string_agg(format('(%s)', p.using_expression), ' or ')
       from audit.matrix m
       join audit.policies p on p.relation = m.relation and p.policy = any (m.policies)
-      where m.relation = condition_for.relation and m.role = condition_for.role and m.command = 'select' and m.granted and p.permissive);
+      where m.relation = condition_for.relation and m.role = condition_for.role and m.command = 'select' and m.granted and p.permissive
+        and m.row_security <> 'off'
+        -- What is narrower than this may be asked for by `not exists`; the row itself is tried anyway.
+        and (depth = 0 or not exists (select from audit.policies narrower where narrower.relation = m.relation and not narrower.permissive)));
     called text[];
     body text;
     source record;
@@ -256,7 +259,7 @@ create function audit.condition_for(relation regclass, role text, depth int defa
     for depth_of_calls in 1 .. 20 loop
       called = regexp_match(condition, '\m(\w+)\.(\w+)\(\)');
       exit when called is null;
-      select format('(%s)::%s', nullif(substring(p.prosrc from '(?i)^\s*begin\s+return\s+([^;]*);\s*end;?\s*$'), ''), format_type(p.prorettype, null)) into body
+      select '(' || substring(p.prosrc from '(?i)^\s*begin\s+return\s+([^;]*);\s*end;?\s*$') || ')::' || format_type(p.prorettype, null) into body
       from pg_proc p
       where p.pronamespace = to_regnamespace(called[1]) and p.proname = called[2] and p.pronargs = 0 and not p.prosecdef;
       condition = replace(condition, format('%s.%s()', called[1], called[2]), body);
@@ -272,7 +275,7 @@ create function audit.condition_for(relation regclass, role text, depth int defa
       condition = regexp_replace(
         condition, format('\m(from|join)\s+%s(?=\s*(?:\)|$|where\M|join\M|left\M|on\M))', source.name), format('\1 %s %s', source.name, source.alias), 'gi');
       condition = regexp_replace(
-        condition, format('\m(from|join)\s+%s\M', source.name), format('\1 (select * from %s where %s)', source.name, inner_condition), 'gi');
+        condition, format('\m(from|join)\s+%s\M', source.name), format('\1 (select * from %s where ', source.name) || replace(inner_condition, chr(92), repeat(chr(92), 2)) || ')', 'gi');
     end loop;
     -- What is left may depend on the row and on who is asked, and on nothing else.
     return case when condition !~ '\m\w+\.\w+\(|current_setting|current_user|session_user' then condition end;
@@ -327,7 +330,7 @@ create function audit.seeing(relation regclass, value jsonb, role text) returns 
   language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
   as $$
   declare
-    -- A row of no organization is asked for by everybody.
+    -- For a row of no organization all principals are tried.
     organization_id text = coalesce(value ->> 'organization_id', case relation when 'app_hidden.organizations'::regclass then value ->> 'id' end);
     asked text = format('select * from audit.principals where role = %L and not disabled', role);
     stranger audit.principals;
@@ -339,7 +342,7 @@ create function audit.seeing(relation regclass, value jsonb, role text) returns 
     if stranger.role is null then
       return;
     end if;
-    -- A stranger sees a row only by a policy that does not ask for the organization: then everybody of every one is tried.
+    -- A stranger sees a row only by a policy that does not ask for the organization: then the principals of all are tried.
     if organization_id is null or audit.attempt(stranger, relation, value, 'select') = 'allowed' then
       return query select * from audit.trying(asked, relation, value);
       return;

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 
 /**
  * Makes the partitions of the history for the coming months, and builds the indexes that older partitions lack: concurrently, so that a
- * migration adds one by `create index … on only audit.changes` and nobody waits for it, however large the history is.
+ * migration adds one by `create index … on only audit.changes` and no writer waits for it, however large the history is.
  */
 export async function preparePartitions(owner: ClientBase, lockTimeout: string, log: Log): Promise<void> {
   await createPartitions(owner, lockTimeout, log);

@@ -155,7 +155,33 @@ describe('audit.who_can', () => {
     ).toMatchObject([{ principal: `me:${company.konrad}` }]);
   });
 
-  it('asks nobody of another organization, unless a stranger sees the row, too', async () => {
+  it.each([
+    [
+      'a table that a restrictive policy narrows',
+      'create policy narrow on app_public.users as restrictive for select to graph_user using (false)',
+    ],
+    ['a table without row-level security', 'alter table app_public.users disable row level security'],
+  ])('does not take for understood what a policy finds in %s', async (_what, narrowing) => {
+    const blocking = [
+      `alter policy select_graph_user on app_public.units using (
+         organization_id = (select app_hidden.current_organization_id()) and not exists (select from app_public.users u where u.full_name = 'Ada'))`,
+      narrowing,
+    ];
+    const tried = `select array(select principal from audit.principals p where role = 'graph_user' and organization_id = '${company.acme}'
+        and audit.attempt(p, 'app_public.units', audit.find_row('app_public.units', '${company.room}'), 'select') = 'allowed' order by 1) as found`;
+
+    const [text] = await ask(...blocking, `select audit.condition_for('app_public.units', 'graph_user') as text`);
+    const [expected] = await ask(...blocking, tried);
+    const found = await ask(
+      ...blocking,
+      `${whoCan('app_public.units', company.room)} where principal like 'me:%' order by 2`,
+    );
+
+    expect(text).toEqual({ text: null });
+    expect(found.map(({ principal }) => principal)).toEqual(expected?.found);
+  });
+
+  it('asks no principal of another organization, unless a stranger sees the row, too', async () => {
     const open = [
       `alter policy select_graph_app on app_public.units using (true)`,
       `select principal from audit.who_can('app_public.units', '${company.room}') where principal like 'app:%' order by 1`,

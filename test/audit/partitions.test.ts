@@ -104,7 +104,7 @@ describe('a purge', () => {
     expect(await recorded()).toEqual(['59']);
   });
 
-  it('gives up beside a long reader, whom writers have not to wait for, and does it later', async () => {
+  it('gives up beside a long reader, without letting writers wait, and does it later', async () => {
     await record(500);
     await query('select audit.create_partitions()');
     const reader = await reading();
@@ -118,7 +118,7 @@ describe('a purge', () => {
     expect(await recorded()).toEqual(['0']);
   });
 
-  it('makes no month beside a long reader, whom writers have not to wait for, and makes it later', async () => {
+  it('makes no month beside a long reader, without letting writers wait, and makes it later', async () => {
     await record(-500);
     const reader = await reading();
 

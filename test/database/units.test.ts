@@ -242,29 +242,32 @@ describe('the tree of units', () => {
       'adds',
       `insert into app_public.units (organization_id, name) select organization_id, 'New' from app_public.units limit 1`,
     ],
-  ])('waits for whoever %s without claims, whatever the organization, and is waited for', async (_what, statement) => {
-    await plant(3, () => null);
-    const other = await organizationOf('Other');
-    const [all, one] = [await database.owner.connect(), await underClaims(other)];
-    const addToOther = () =>
-      one.query(`insert into app_public.units (organization_id, name) values ($1, 'New')`, [other]);
+  ])(
+    'waits for a statement that %s without claims, whatever the organization, and is waited for',
+    async (_what, statement) => {
+      await plant(3, () => null);
+      const other = await organizationOf('Other');
+      const [all, one] = [await database.owner.connect(), await underClaims(other)];
+      const addToOther = () =>
+        one.query(`insert into app_public.units (organization_id, name) values ($1, 'New')`, [other]);
 
-    await all.query('begin');
-    await all.query(statement);
-    const adding = addToOther();
-    await until(async () => (await waiting()) === 1);
-    await all.query('commit');
-    await adding;
+      await all.query('begin');
+      await all.query(statement);
+      const adding = addToOther();
+      await until(async () => (await waiting()) === 1);
+      await all.query('commit');
+      await adding;
 
-    await all.query('begin');
-    const writing = all.query(statement);
-    await until(async () => (await waiting()) === 1);
-    await one.query('commit');
-    await writing;
-    await all.query('commit');
-    for (const client of [all, one]) client.release();
-    expect(await differences()).toEqual([]);
-  });
+      await all.query('begin');
+      const writing = all.query(statement);
+      await until(async () => (await waiting()) === 1);
+      await one.query('commit');
+      await writing;
+      await all.query('commit');
+      for (const client of [all, one]) client.release();
+      expect(await differences()).toEqual([]);
+    },
+  );
 
   it('lets inserts of one organization go on beside each other', async () => {
     const [first, second] = [await underClaims(organization), await underClaims(organization)];
