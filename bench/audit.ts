@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Client, type Pool } from 'pg';
 
 /**
- * `node bench/audit.ts`: what the history costs. `userCreate` over HTTP against two equal services on one PostgreSQL, one of
- * whose databases records nothing, in turns; and how long 20,000 users take to provision, with and without. Exits with 1
- * when the history costs `userCreate` more than 15 %, or provisioning more than 40 %.
+ * `node bench/audit.ts [changes …]`: what the history costs, and how it grows. `userCreate` over HTTP against two equal services on one
+ * PostgreSQL, one of whose databases records nothing, in turns; how long 20,000 users take to provision, with and without; and how long ten
+ * questions of an auditor and a purge take beside 100,000 people and so many changes (1,000,000 and 10,000,000 unless it is told). Exits with
+ * 1 when the history costs `userCreate` more than 15 %, or provisioning more than 40 %; when `audit.who_can` of a unit takes more than 3 s;
+ * or when a purge holds its lock for more than a tenth of a second.
  */
 // Read by express and PostGraphile when they are imported.
 process.env.NODE_ENV = 'production';
@@ -18,11 +20,14 @@ const { createSecrets } = await import('../src/secrets.ts');
 const { startService } = await import('../src/service.ts');
 const { testPasswords } = await import('../test/support/passwords.ts');
 const { createTestDataDirectory, removeTestDataDirectory } = await import('../test/support/dataDirectory.ts');
+const { table } = await import('../src/audit/markdown.ts');
+const { measureGrowth } = await import('./audit/measureGrowth.ts');
 
 const rounds = 1000;
 const users = 20_000;
 const provisionings = 3;
-const limits = { userCreate: 1.15, provisioning: 1.4 };
+const limits = { userCreate: 1.15, provisioning: 1.4, whoCanMs: 3000, purgeMs: 100 };
+const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1_000_000, 10_000_000];
 
 /** Takes the triggers of the history away. */
 const forget = `
@@ -45,15 +50,41 @@ try {
   const database = (name: string) => ({ owner: at(postgres.ownerUrl, name), auth: at(postgres.authUrl, name) });
   await asOwner(at(postgres.ownerUrl, 'postgres'), 'create database recording template graph_query_service');
   await asOwner(at(postgres.ownerUrl, 'postgres'), 'create database plain template graph_query_service');
+  await asOwner(at(postgres.ownerUrl, 'postgres'), 'create database grown template graph_query_service');
   await asOwner(at(postgres.ownerUrl, 'plain'), forget);
 
   const provisioning = await timeProvisioning(database('recording').owner, database('plain').owner);
   const userCreate = await timeUserCreate(database('recording').auth, database('plain').auth);
   console.table([userCreate, provisioning]);
-  process.exitCode = userCreate.ratio <= limits.userCreate && provisioning.ratio <= limits.provisioning ? 0 : 1;
+  const affordable = userCreate.ratio <= limits.userCreate && provisioning.ratio <= limits.provisioning;
+  process.exitCode = (await showGrowth(database('grown').owner)) && affordable ? 0 : 1;
 } finally {
   await postgres.stop();
   await removeTestDataDirectory(dataDir);
+}
+
+/** @returns whether it is fast enough at every size */
+async function showGrowth(ownerUrl: string): Promise<boolean> {
+  const owner = createOwnerPool(ownerUrl, log);
+  const grown = await measureGrowth(owner, sizes).finally(() => owner.end());
+  const names = [...(grown[0]?.times.keys() ?? [])];
+  const rows = names.map((name) => ({
+    'ms, by changes': name,
+    ...Object.fromEntries(grown.map(({ changes, times }) => [`${changes / 1e6} million`, format(times.get(name))])),
+  }));
+  console.log(table(rows, ''));
+  return grown.every(({ times }) =>
+    names.every((name) => {
+      const time = times.get(name) ?? Number.POSITIVE_INFINITY;
+      return name.startsWith('Purge')
+        ? time <= limits.purgeMs
+        : !name.includes('this unit?') || time <= limits.whoCanMs;
+    }),
+  );
+}
+
+function format(ms = 0): string {
+  return ms < 10 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en');
 }
 
 /** In turns, so that whatever else the machine does falls on both; the median of each. */

@@ -13,7 +13,7 @@ export async function readChanges({ pool }: AuditedDatabase, options: ChangesOpt
      where ($1::text is null or relation = $1)
        and ($2::uuid is null or subject_id = $2)
        and ($3::timestamptz is null or occurred_at >= $3)
-     order by id desc
+     order by occurred_at desc, id desc
      limit $4`,
     [options.table ?? null, options.of ?? null, options.since ?? null, options.limit],
   );

@@ -7,14 +7,16 @@ import { StartupError } from '../startupError.ts';
 import { grantToAuthenticators, namedLogins } from './authenticator.ts';
 import { migrationsFolder } from './committedMigrations.ts';
 import type { DatabaseUrls } from './embedded.ts';
+import { lockTimeoutMs } from './lockRetries.ts';
+import { preparePartitions } from './partitions.ts';
 import { ensureRoles } from './roles.ts';
 import { requireOwnHistory, runCommitted } from './runCommitted.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
  * Makes the roles that are missing, applies the committed migrations that the database lacks, each in its own transaction, then brings
- * the rights of the authenticators up to date. Running servers hear of it. Running it again changes nothing, and of several at once one
- * works and the others wait.
+ * the partitions of the history and the rights of the authenticators up to date. Running servers hear of it. Running it again changes
+ * nothing, and of several at once one works and the others wait.
  *
  * @param lockDeadlineMs how long a migration tries to get its locks; a minute unless said
  * @throws {StartupError} when the database refuses the connection, roles are missing that its owner may not make, a migration fails, or
@@ -39,6 +41,7 @@ export async function migrate(
     await refuseForeignSchemas(owner);
     await ensureRoles(owner, logins);
     await runCommitted(owner, ownerUrl, log, lockDeadlineMs);
+    await preparePartitions(owner, `${lockTimeoutMs}ms`, log);
     await grantToAuthenticators(owner, logins, log);
     await announceMigrations(owner);
   } finally {

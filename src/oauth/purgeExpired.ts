@@ -1,55 +1,72 @@
 import type { QueryConfig, QueryResult } from 'pg';
 
-/** How many rows of each kind were deleted. */
-export type Purged = {
+/** How many rows of each kind were deleted, and what became of the partitions of the history. */
+export type Purged = ExpiredRows & History;
+
+type ExpiredRows = {
   readonly accessTokens: number;
   readonly refreshTokens: number;
   readonly grants: number;
   readonly authorizationCodes: number;
   readonly sessions: number;
   readonly throttles: number;
-  /** Of the history. */
+};
+
+type History = {
+  /** From before the history had partitions. */
   readonly changes: number;
+  /** Partitions that were dropped. */
+  readonly months: number;
+  /** Partitions that were made ahead. */
+  readonly newMonths: number;
 };
 
 /**
  * Deletes what has expired of every organization: tokens and codes, grants without a token, sessions, counts of tries; and
- * of the history what is too old. In batches, each a transaction of its own, so that nobody waits for long.
+ * drops the months of the history that are too old. In batches, each a transaction of its own, so that no request waits for long.
  *
  * @param query runs one statement in a transaction of its own, in a role that may call oauth.purge
  * @param signal ends it after the batch that is running
  * @returns null when another process is at it
+ * @throws lock_not_available (55P03) when the history is in use; the rest is purged by then
  */
 export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promise<Purged | null> {
-  let purged: Purged | null = null;
-  let batch: Purged | undefined;
-  do {
-    const { rows } = await query({ text: purge, values: [batchSize] });
-    batch = rows[0];
-    if (batch) purged = sum(purged, batch);
-  } while (batch && Object.values(batch).includes(batchSize) && !signal?.aborted);
-  return purged;
+  const rows = await repeat<ExpiredRows>(query, purge, (batch) => Object.values(batch).includes(batchSize), signal);
+  if (!rows) return null;
+  const goesOn = ({ changes, months, newMonths }: History) => changes === batchSize || months + newMonths > 0;
+  const history = await repeat<History>(query, purgeChanges, goesOn, signal);
+  return { ...rows, ...(history ?? { changes: 0, months: 0, newMonths: 0 }) };
 }
 
-export type RunQuery = (query: QueryConfig) => Promise<QueryResult<Purged>>;
+export type RunQuery = <Row extends Record<string, number>>(query: QueryConfig) => Promise<QueryResult<Row>>;
 
 /** Of each kind. */
 const batchSize = 1000;
 
 const purge = `
   select access_tokens as "accessTokens", refresh_tokens as "refreshTokens", grants,
-    authorization_codes as "authorizationCodes", sessions, throttles, oauth.purge_changes($1) as changes
+    authorization_codes as "authorizationCodes", sessions, throttles
   from oauth.purge($1)`;
 
-function sum(purged: Purged | null, batch: Purged): Purged {
-  if (!purged) return batch;
-  return {
-    accessTokens: purged.accessTokens + batch.accessTokens,
-    refreshTokens: purged.refreshTokens + batch.refreshTokens,
-    grants: purged.grants + batch.grants,
-    authorizationCodes: purged.authorizationCodes + batch.authorizationCodes,
-    sessions: purged.sessions + batch.sessions,
-    throttles: purged.throttles + batch.throttles,
-    changes: purged.changes + batch.changes,
-  };
+const purgeChanges = 'select changes, months, new_months as "newMonths" from oauth.purge_changes($1)';
+
+/** @returns the sums of all batches; null when there was none */
+async function repeat<Counts extends Record<string, number>>(
+  query: RunQuery,
+  text: string,
+  goesOn: (batch: Counts) => boolean,
+  signal?: AbortSignal,
+): Promise<Counts | null> {
+  let total: Counts | null = null;
+  let batch: Counts | undefined;
+  do {
+    batch = (await query<Counts>({ text, values: [batchSize] })).rows[0];
+    if (batch) total = total ? sum(total, batch) : batch;
+  } while (batch && goesOn(batch) && !signal?.aborted);
+  return total;
+}
+
+function sum<Counts extends Record<string, number>>(total: Counts, batch: Counts): Counts {
+  const sums = Object.entries(batch).map(([name, count]) => [name, count + (total[name] ?? 0)]);
+  return Object.fromEntries(sums) as Counts;
 }

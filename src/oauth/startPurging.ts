@@ -3,7 +3,7 @@ import { noRequest } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
-import { type Purged, purgeExpired } from './purgeExpired.ts';
+import { purgeExpired } from './purgeExpired.ts';
 
 /**
  * Purges what has expired soon after the start and then every hour, as long as the process lives; of several processes at
@@ -15,7 +15,7 @@ export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000
   const purge = async () => {
     try {
       const purged = await purgeExpired(
-        (query) => queryOnce<Purged>(pool, oauthSettings(null, noRequest), query),
+        (query) => queryOnce(pool, oauthSettings(null, noRequest), query),
         stopping.signal,
       );
       if (purged) log.info({ purged }, 'purged what has expired');

@@ -45,11 +45,11 @@ export function readUnits(client: ClientBase, units: readonly PlacedUnit<Partial
 }
 
 /**
- * The tree's lock, which every move of a unit takes, too (see the trigger units_100_lock_tree). Taken before anything is
+ * The lock of all trees, which every write of a unit takes or shares (see app_hidden.lock_units). Taken before anything is
  * written, so that whoever holds it never waits for us.
  */
 export async function lockUnits(client: ClientBase): Promise<void> {
-  await client.query(`select pg_advisory_xact_lock(hashtextextended('app_public.units', 0))`);
+  await client.query('select app_hidden.lock_units()');
 }
 
 /**

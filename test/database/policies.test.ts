@@ -69,13 +69,16 @@ describe('the permissions of the database', () => {
     expect(await lines(definers)).toEqual([
       ...[
         'app_hidden.require_access_token(bytea)',
+        'app_hidden.units_insert_ancestors()',
+        'app_hidden.units_move_subtrees()',
         'audit.erase_person()',
         'audit.record_rows()',
         'audit.record_update()',
       ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
-      'oauth.purge_changes(integer) as graph_helper, search_path=pg_catalog, pg_temp',
+      // The owner of the history: only that may drop a partition of it.
+      'oauth.purge_changes(integer) as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.written_lsn(uuid,uuid) as graph_helper, search_path=pg_catalog, pg_temp',
     ]);
@@ -117,7 +120,7 @@ describe('the permissions of the database', () => {
     // What has no organization: the organizations themselves, and what is nobody's.
     const shared = `
       select c.oid::regclass::text from pg_class c
-      where c.relkind = 'r' and ${ours('c.relnamespace')}
+      where c.relkind in ('r', 'p') and ${ours('c.relnamespace')}
         and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'organization_id')
       order by 1`;
     expect(await lines(shared)).toEqual([
@@ -128,7 +131,7 @@ describe('the permissions of the database', () => {
     ]);
     const keys = `
       select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
-      where i.indisunique and c.relkind = 'r' and ${ours('c.relnamespace')}
+      where i.indisunique and c.relkind in ('r', 'p') and ${ours('c.relnamespace')}
         and not exists (
           select from unnest(i.indkey) as key (number)
           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = key.number and a.attname = 'organization_id')

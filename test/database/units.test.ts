@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { Client, type PoolClient } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -54,6 +54,31 @@ describe('the tree of units', () => {
       union all
       (select 'extra pair', unit_id from (table app_hidden.unit_ancestors except table pairs) as extra)`);
     return rows;
+  }
+
+  /** How many wait for the lock of a tree. */
+  const waiting = async () =>
+    (
+      await database.owner.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
+      )
+    ).rowCount;
+
+  /** A transaction of a request of this organization, as the owner. */
+  async function underClaims(organizationId: string): Promise<PoolClient> {
+    const client = await database.owner.connect();
+    await client.query('begin');
+    await client.query(`select set_config('graph.organization_id', $1, true)`, [organizationId]);
+    return client;
+  }
+
+  async function organizationOf(name: string): Promise<string> {
+    const { rows } = await database.owner.query(
+      `with added as (insert into app_hidden.organizations (name) values ($1) on conflict do nothing returning id)
+       select id from added union all select id from app_hidden.organizations where name = $1`,
+      [name],
+    );
+    return rows[0].id;
   }
 
   const count = async (table: string) =>
@@ -173,12 +198,7 @@ describe('the tree of units', () => {
     await mover.query(moveStatement, ['u1', 'u0']);
 
     const adding = insert('u3', 2);
-    await until(async () => {
-      const waiting = await database.owner.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
-      );
-      return waiting.rowCount === 1;
-    });
+    await until(async () => (await waiting()) === 1);
     await mover.query('commit');
     mover.release();
     await adding;
@@ -190,18 +210,256 @@ describe('the tree of units', () => {
     expect(await differences()).toEqual([]);
   });
 
-  it('moves in read committed transactions only, which see what was committed before their turn', async () => {
+  it.each([
+    ['of another', 'Other', true],
+    ['of its own', 'Acme', false],
+  ])('moves a unit while a unit %s organization moves: %s', async (_whose, name, isFree) => {
+    const other = await organizationOf('Other');
     await plant(2, () => null);
-    const client = await database.owner.connect();
-    await client.query('begin isolation level repeatable read');
+    await database.owner.query(
+      `insert into app_public.units (organization_id, external_identifier, name)
+       select $1, name, name from unnest(array['o0', 'o1']) as name`,
+      [other],
+    );
+    const [mover, second] = [await underClaims(organization), await underClaims(await organizationOf(name))];
+    await mover.query(moveStatement, ['u0', 'u1']);
 
-    await expect(client.query(moveStatement, ['u0', 'u1'])).rejects.toMatchObject({ code: '0A000' });
+    const moving = second.query(moveStatement, name === 'Other' ? ['o0', 'o1'] : ['u1', null]);
+    if (isFree) await moving;
+    else await until(async () => (await waiting()) === 1);
 
-    await client.query('rollback');
-    client.release();
-    await move('u0', 'u1');
+    await mover.query('commit');
+    await moving;
+    await second.query('commit');
+    for (const client of [mover, second]) client.release();
     expect(await differences()).toEqual([]);
   });
+
+  it.each([
+    ['moves', `update app_public.units set parent_id = null where external_identifier = 'u1'`],
+    ['deletes', `delete from app_public.units where external_identifier = 'u2'`],
+    [
+      'adds',
+      `insert into app_public.units (organization_id, name) select organization_id, 'New' from app_public.units limit 1`,
+    ],
+  ])(
+    'waits for a statement that %s without claims, whatever the organization, and is waited for',
+    async (_what, statement) => {
+      await plant(3, () => null);
+      const other = await organizationOf('Other');
+      const [all, one] = [await database.owner.connect(), await underClaims(other)];
+      const addToOther = () =>
+        one.query(`insert into app_public.units (organization_id, name) values ($1, 'New')`, [other]);
+
+      await all.query('begin');
+      await all.query(statement);
+      const adding = addToOther();
+      await until(async () => (await waiting()) === 1);
+      await all.query('commit');
+      await adding;
+
+      await all.query('begin');
+      const writing = all.query(statement);
+      await until(async () => (await waiting()) === 1);
+      await one.query('commit');
+      await writing;
+      await all.query('commit');
+      for (const client of [all, one]) client.release();
+      expect(await differences()).toEqual([]);
+    },
+  );
+
+  it('lets inserts of one organization go on beside each other', async () => {
+    const [first, second] = [await underClaims(organization), await underClaims(organization)];
+    const insertion = `insert into app_public.units (organization_id, name) values ($1, 'New')`;
+
+    for (const client of [first, second]) await client.query(insertion, [organization]);
+    for (const client of [first, second]) {
+      await client.query('commit');
+      client.release();
+    }
+
+    expect(await count('app_public.units')).toBe(2);
+  });
+
+  it('lets one of two moves win under the claims of one organization', async () => {
+    await plant(2, () => null);
+    for (let round = 0; round < 20; round += 1) {
+      await database.owner.query('update app_public.units set parent_id = null');
+      const clients = [await underClaims(organization), await underClaims(organization)];
+      const moves = [
+        ['u0', 'u1'],
+        ['u1', 'u0'],
+      ];
+
+      const results = await Promise.allSettled(
+        clients.map(async (client, index) => {
+          try {
+            await client.query(moveStatement, moves[index]);
+            await client.query('commit');
+          } finally {
+            await client.query('rollback');
+            client.release();
+          }
+        }),
+      );
+
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect(results.find(({ status }) => status === 'rejected')).toMatchObject({
+        reason: { code: '23514', constraint: 'units_no_cycle' },
+      });
+      expect(await differences()).toEqual([]);
+    }
+  });
+
+  it('refuses to write under the claims of another organization, whose tree is not locked', async () => {
+    const other = await organizationOf('Other');
+    const client = await underClaims(other);
+    const insertion = `insert into app_public.units (organization_id, name) values ($1, 'New')`;
+    await client.query('savepoint before');
+
+    await expect(client.query(insertion, [organization])).rejects.toMatchObject({ code: '42501' });
+
+    await client.query('rollback to before');
+    await client.query(insertion, [other]);
+    await client.query('commit');
+    client.release();
+    expect(await count('app_public.units')).toBe(1);
+  });
+
+  it('never deadlocks when units are added, moved and deleted at once, by claims and without, rows locked after the tree', async () => {
+    const other = await organizationOf('Other');
+    const organizations = [organization, other];
+    for (const of of organizations)
+      await database.owner.query(
+        `insert into app_public.units (organization_id, external_identifier, name)
+         select $1, 'r' || n, 'Root' from generate_series(0, 5) as n`,
+        [of],
+      );
+    const random = generator(99);
+    const some = `(select id from app_public.units where organization_id = $1 order by md5(id::text || $2) limit 1)`;
+    const writes = [
+      `insert into app_public.units (organization_id, parent_id, name) select $1, id, 'New'
+       from app_public.units where organization_id = $1 order by md5(id::text || $2) limit 3`,
+      `update app_public.units set parent_id = ${some} where organization_id = $1 and id = (
+         select id from app_public.units where organization_id = $1 order by md5($2 || id::text) limit 1)`,
+      `delete from app_public.units where organization_id = $1 and ancestor_ids @> array[${some}] and external_identifier is null`,
+      // As a function does that renames one unit and moves another.
+      `with locked as materialized (select app_hidden.lock_units())
+       update app_public.units set name = name || '.', parent_id = parent_id from locked where organization_id = $1 and id = ${some}`,
+    ];
+    const refusals = new Set<unknown>();
+    const connections = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const client = new Client({ connectionString: database.ownerUrl });
+        await client.connect();
+        return client;
+      }),
+    );
+
+    await Promise.all(
+      connections.map(async (client, index) => {
+        for (let round = 0; round < 60; round += 1) {
+          const of = organizations[random(2)] ?? organization;
+          const claim = index % 4 === 0 ? '' : of;
+          await client.query(`begin`);
+          await client.query(`select set_config('graph.organization_id', $1, true)`, [claim]);
+          await client
+            .query(writes[random(writes.length)] ?? '', [of, String(random(1_000_000))])
+            .catch((error: { code?: string; constraint?: string }) => refusals.add(error.constraint ?? error.code));
+          await client.query('commit');
+        }
+        await client.end();
+      }),
+    );
+
+    // A unit below itself, or a parent that was deleted, or one whose children another statement has just added.
+    for (const refusal of refusals) expect(['units_no_cycle', 'units_parent_id_fkey']).toContain(refusal);
+    expect(await differences()).toEqual([]);
+    expect(await count('app_public.units')).toBeGreaterThan(12);
+  });
+
+  describe('written by a role with rights over units alone', () => {
+    beforeEach(async () => {
+      await plant(4, (index) => (index === 0 ? null : index - 1));
+      await database.owner.query(`
+        create policy test_insert on app_public.units for insert to graph_app with check (true);
+        create policy test_update on app_public.units for update to graph_app using (true) with check (true);
+        create policy test_delete on app_public.units for delete to graph_app using (true);
+        grant insert (organization_id, name, parent_id, external_identifier), update (parent_id), delete on app_public.units to graph_app`);
+    });
+
+    async function asApplication(...statements: string[]): Promise<void> {
+      const client = await underClaims(organization);
+      try {
+        await client.query('set local role graph_app');
+        for (const statement of statements) await client.query(statement);
+        await client.query('commit');
+      } finally {
+        await client.query('rollback');
+        client.release();
+      }
+    }
+
+    it('keeps its ancestors', async () => {
+      await asApplication(
+        `insert into app_public.units (organization_id, name, parent_id, external_identifier)
+         select organization_id, 'New', id, 'new' from app_public.units where external_identifier = 'u3'`,
+        `update app_public.units set parent_id = null where external_identifier = 'u2'`,
+        `delete from app_public.units where external_identifier = 'new'`,
+      );
+
+      const { rows } = await database.owner.query(
+        'select cardinality(ancestor_ids) as depth from app_public.units order by external_identifier',
+      );
+      expect(rows.map(({ depth }) => depth)).toEqual([1, 2, 1, 2]);
+      expect(await differences()).toEqual([]);
+    });
+
+    it.each([
+      `update app_public.units set ancestor_ids = array[id]`,
+      'select from app_hidden.unit_ancestors',
+      'delete from app_hidden.unit_ancestors',
+      `insert into app_hidden.unit_ancestors select organization_id, id, id from app_public.units`,
+    ])('cannot write them: %s', async (statement) => {
+      await expect(asApplication(statement)).rejects.toMatchObject({ code: '42501' });
+    });
+
+    it('cannot have the triggers work for it on a table of its own', async () => {
+      const { rows } = await database.owner.query(
+        `select role, function from unnest(array['graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_admin']) as role,
+           unnest(array['units_insert_ancestors()', 'units_move_subtrees()']) as function
+         where has_function_privilege(role, ('app_hidden.' || function)::regprocedure, 'execute')`,
+      );
+
+      expect(rows).toEqual([]);
+    });
+  });
+
+  it.each([
+    [
+      'moves',
+      `update app_public.units u set parent_id = p.id from app_public.units p where u.name = 'u0' and p.name = 'u1'`,
+    ],
+    [
+      'adds',
+      `insert into app_public.units (organization_id, parent_id, name) select organization_id, id, 'New' from app_public.units where name = 'u1'`,
+    ],
+  ])(
+    '%s in read committed transactions only, which see what was committed before their turn',
+    async (_what, statement) => {
+      await plant(2, () => null);
+      const client = await database.owner.connect();
+      await client.query('begin isolation level repeatable read');
+
+      await expect(client.query(statement)).rejects.toMatchObject({ code: '0A000' });
+
+      await client.query('rollback');
+      client.release();
+      await database.owner.query(statement);
+      expect(await differences()).toEqual([]);
+    },
+  );
 
   it('keeps a unit that has children, and forgets every pair of one that goes', async () => {
     await plant(3, (index) => (index === 0 ? null : index - 1));

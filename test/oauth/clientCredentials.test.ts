@@ -1,3 +1,4 @@
+import { hashToken } from '../../src/token/format.ts';
 import {
   asClient,
   createApplication,
@@ -153,4 +154,51 @@ test('issuing clears away what has expired under the same grant, and nothing els
       { own: true, count: 2, live: 2 },
     ]);
   }
+});
+
+/** Of the application's grants, the newest first. */
+const unusedTokens = async (applicationId: string): Promise<string[]> => {
+  const { rows } = await oauth.database.owner.query(
+    `select encode(t.token_hash, 'hex') as hash
+     from oauth.refresh_tokens t join oauth.grants g on g.organization_id = t.organization_id and g.id = t.grant_id
+     where g.application_id = $1 and t.used_at is null order by t.created_at desc`,
+    [applicationId],
+  );
+  return rows.map(({ hash }) => hash);
+};
+
+test('keeps the ten newest refresh tokens of a grant that were not used, of each grant', async () => {
+  const application = await createApplication(oauth, { scopes: ['app', 'basic'] });
+  const refresh = (refresh_token: string) =>
+    token(oauth, { form: { grant_type: 'refresh_token', refresh_token, ...asClient(application) } });
+  const issue = async (scope: string) =>
+    expectTokens(await token(oauth, { form: { grant_type, scope, ...asClient(application) } }), scope);
+  const other = await issue('basic');
+  const issued: string[] = [];
+  for (let index = 0; index < 12; index += 1) issued.push((await issue('app')).refresh_token);
+
+  const kept = [...issued.slice(2).reverse(), other.refresh_token];
+  expect(await unusedTokens(application.id)).toEqual(kept.map((kept) => hashToken(kept).toString('hex')));
+  expectRefusal(await refresh(issued[1] ?? ''), 400, 'invalid_grant');
+  const renewed = expectTokens(await refresh(issued[2] ?? ''), 'app');
+  await issue('app');
+  // One that was used does not count; the oldest that was not has gone.
+  expectRefusal(await refresh(issued[3] ?? ''), 400, 'invalid_grant');
+  expectTokens(await refresh(issued[4] ?? ''), 'app');
+  expectTokens(await refresh(renewed.refresh_token), 'app');
+});
+
+test('keeps ten of them however many are issued and renewed at once', async () => {
+  const application = await createApplication(oauth);
+  const issue = () => token(oauth, { form: { grant_type, ...asClient(application) } });
+  const first = expectTokens(await issue(), 'app');
+  const refresh_token = first.refresh_token;
+
+  const answers = await Promise.all([
+    ...Array.from({ length: 40 }, issue),
+    token(oauth, { form: { grant_type: 'refresh_token', refresh_token, ...asClient(application) } }),
+  ]);
+
+  for (const answer of answers.slice(0, 40)) expectTokens(answer, 'app');
+  expect(await unusedTokens(application.id)).toHaveLength(10);
 });

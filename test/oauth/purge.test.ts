@@ -84,6 +84,8 @@ const nothing = {
   sessions: 0,
   throttles: 0,
   changes: 0,
+  months: 0,
+  newMonths: 0,
 };
 
 test('deletes what has expired of every organization, and nothing else', async () => {
@@ -119,6 +121,8 @@ test('deletes what has expired of every organization, and nothing else', async (
     sessions: 2,
     throttles: 1,
     changes: 0,
+    months: 0,
+    newMonths: 0,
   });
   const left = [
     ...['access_tokens', 'refresh_tokens', 'grants', 'authorization_codes', 'sessions', 'throttles'].map(count),

@@ -120,9 +120,9 @@ export const functions: Record<string, Function> = {
   },
   'oauth.purge_changes(integer)': {
     roles: ['graph_oauth'],
-    text: 'select oauth.purge_changes($1)',
+    text: 'select purged::text from oauth.purge_changes($1) as purged',
     values: () => ['100'],
-    expected: () => ['0'],
+    expected: () => ['(0,0,0)'],
   },
 };
 
@@ -130,6 +130,7 @@ export const functions: Record<string, Function> = {
 export const helpers = [
   'app_hidden.count_row()',
   'app_hidden.is_text(text)',
+  'app_hidden.lock_units(boolean)',
   'app_hidden.require_replayed(pg_lsn)',
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',

@@ -24,11 +24,34 @@ async function issue(pool: Pool, client: Client, { scope }: Parameters): Promise
   return inOrganization(pool, application.organizationId, requestId, async (database) => {
     const grantId = await findOrCreateGrant(database, application.id, scopes);
     await deleteExpiredTokens(database, grantId);
-    return issueTokens(database, { grantId, scopes });
+    const reply = await issueTokens(database, { grantId, scopes });
+    await deleteUnusedTokens(database, grantId);
+    return reply;
   });
 }
 
-/** The grant, locked so that nobody ends it before it has its tokens. */
+/**
+ * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used. Most clients ask anew instead of using
+ * theirs, each of which would stay for 30 days.
+ */
+async function deleteUnusedTokens(database: PoolClient, grantId: string): Promise<void> {
+  await database.query({
+    name: 'delete_unused_refresh_tokens',
+    text: `
+      delete from oauth.refresh_tokens
+      where token_hash in (
+        select token_hash from oauth.refresh_tokens
+        where grant_id = $1 and used_at is null
+        order by created_at desc
+        offset ${maxUnusedRefreshTokens})`,
+    values: [grantId],
+  });
+}
+
+/** Of a grant by client credentials; an instance of the application that keeps its own has room beside others. */
+const maxUnusedRefreshTokens = 10;
+
+/** The grant, locked so that it does not end before it has its tokens, and that issues take turns. */
 async function findOrCreateGrant(
   database: PoolClient,
   applicationId: string,
@@ -41,7 +64,7 @@ async function findOrCreateGrant(
       text: `
         select id from oauth.grants
         where application_id = $1 and scopes = $2 and user_id is null
-        for key share`,
+        for no key update`,
       values: [applicationId, scopes],
     });
     const created =

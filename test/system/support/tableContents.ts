@@ -6,7 +6,7 @@ export async function tableContents(url: string): Promise<Record<string, string>
     url,
     `select format('%I.%I', n.nspname, c.relname) as name
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind = 'r' and n.nspname !~ '^(pg_|information_schema$)'`,
+     where c.relkind in ('r', 'p') and n.nspname !~ '^(pg_|information_schema$)'`,
   );
   const contents = tables.map(async ({ name }) => {
     const [row] = await query<{ content: string }>(

@@ -1,0 +1,200 @@
+--! Previous: sha1:89f3f0969557b309c73d8b0e8fde7186d95e9ec1
+--! Hash: sha1:adf7340a748066739540784e621d8852106b1daa
+--! Message: lock trees by organization
+
+-- The lock of the tree is one for each organization, so that these do not wait for each other, and ancestors are written by triggers alone.
+
+drop trigger if exists units_100_lock_tree on app_public.units;
+drop function if exists app_hidden.lock_units(boolean);
+drop policy if exists update_graph_helper on app_public.units;
+drop policy if exists select_graph_helper on app_public.units;
+drop policy if exists delete_graph_helper on app_hidden.unit_ancestors;
+drop policy if exists insert_graph_helper on app_hidden.unit_ancestors;
+drop policy if exists select_graph_helper on app_hidden.unit_ancestors;
+
+-- Two levels of locks, as a table and its rows have them. A statement with claims writes units of their organization alone: it shares
+-- the lock of all trees and takes that of its own. One without claims may write units of any organization, and takes the lock of all.
+-- Each statement takes the lock of all first.
+
+create function app_hidden.lock_units(shared boolean default false) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    organization_id uuid = app_hidden.current_organization_id();
+    of_all bigint = hashtextextended('app_public.units', 0);
+    of_one bigint = hashtextextended(organization_id::text, of_all);
+  begin
+    if organization_id is null then
+      perform pg_advisory_xact_lock(of_all);
+      return;
+    end if;
+    perform pg_advisory_xact_lock_shared(of_all);
+    if shared then
+      perform pg_advisory_xact_lock_shared(of_one);
+    else
+      perform pg_advisory_xact_lock(of_one);
+    end if;
+  end
+  $$;
+comment on function app_hidden.lock_units(boolean) is
+  'Locks the tree of the claims'' organization until the transaction ends, without claims the trees of all. A function that writes units calls it '
+  'first, before any row is locked, so that no two wait for each other.';
+grant execute on function app_hidden.lock_units(boolean) to graph_app, graph_admin;
+
+-- A move looks at the tree of its organization, and a deletion locks many rows of it: both wait for each other and for inserts; inserts do
+-- not wait for inserts. For statements by themselves, whose first lock this is.
+create or replace function app_hidden.units_lock_tree() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    if tg_op <> 'DELETE' and current_setting('transaction_isolation') <> 'read committed' then
+      raise exception 'Units are added and moved in read committed transactions only'
+        using errcode = 'feature_not_supported', hint = 'A statement must see what was committed before it got its turn.';
+    end if;
+    perform app_hidden.lock_units(tg_op = 'INSERT');
+    return null;
+  end
+  $$;
+create trigger units_100_lock_tree before insert or delete or update of parent_id on app_public.units
+  for each statement execute function app_hidden.units_lock_tree();
+
+-- Places a unit with the rights of its writer: below a parent that the writer does not see there is nothing to be written. The lock keeps the
+-- parent's ancestors as they are, and the foreign key the parent itself.
+create or replace function app_hidden.units_place() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    parent_ancestor_ids uuid[] = '{}';
+  begin
+    if new.organization_id <> app_hidden.current_organization_id() then
+      raise exception 'A statement with claims writes units of its own organization only'
+        using errcode = 'insufficient_privilege', hint = 'The lock of its tree is the only one that was taken.';
+    end if;
+    if new.parent_id is not null then
+      select ancestor_ids into parent_ancestor_ids
+      from app_public.units
+      where organization_id = new.organization_id and id = new.parent_id;
+      if new.id = new.parent_id or new.id = any (parent_ancestor_ids) then
+        raise exception 'A unit cannot be below itself'
+          using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
+      elsif not found then
+        raise exception 'The parent of a unit does not exist'
+          using errcode = 'foreign_key_violation', constraint = 'units_parent_id_fkey', schema = 'app_public', table = 'units';
+      end if;
+    end if;
+    new.ancestor_ids := parent_ancestor_ids || new.id;
+    return new;
+  end
+  $$;
+
+-- Who is below whom authorizes, so that only these two triggers write it: who may write a unit needs no right over it.
+
+create or replace function app_hidden.units_insert_ancestors() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    -- Runs as graph_helper because no other role may write ancestors.
+    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+    select organization_id, unnest(ancestor_ids), id from inserted;
+    return null;
+  end
+  $$;
+
+create or replace function app_hidden.units_move_subtrees() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    organization_ids uuid[];
+    moved_ids uuid[];
+  begin
+    -- Runs as graph_helper because no other role may write ancestors.
+    select array_agg(a.organization_id), array_agg(a.id) into organization_ids, moved_ids
+    from after a join before b using (organization_id, id)
+    where a.parent_id is distinct from b.parent_id;
+    if moved_ids is null then
+      return null;
+    end if;
+
+    -- units_place saw each row alone; several rows of one statement can still close a circle.
+    if exists (
+      with recursive above as (
+        select u.organization_id, u.id, u.parent_id
+        from unnest(organization_ids, moved_ids) as moved (organization_id, id)
+        join app_public.units u using (organization_id, id)
+        union all
+        select u.organization_id, u.id, u.parent_id
+        from app_public.units u
+        join above on u.organization_id = above.organization_id and u.id = above.parent_id
+      ) cycle id set is_cycle using path
+      select from above where is_cycle
+    ) then
+      raise exception 'A unit cannot be below itself'
+        using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
+    end if;
+
+    with recursive affected as (
+      select u.organization_id, u.id, u.parent_id
+      from unnest(organization_ids, moved_ids) as moved (organization_id, id)
+      join app_public.units u using (organization_id, id)
+      union
+      select u.organization_id, u.id, u.parent_id
+      from app_public.units u
+      join affected on u.organization_id = affected.organization_id and u.parent_id = affected.id
+    ),
+    placed as (
+      select a.organization_id, a.id, coalesce(p.ancestor_ids, '{}') || a.id as ancestor_ids
+      from affected a
+      left join app_public.units p on p.organization_id = a.organization_id and p.id = a.parent_id
+      where not exists (select from affected b where b.organization_id = a.organization_id and b.id = a.parent_id)
+      union all
+      select a.organization_id, a.id, placed.ancestor_ids || a.id
+      from affected a
+      join placed on placed.organization_id = a.organization_id and placed.id = a.parent_id
+    )
+    update app_public.units u set ancestor_ids = placed.ancestor_ids
+    from placed
+    where u.organization_id = placed.organization_id and u.id = placed.id and u.ancestor_ids <> placed.ancestor_ids;
+
+    delete from app_hidden.unit_ancestors a
+    using app_public.units u
+    where a.organization_id = u.organization_id and a.unit_id = u.id
+      and u.organization_id = any (organization_ids) and u.ancestor_ids && moved_ids;
+    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+    select organization_id, unnest(ancestor_ids), id
+    from app_public.units
+    where organization_id = any (organization_ids) and ancestor_ids && moved_ids;
+    return null;
+  end
+  $$;
+
+grant create on schema app_hidden to graph_helper;
+alter function app_hidden.units_insert_ancestors() owner to graph_helper;
+alter function app_hidden.units_move_subtrees() owner to graph_helper;
+revoke create on schema app_hidden from graph_helper;
+
+create policy select_graph_helper on app_public.units for select to graph_helper using (true);
+comment on policy select_graph_helper on app_public.units is 'The trigger that moves subtrees reads the tree.';
+create policy update_graph_helper on app_public.units for update to graph_helper using (true) with check (true);
+comment on policy update_graph_helper on app_public.units is 'The trigger that moves subtrees writes ancestors; it may write no other column.';
+grant select (organization_id, id, parent_id, ancestor_ids), update (ancestor_ids) on app_public.units to graph_helper;
+-- PostgreSQL asks all checks of a row that is updated.
+grant execute on function app_hidden.is_text(text), app_hidden.trimmed(text) to graph_helper;
+
+create policy select_graph_helper on app_hidden.unit_ancestors for select to graph_helper using (true);
+comment on policy select_graph_helper on app_hidden.unit_ancestors is 'The trigger that moves subtrees finds the pairs that no longer hold.';
+create policy insert_graph_helper on app_hidden.unit_ancestors for insert to graph_helper with check (true);
+comment on policy insert_graph_helper on app_hidden.unit_ancestors is 'The triggers of app_public.units add the pairs of new and moved units.';
+create policy delete_graph_helper on app_hidden.unit_ancestors for delete to graph_helper using (true);
+comment on policy delete_graph_helper on app_hidden.unit_ancestors is 'The trigger that moves subtrees deletes the pairs that no longer hold.';
+grant select, insert, delete on app_hidden.unit_ancestors to graph_helper;
+
+drop policy if exists all_graph_admin on app_hidden.unit_ancestors;
+drop policy if exists select_graph_admin on app_hidden.unit_ancestors;
+create policy select_graph_admin on app_hidden.unit_ancestors for select to graph_admin using (true);
+comment on policy select_graph_admin on app_hidden.unit_ancestors is 'Administration reads who is below whom; it writes units, and the triggers the rest.';
+revoke insert, update, delete on app_hidden.unit_ancestors from graph_admin;
+
+insert into audit.accepted (kind, object, who, reason) values
+  ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
+  ('definer', 'app_hidden.units_move_subtrees()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.')
+on conflict on constraint accepted_pkey do update set reason = excluded.reason;
