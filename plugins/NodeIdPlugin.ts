@@ -153,7 +153,7 @@ const maxIdLength = 10_000;
 function parseKey(text: string): readonly unknown[] | null {
   try {
     const key: unknown = JSON.parse(text);
-    return Array.isArray(key) ? key : null;
+    return Array.isArray(key) && key.every((part) => typeof part !== 'object') ? key : null;
   } catch {
     return null;
   }

@@ -200,6 +200,10 @@ describe.each(tables.map((table) => [table.name, table] as const))('%s', (name, 
     ['one of fewer parts', (id: string) => rewrite(id, (key) => key.slice(1))],
     ['one of more parts', (id: string) => rewrite(id, (key) => [...key, 'more'])],
     ['a part that is a list', (id: string) => rewrite(id, (key) => key.map(() => ['x']))],
+    [
+      'lists in lists',
+      (id: string) => rewrite(id, (key) => key.map(() => JSON.parse(`${'['.repeat(2000)}${']'.repeat(2000)}`))),
+    ],
     ['a NUL', (id: string) => rewrite(id, (key) => key.map(() => 'a\0'))],
     ['a space behind', (id: string) => `${id} `],
   ])('an id with %s is none', async (_, tamper) => {
