@@ -109,7 +109,7 @@ describe.each(names)('$type', ({ column }) => {
     const expected = rows.map(({ id }) => id);
 
     for (const isBackwards of [false, true]) {
-      const nodes = await walk(graph, tenant.app, { field: 'samples', order, isBackwards });
+      const nodes = await walk(graph, tenant.app, { field: 'samples', order, isBackwards, rows: 4 });
       expect(nodes.map(idOf)).toEqual(expected);
     }
   });

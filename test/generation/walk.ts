@@ -11,20 +11,26 @@ const forwards = { size: 'first', cursor: 'after', edge: 'endCursor', more: 'has
 const backwards = { size: 'last', cursor: 'before', edge: 'startCursor', more: 'hasPreviousPage' };
 
 /**
- * Follows the cursors of a connection of `app` to its end, two rows a page.
+ * Follows the cursors of a connection of `app` to its end.
  *
+ * @param rows on a page
  * @param selection of each node
  * @returns the rows in the order of the connection, whichever way it was walked
  */
 export async function walk(
   graph: OwnGraphTest,
   token: string,
-  { field, order, isBackwards = false }: { field: string; order?: string; isBackwards?: boolean },
+  {
+    field,
+    order,
+    isBackwards = false,
+    rows = 2,
+  }: { field: string; order?: string; isBackwards?: boolean; rows?: number },
   selection = 'id',
 ): Promise<Node[]> {
   const { size, cursor, edge, more } = isBackwards ? backwards : forwards;
   const orderBy = order === undefined ? '' : `, orderBy: [${order}]`;
-  const query = `query ($at: Cursor) { app { page: ${field}(${size}: 2, ${cursor}: $at${orderBy}) {
+  const query = `query ($at: Cursor) { app { page: ${field}(${size}: ${rows}, ${cursor}: $at${orderBy}) {
     nodes { ${selection} } pageInfo { at: ${edge} hasMore: ${more} } } } }`;
 
   const pages: (readonly Node[])[] = [];

@@ -1,5 +1,7 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Copy, createCopy } from '../development/createCopy.ts';
-import { findingCases, readDoors, undone } from '../development/findingCases.ts';
+import { add, comment, commentOn, create, findingCases, readDoors, undone } from '../development/findingCases.ts';
 import { type Dev, placesIn, startDev } from '../development/startDev.ts';
 
 let copy: Copy;
@@ -29,3 +31,27 @@ test.each(findingCases)(
     expect(placesIn(await dev.save(`${undone}\n${right(doors)}`))).toEqual([]);
   },
 );
+
+describe('npm run db:commit', () => {
+  const commit = () => copy.run(['commit', 'doors']);
+  const committed = () => readdir(join(copy.root, 'migrations/committed'));
+
+  test.each([
+    ['that the graph ignores in part', comment('@filtr names'), /error: app_public\.doors\.name says @filtr/],
+    [
+      'whose graph cannot be built',
+      add(create(), commentOn('door_create(uuid, text)', '@param {Unitt} unitId Its unit.')),
+      /The schema cannot be built: .*\{Unitt\}/,
+    ],
+  ])('refuses a migration %s', async (_, wrong, said) => {
+    const before = await committed();
+    await copy.save(`${undone}\n${wrong(doors)}`);
+
+    const { code, output } = await commit();
+
+    expect(code).toBe(1);
+    expect(output).toMatch(/^Nothing is committed\.\nmigrations\/current\.sql:\d+: /);
+    expect(output).toMatch(said);
+    expect(await committed()).toEqual(before);
+  });
+});
