@@ -150,7 +150,14 @@ function problemOf(argument: string, operator: string, codec: PgCodec): string |
   if (!/^[A-Za-z]\w*$/.test(argument)) return 'names no argument';
   if (!Object.hasOwn(operators, operator)) return `has none of the operators ${Object.keys(operators).join(', ')}`;
   if (operator !== 'isNull' && codec.arrayOfCodec) return 'is not for arrays, save isNull';
+  if (operator !== 'isNull' && isIncomparable(codec)) return `is not for ${codec.name}, save isNull`;
   return operator === 'prefix' && !isTextual(codec) ? 'is for texts only' : null;
+}
+
+/** PostgreSQL has neither `=` nor `<` for these, or not for what clients can give. */
+function isIncomparable(codec: PgCodec): boolean {
+  if (codec.domainOfCodec) return isIncomparable(codec.domainOfCodec as PgCodec);
+  return ['json', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle'].includes(codec.name);
 }
 
 function isTextual(codec: PgCodec): boolean {

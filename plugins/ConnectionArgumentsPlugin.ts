@@ -7,7 +7,7 @@ import {
   sqlValueWithCodec,
   TYPES,
 } from 'postgraphile/@dataplan/pg';
-import { type ConnectionStep, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
+import { type ConnectionStep, constant, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { readerOf } from './functions/functionArguments.ts';
 import { findNodeId, type NodeKeys, typeNames } from './NodeIdPlugin.ts';
@@ -61,6 +61,8 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         const { attributes } = codec;
         const hasIds = typeNames(build, codec).some((name) => build.nodeKeys.has(name));
         const { offset: _offset, first, last, orderBy, ...others } = args;
+        const { before: _before, ...forwards } = others;
+        const isOrdered = hasUnique(build, scope.pgFieldResource);
         return {
           // Their values are put together in the field's plan: one decides about the other.
           first: {
@@ -68,12 +70,15 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
             applyPlan: undefined,
             description: `Only the first \`n\` rows: at most 1,000; ${defaultPageSize} unless \`last\` is given.`,
           },
-          last: {
-            ...last,
-            applyPlan: undefined,
-            description: 'Only the last `n` rows: at most 1,000; not together with `first`.',
-          },
-          ...others,
+          // Rows without a unique key are in no order that could be read from its end.
+          ...(isOrdered && {
+            last: {
+              ...last,
+              applyPlan: undefined,
+              description: 'Only the last `n` rows: at most 1,000; not together with `first`.',
+            },
+          }),
+          ...(isOrdered ? others : forwards),
           ...(orderBy && {
             orderBy: { ...orderBy, description: 'The order of the rows; ties are broken by the key.' },
           }),
@@ -105,11 +110,12 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         if (!scope.isPgFieldConnection || !plan) return field;
 
         const filters = scope.pgFieldResource ? filtersOf(build, scope.pgFieldResource) : {};
+        const isOrdered = scope.pgFieldResource && hasUnique(build, scope.pgFieldResource);
         return {
           ...field,
           plan($parent: Step, args: FieldArgs, info) {
             const $connection = plan($parent, args, info) as unknown as ConnectionStep<unknown>;
-            const $last = args.getRaw('last') as Step<number | null | undefined>;
+            const $last = (isOrdered ? args.getRaw('last') : constant(null)) as Step<number | null | undefined>;
             $connection.setFirst(lambda(list([args.getRaw('first'), $last]), pageSize, true));
             $connection.setLast($last);
             for (const [argument, filter] of Object.entries(filters)) {
@@ -144,9 +150,14 @@ function filtersOf(build: GraphileBuild.Build, resource: PgResource): Readonly<R
   };
 }
 
-/** The primary key of the rows' table. */
-const keyOf = (build: GraphileBuild.Build, { codec }: PgResource) =>
-  build.pgTableResource(codec as PgCodecWithAttributes, false)?.uniques.find(({ isPrimary }) => isPrimary);
+/** Of the rows' table. */
+const uniquesOf = (build: GraphileBuild.Build, { codec }: PgResource) =>
+  build.pgTableResource(codec as PgCodecWithAttributes, false)?.uniques ?? [];
+
+const hasUnique = (build: GraphileBuild.Build, resource: PgResource) => uniquesOf(build, resource).length > 0;
+
+const keyOf = (build: GraphileBuild.Build, resource: PgResource) =>
+  uniquesOf(build, resource).find(({ isPrimary }) => isPrimary);
 
 /** Leaves the rows with one of the ids; one of another type stands for none. */
 function withIds(nodeKeys: NodeKeys, types: readonly string[], codec: PgCodec, attributes: readonly string[]): Filter {

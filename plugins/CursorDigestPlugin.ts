@@ -42,7 +42,8 @@ export function isCursorOf(
 ): boolean {
   const orders = ordersOf(connection, orderBy);
   // Rows without a key are numbered.
-  if (orders.length === 0) return digest === 'natural' && values.length === 1 && Number.isSafeInteger(values[0]);
+  if (orders.length === 0)
+    return digest === 'natural' && values.length === 1 && Number.isSafeInteger(values[0]) && Number(values[0]) > 0;
   const texts = orders.map(({ fragment }) => sql.compile(fragment).text);
   const expected = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 10);
   const fits = ({ codec, isNullable }: Order, index: number) =>
@@ -75,7 +76,8 @@ function ordersOf(connection: GraphQLField<unknown, unknown>, orderBy: readonly 
   };
 
   for (const order of orderBy) applyOf(connection, order)(query);
-  const key = uniques.find(({ isPrimary }) => isPrimary)?.attributes ?? [];
+  // By which PostGraphile ends an order that has no key: the primary one is the first.
+  const key = uniques[0]?.attributes ?? [];
   return isTotal ? orders : [...orders, ...key.map((attribute) => column(String(attribute)))];
 }
 

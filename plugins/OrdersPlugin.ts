@@ -27,8 +27,22 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
   after: ['PgIndexBehaviorsPlugin', 'PgOrderAllAttributesPlugin', 'smart-tags'],
   before: ['ConnectionArgumentsPlugin'],
 
+  inflection: {
+    replace: {
+      // GraphQL keeps two underscores at the beginning for itself; a column may begin with a digit.
+      orderByAttributeEnum: (previous, _options, details) => previous?.(details).replace(/^__+/, '_') ?? '',
+    },
+  },
+
   gather: {
     hooks: {
+      pgTables_PgResourceOptions(_info, { resourceOptions }) {
+        // Orders end in the first of them.
+        resourceOptions.uniques = (resourceOptions.uniques ?? []).toSorted(
+          (one, other) => Number(other.isPrimary ?? false) - Number(one.isPrimary ?? false),
+        );
+      },
+
       pgCodecs_attribute(_info, { attribute, pgAttribute }) {
         const table = pgAttribute.getClass();
         const indexes = table?.getIndexes() ?? [];

@@ -1,4 +1,5 @@
 import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
+import { isText, unusableIn } from './unusableIn.ts';
 
 /**
  * Whether PostgreSQL can read this as a value of the type, alone or as text: what comes back in an id or a cursor may have been tampered
@@ -7,23 +8,31 @@ import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
 export function isValueOf(codec: PgCodec, value: unknown): boolean {
   if (codec.domainOfCodec) return isValueOf(codec.domainOfCodec as PgCodec, value);
   if (isEnumCodec(codec)) return codec.values.some((known) => known.value === value);
-  if (!['string', 'number', 'boolean'].includes(typeof value)) return false;
+  const isOfForm = ['string', 'number', ...(codec.name === 'bool' ? ['boolean'] : [])].includes(typeof value);
+  if (!isOfForm) return false;
   const text = String(value);
   return (checks[codec.name] ?? isText)(text);
 }
-
-/** PostgreSQL stores neither NUL nor half a surrogate pair. */
-export const isText = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
 
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 
 const isInteger = (bits: number) => (text: string) =>
   /^-?\d{1,19}$/.test(text) && BigInt.asIntN(bits, BigInt(text)) === BigInt(text);
 
-const isNumber = matches(/^(-?\d+(\.\d+)?(e[+-]?\d+)?|NaN|-?Infinity)$/i);
+const isNumber = matches(/^(-?\d+(\.\d+)?(e[+-]?\d{1,3})?|NaN|-?Infinity)$/i);
+
+function isJson(text: string): boolean {
+  try {
+    return isText(text) && unusableIn(JSON.parse(text)) === null;
+  } catch {
+    return false;
+  }
+}
 
 /** By the names of PostgreSQL's types. */
 const checks: Readonly<Record<string, (text: string) => boolean>> = {
+  json: isJson,
+  jsonb: isJson,
   uuid: matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
   bool: matches(/^(true|false)$/),
   int2: isInteger(16),

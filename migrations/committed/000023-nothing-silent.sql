@@ -1,5 +1,5 @@
 --! Previous: sha1:26904bb5c8c4ed2c55282ef2da79c4840e35a2ed
---! Hash: sha1:89f3f0969557b309c73d8b0e8fde7186d95e9ec1
+--! Hash: sha1:f7010eee473219ea57301e9074319bb800b55104
 --! Message: nothing silent
 
 -- Nothing silent: what the graph ignores of a migration, what a policy leaves open between organizations, and which roles may
@@ -320,9 +320,16 @@ create or replace view audit.graph_lints with (security_invoker = true) as
     from tables
     join pg_index i on i.indrelid = tables.oid and i.indisprimary
     join pg_attribute a on a.attrelid = tables.oid and a.attnum = any (i.indkey::int2[])
-    join pg_type d on d.oid = a.atttypid
-    join pg_type t on t.oid = coalesce(nullif(d.typbasetype, 0), d.oid)
-    where t.typcategory not in ('N', 'S', 'B', 'D', 'E', 'I') and t.oid not in ('uuid'::regtype, 'macaddr'::regtype, 'macaddr8'::regtype)
+    cross join lateral (
+      with recursive types (oid, base) as (
+        select t.oid, t.typbasetype from pg_type t where t.oid = a.atttypid
+        union all
+        select t.oid, t.typbasetype from types join pg_type t on t.oid = types.base
+      )
+      select oid from types where base = 0
+    ) as base
+    join pg_type t on t.oid = base.oid
+    where t.typcategory not in ('N', 'S', 'B', 'D', 'E', 'I') and t.oid <> all (array['uuid', 'macaddr', 'macaddr8', '"char"']::regtype[])
     union all
     select 'no_comment', 'warning', tables.name, 'has no description', 'comment on … is ''…'', which clients read'
     from tables

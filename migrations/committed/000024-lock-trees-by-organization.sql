@@ -1,5 +1,5 @@
---! Previous: sha1:89f3f0969557b309c73d8b0e8fde7186d95e9ec1
---! Hash: sha1:adf7340a748066739540784e621d8852106b1daa
+--! Previous: sha1:f7010eee473219ea57301e9074319bb800b55104
+--! Hash: sha1:64c19acca182dfbe13b131b9574ccd520ccdb3b0
 --! Message: lock trees by organization
 
 -- The lock of the tree is one for each organization, so that these do not wait for each other, and ancestors are written by triggers alone.

@@ -1,5 +1,5 @@
---! Previous: sha1:adf7340a748066739540784e621d8852106b1daa
---! Hash: sha1:26d0b31f8bff0e12defc990d34b707566fce9052
+--! Previous: sha1:64c19acca182dfbe13b131b9574ccd520ccdb3b0
+--! Hash: sha1:ff11f57a7fa9d82294d300c84f7cf04fc749d59f
 --! Message: history by month
 
 -- What grows: a history in months, and a question about a row that asks policies once for each role.

@@ -1,5 +1,6 @@
 import type { PgCodec } from 'postgraphile/@dataplan/pg';
 import { GraphQLList, GraphQLNonNull } from 'postgraphile/graphql';
+import { unusableIn } from '../unusableIn.ts';
 import { baseOf, type Input, InputError, nameOf } from './input.ts';
 import { nodeIdInput } from './nodeIdInput.ts';
 import { isJson, toJson } from './toJson.ts';
@@ -128,25 +129,9 @@ const readList =
   };
 
 function readText(value: unknown, path: string): unknown {
-  const problem = problemOf(value, maxDepth);
+  const problem = unusableIn(value);
   if (problem) throw new InputError(`${path} ${problem}.`);
   return value;
-}
-
-/** Levels of lists and objects that a JSON value may have. */
-const maxDepth = 500;
-
-/** PostgreSQL stores neither NUL nor half a surrogate pair, and takes JSON apart on its stack. */
-function problemOf(value: unknown, depth: number): string | undefined {
-  if (typeof value === 'string')
-    return value.isWellFormed() && !value.includes('\0') ? undefined : 'contains a character that is not Unicode text';
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return undefined;
-  if (depth === 0) return 'is nested too deep';
-  for (const [key, item] of Object.entries(value)) {
-    const problem = problemOf(key, depth) ?? problemOf(item, depth - 1);
-    if (problem) return problem;
-  }
-  return undefined;
 }
 
 /** Of a domain over a composite type that type. */

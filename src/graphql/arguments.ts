@@ -16,8 +16,8 @@ import {
 import { defaultPageSize } from '../../plugins/ConnectionArgumentsPlugin.ts';
 import { isCursorOf } from '../../plugins/CursorDigestPlugin.ts';
 import { readerOf } from '../../plugins/functions/functionArguments.ts';
-import { isText } from '../../plugins/isValueOf.ts';
 import { isNodeId, type NodeKeys } from '../../plugins/NodeIdPlugin.ts';
+import { unusableIn } from '../../plugins/unusableIn.ts';
 import { DocumentRefused, type PreparedDocument } from './document.ts';
 import { rootOf } from './errors.ts';
 import { isConnectionType } from './limits.ts';
@@ -183,8 +183,8 @@ function ids(values: unknown, _: Values, { nodeKeys }: Context): string | null {
 function filter(value: unknown): string | null {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.length > maxPageSize) return `at most ${maxPageSize} values.`;
-  const texts = values.filter((text) => typeof text === 'string');
-  return texts.every(isText) ? null : 'contains a character that is not Unicode text.';
+  const problem = values.map(unusableIn).find(Boolean);
+  return problem ? `${problem}.` : null;
 }
 
 function pageSize(size: unknown): string | null {

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
+import { LRUCache } from 'lru-cache';
 import { DatabaseError } from 'pg';
 import { SafeError } from 'postgraphile/grafast';
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
@@ -78,7 +79,7 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
     return { code: 'UNAVAILABLE', message: 'The database is not available; try again later.' };
   }
   if (original instanceof DatabaseError) {
-    if (original.code === insufficientPrivilege) log.warn({ requestId, error: original }, 'a right is missing');
+    if (original.code === insufficientPrivilege) logMissingRight(log, original, requestId);
     const known = ofDatabase(original, rules);
     if (known) return known;
     if (isOutdated) {
@@ -97,6 +98,15 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
 export const defects = channel('graph-query-service:defects');
 
 const insufficientPrivilege = '42501';
+
+/** Its message names the object. Any client can cause it as often as it likes: once a minute it is a warning. */
+function logMissingRight(log: Log, error: DatabaseError, requestId: RequestId): void {
+  const isDue = !missingRights.has(error.message);
+  if (isDue) missingRights.set(error.message, true);
+  log[isDue ? 'warn' : 'debug']({ requestId, error }, 'a right is missing; logged once a minute');
+}
+
+const missingRights = new LRUCache<string, true>({ max: 1000, ttl: 60_000 });
 
 /** SQLSTATE to code (https://www.postgresql.org/docs/current/errcodes-appendix.html); null when a client cannot cause it. */
 function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description | null {
@@ -117,7 +127,9 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
     case insufficientPrivilege:
       return { code: 'FORBIDDEN', message: 'The access token does not allow this.' };
     case '54000': // program_limit_exceeded, raised by app_hidden.count_row
-      return { code: 'LIMIT_EXCEEDED', message: sentence(error), limit: 'rows' };
+      return isRaised(error)
+        ? { code: 'LIMIT_EXCEEDED', message: sentence(error), limit: 'rows' }
+        : { code: 'BAD_USER_INPUT', message: 'A value is longer than can be stored here.' };
     case '57014': // query_canceled
       return { code: 'TIMEOUT', message: 'The statement took too long and was cancelled; ask for less.' };
     case '55P03': // lock_not_available, after lock_timeout

@@ -1,6 +1,8 @@
 import {
   type GraphQLError,
   type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
   isNonNullType,
   Kind,
   separateOperations,
@@ -12,8 +14,9 @@ import type { PreparedDocument } from './document.ts';
 import { graphqlError } from './errors.ts';
 
 /**
- * One error for each variable that is null where null may not be. Validation lets a nullable one stand there if it has a default
- * (GraphQL section 5.8.5), since only its value tells; Grafast then fails to plan the whole operation, or takes null for true.
+ * One error for each variable that is null or absent where it may not be. Validation lets a nullable one stand there if it has a default
+ * (GraphQL section 5.8.5), and as the one field of a `@oneOf` input object that may not be null; only its value tells. Grafast then fails
+ * to plan the whole operation, takes null for true, or calls a function without any key.
  */
 export function misplacedNulls(
   schema: GraphQLSchema,
@@ -22,7 +25,7 @@ export function misplacedNulls(
 ): GraphQLError[] {
   const definitions = operation.variableDefinitions ?? [];
   const nulls = definitions
-    .filter(({ variable, defaultValue }) => defaultValue && values[variable.name.value] === null)
+    .filter(({ variable }) => values[variable.name.value] == null)
     .map(({ variable }) => variable.name.value);
   if (nulls.length === 0) return [];
 
@@ -33,7 +36,10 @@ export function misplacedNulls(
     asked,
     visitWithTypeInfo(types, {
       [Kind.VARIABLE]({ name: { value: name } }) {
-        if (nulls.includes(name) && isNonNullType(types.getInputType())) misplaced.add(name);
+        if (!nulls.includes(name)) return;
+        const parent = getNamedType(types.getParentInputType());
+        const isOneOf = isInputObjectType(parent) && parent.isOneOf;
+        if (isOneOf || isNonNullType(types.getInputType())) misplaced.add(name);
       },
     }),
   );

@@ -27,6 +27,7 @@ import { RootUnitsPlugin } from '../../plugins/RootUnitsPlugin.ts';
 import { RowLimitPlugin } from '../../plugins/RowLimitPlugin.ts';
 import { StatementCountPlugin } from '../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../plugins/TenantPlugin.ts';
+import { TextFormsPlugin } from '../../plugins/TextFormsPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
 import { VariableNamesPlugin } from '../../plugins/VariableNamesPlugin.ts';
 
@@ -46,6 +47,7 @@ export function createPreset(
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
     plugins: [
       TenantPlugin,
+      TextFormsPlugin,
       EnumValuesPlugin,
       OrdersPlugin,
       SetofPlugin,

@@ -388,6 +388,16 @@ describe('a mutation', () => {
         400,
         [expect.any(String), { code: 'BAD_USER_INPUT', argument: 'key' }],
       ]);
+    const inParts = 'mutation ($name: String) { doorForget(key: { name: $name }) { ok } }';
+    for (const variables of [{}, { name: null }])
+      expect(await refusals(inParts, variables)).toEqual([
+        400,
+        [expect.any(String), { code: 'BAD_USER_INPUT', argument: 'name' }],
+      ]);
+    for (const key of ['{}', '{ name: null }', '{ name: "Gone", id: "RG9vcg" }'])
+      expect((await ask(graph, tenant.app, `mutation { doorForget(key: ${key}) { ok } }`)).status).toBe(400);
+    expect(await run(count)).toEqual({ doorsCount: { result: 1 } });
+    expect(await run(inParts, { name: 'Nothing' })).toEqual({ doorForget: { ok: true } });
     expect(await run(count)).toEqual({ doorsCount: { result: 1 } });
     expect(await run(forget, { key: { name: 'Gone' } })).toEqual({ doorForget: { ok: true } });
     expect(await run(count)).toEqual({ doorsCount: { result: 0 } });

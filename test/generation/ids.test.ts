@@ -205,6 +205,7 @@ describe.each(tables.map((table) => [table.name, table] as const))('%s', (name, 
       (id: string) => rewrite(id, (key) => key.map(() => JSON.parse(`${'['.repeat(2000)}${']'.repeat(2000)}`))),
     ],
     ['a NUL', (id: string) => rewrite(id, (key) => key.map(() => 'a\0'))],
+    ['an object', (id: string) => rewrite(id, (key) => key.map(() => ({})))],
     ['a space behind', (id: string) => `${id} `],
   ])('an id with %s is none', async (_, tamper) => {
     const [id = ''] = await idsOf(tenant, name);

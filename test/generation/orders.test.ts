@@ -1,4 +1,12 @@
-import { createTenant, type OwnGraphTest, read, startGraphTest, type Tenant } from '../graphql/support.ts';
+import {
+  ask,
+  createTenant,
+  expectRefused,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from '../graphql/support.ts';
 import { tableSql } from './tables.ts';
 import { type Node, walk } from './walk.ts';
 
@@ -116,3 +124,20 @@ describe.each(names)('$type', ({ column }) => {
 });
 
 const idOf = ({ id }: Node) => JSON.parse(/:(.*)$/.exec(Buffer.from(String(id), 'base64url').toString())?.[1] ?? '')[0];
+
+test.each([
+  ['lists in lists', '['.repeat(20_000)],
+  ['what is no JSON', '{'],
+])('a cursor with %s is refused', async (_, text) => {
+  const order = `C${names.findIndex(({ type }) => type === 'jsonb')}_ASC`;
+  const { app } = await read<{ app: { samples: { pageInfo: { endCursor: string } } } }>(
+    graph,
+    tenant.app,
+    `{ app { samples(first: 1, orderBy: [${order}]) { pageInfo { endCursor } } } }`,
+  );
+  const [digest, , ...key] = JSON.parse(Buffer.from(app.samples.pageInfo.endCursor, 'base64').toString());
+  const at = Buffer.from(JSON.stringify([digest, text, ...key])).toString('base64');
+  const query = `query ($at: Cursor) { app { samples(after: $at, orderBy: [${order}]) { totalCount } } }`;
+
+  expectRefused(await ask(graph, tenant.app, query, { at }), 400, { code: 'BAD_USER_INPUT', argument: 'after' });
+});

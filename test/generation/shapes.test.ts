@@ -1,4 +1,12 @@
-import { createTenant, type OwnGraphTest, read, startGraphTest, type Tenant } from '../graphql/support.ts';
+import {
+  ask,
+  createTenant,
+  expectRefused,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from '../graphql/support.ts';
 import { tableSql } from './tables.ts';
 import { walk } from './walk.ts';
 
@@ -46,6 +54,11 @@ const sql = `
   comment on view app_public.names is ${ofApp('names')};
   grant select on app_public.names to graph_app;`;
 
+const odd = `
+  ${tableSql({ name: 'locks', columns: 'serial text not null', key: [] })}
+  alter table app_public.locks drop constraint locks_pkey, add constraint locks_serial_key unique (organization_id, serial);
+  ${tableSql({ name: 'oddities', columns: 'id int, "2nd" int not null, until date not null, starts timestamptz', key: ['id'], indexes: ['"2nd"'] })}`;
+
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
@@ -53,7 +66,7 @@ beforeAll(async () => {
   const other = await createTenant(graph);
   tenant = await createTenant(graph);
   const { owner } = graph.database;
-  await owner.query(sql);
+  await owner.query(sql + odd);
   for (const { organizationId } of [tenant, other]) {
     const fill = (statement: string) => owner.query(statement, [organizationId]);
     await fill(
@@ -67,6 +80,10 @@ beforeAll(async () => {
       `insert into app_public.readings select $1, date '2024-12-28' + n, n, nullif(n % 3, 0) from generate_series(1, 7) n`,
     );
   }
+  const values = [tenant.organizationId];
+  await owner.query('insert into app_public.locks select $1, chr(96 + n) from generate_series(1, 5) n', values);
+  const withoutEnd = `($1, 1, 2, 'infinity', '-infinity'), ($1, 2, 1, '2024-01-01', null)`;
+  await owner.query(`insert into app_public.oddities values ${withoutEnd}`, values);
   await owner.query('refresh materialized view app_hidden.all_totals');
   await graph.reload();
 });
@@ -174,4 +191,43 @@ test('a view without a key has no ids, and its pages go on', async () => {
   expect(rows).toHaveLength(2);
   expect(await walk(graph, tenant.app, { field: 'totals' }, 'count')).toEqual([{ count: 9 }]);
   expect(await walk(graph, tenant.app, { field: 'names' }, 'name')).toHaveLength(9);
+});
+
+test('a view without a key is read forwards only', async () => {
+  const { __type } = await read<{ __type: { fields: { name: string; args: { name: string }[] }[] } }>(
+    graph,
+    tenant.app,
+    '{ __type(name: "App") { fields { name args { name } } } }',
+  );
+  const argumentsOf = (field: string) => __type.fields.find(({ name }) => name === field)?.args.map(({ name }) => name);
+  expect(argumentsOf('names')).toEqual(['first', 'after', 'orderBy']);
+  expect(argumentsOf('categories')).toEqual(expect.arrayContaining(['last', 'before']));
+
+  const query = 'query ($at: Cursor) { app { names(after: $at) { nodes { name } } } }';
+  const cursorOf = (row: number) => Buffer.from(JSON.stringify(['natural', row])).toString('base64');
+  expect(await read(graph, tenant.app, query, { at: cursorOf(9) })).toEqual({ app: { names: { nodes: [] } } });
+  for (const row of [0, -1, 1.5, 2 ** 53]) {
+    const refused = await ask(graph, tenant.app, query, { at: cursorOf(row) });
+    expectRefused(refused, 400, { code: 'BAD_USER_INPUT', argument: 'after' });
+  }
+});
+
+test('a unique key serves cursors where there is no primary one', async () => {
+  const nodes = await walk(graph, tenant.app, { field: 'locks' }, 'serial');
+  expect(nodes).toEqual(['a', 'b', 'c', 'd', 'e'].map((serial) => ({ serial })));
+  expect(await walk(graph, tenant.app, { field: 'locks', isBackwards: true }, 'serial')).toEqual(nodes);
+});
+
+test('a column may begin with a digit, and hold what is without end', async () => {
+  const query = '{ app { oddities(orderBy: _2ND_DESC) { nodes { until starts } } } }';
+  expect(await read(graph, tenant.app, query)).toEqual({
+    app: {
+      oddities: {
+        nodes: [
+          { until: 'infinity', starts: '-infinity' },
+          { until: '2024-01-01', starts: null },
+        ],
+      },
+    },
+  });
 });

@@ -43,7 +43,7 @@ async function deleteUnusedTokens(database: PoolClient, grantId: string): Promis
         select token_hash from oauth.refresh_tokens
         where grant_id = $1 and used_at is null
         order by created_at desc
-        offset ${maxUnusedRefreshTokens})`,
+        offset ${maxUnusedRefreshTokens} limit 20)`,
     values: [grantId],
   });
 }

@@ -1,0 +1,40 @@
+import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import { type SQL, sql } from 'postgraphile/pg-sql2';
+
+declare global {
+  namespace GraphileConfig {
+    interface Plugins {
+      TextFormsPlugin: true;
+    }
+  }
+}
+
+/**
+ * Writes values as PostgreSQL does where PostGraphile's own form loses them: `infinity` of dates and times would be null, also where null
+ * may not be, and `char(3)` has spaces behind it in one statement and none in another, so that a row would have two ids.
+ */
+export const TextFormsPlugin: GraphileConfig.Plugin = {
+  name: 'TextFormsPlugin',
+  description: 'Keeps infinite dates, and the one form of padded texts',
+  version: '1.0.0',
+
+  gather: {
+    hooks: {
+      pgCodecs_PgCodec(_info, { pgCodec }) {
+        const cast = casts.get(pgCodec as PgCodec);
+        // The type is the library's own object, by which it knows it.
+        if (cast) pgCodec.castFromPg = cast;
+      },
+    },
+  },
+};
+
+const orAsText = (cast: ((fragment: SQL, notNull?: boolean) => SQL) | undefined) => (fragment: SQL) =>
+  sql`coalesce(${cast?.(fragment) ?? sql.null}, (${fragment})::text)`;
+
+const casts: ReadonlyMap<PgCodec, (fragment: SQL) => SQL> = new Map<PgCodec, (fragment: SQL) => SQL>([
+  [TYPES.date, orAsText(TYPES.date.castFromPg)],
+  [TYPES.timestamp, orAsText(TYPES.timestamp.castFromPg)],
+  [TYPES.timestamptz, orAsText(TYPES.timestamptz.castFromPg)],
+  [TYPES.bpchar, (fragment) => sql`(${fragment})::text`],
+]);

@@ -1,0 +1,28 @@
+/** Levels of lists and objects that a JSON value may have: PostgreSQL takes it apart on its stack. */
+const maxDepth = 500;
+
+/** Found usable: one value of a variable may stand in many places. */
+const usable = new WeakSet<object>();
+
+/** Why PostgreSQL cannot store a value, text or JSON; null when it can. It stores neither NUL nor half a surrogate pair. */
+export function unusableIn(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return problemOf(value, maxDepth);
+  if (usable.has(value)) return null;
+  const problem = problemOf(value, maxDepth);
+  if (problem === null) usable.add(value);
+  return problem;
+}
+
+export const isText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+function problemOf(value: unknown, depth: number): string | null {
+  if (typeof value === 'string') return isText(value) ? null : 'contains a character that is not Unicode text';
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return null;
+  if (depth === 0) return 'is nested too deep';
+  if (!Array.isArray(value) && !Object.keys(value).every(isText)) return problemOf('\0', depth);
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    const problem = problemOf(item, depth - 1);
+    if (problem) return problem;
+  }
+  return null;
+}
