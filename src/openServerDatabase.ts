@@ -1,6 +1,6 @@
 import { type Config, needed } from './config.ts';
 import type { ServerLogins } from './database/authenticator.ts';
-import { createDataDirectory, keep, lockDataDirectory } from './database/dataDirectory.ts';
+import { createDataDirectory, lockDataDirectory, readOrCreate } from './database/dataDirectory.ts';
 import { startMigrated } from './database/openDatabase.ts';
 import { createOwnerPool } from './database/pools.ts';
 import type { Log } from './log.ts';
@@ -59,7 +59,7 @@ export async function openServerDatabase(
   resources.defer(stop);
 
   // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
-  const demo = await keep(database.dataDir, 'demo.json', createDemoCredentials);
+  const demo = await readOrCreate(database.dataDir, 'demo.json', createDemoCredentials);
   const sealing = { secrets: createSecrets(keys), passwords: createPasswords(passwordCost) };
   const provision = async () => {
     const owner = createOwnerPool(ownerUrl, log);

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import { encodeNodeId } from '../plugins/NodeIdPlugin.ts';
 import type { Config } from './config.ts';
-import type { RenewablePool } from './database/pools.ts';
+import type { EvictablePool } from './database/pools.ts';
 import type { Replica } from './database/replica.ts';
 import { readMigrations, watchMigrations } from './database/watchMigrations.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
@@ -27,9 +27,9 @@ export type PartsContext = {
   /** The specification's `{base_url}`. */
   url: string;
   /** Connections as the authenticator. */
-  pool: RenewablePool;
+  pool: EvictablePool;
   /** The OAuth server's, which look tokens up, too. */
-  oauthPool: RenewablePool;
+  oauthPool: EvictablePool;
   /** Null when all is asked of the primary. */
   replica: Replica | null;
   /** How to connect as the authenticator. */
@@ -67,8 +67,8 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   const exchangeEdition = async (): Promise<SchemaChange> => {
     const next = await createEdition(context, secrets);
     exchange.replace(next);
-    pool.renew();
-    oauthPool.renew();
+    pool.evictAll();
+    oauthPool.evictAll();
     const before = schema;
     schema = next.schema;
     return { before, after: schema };
@@ -131,7 +131,7 @@ async function createEdition(
   try {
     const graphql = createEndpoint({ config, pool, oauthPool, replica, secrets, graph, operations, offload, log });
     // What is asked now is asked of tables and columns that it may not have yet.
-    replica?.doubt();
+    replica?.invalidate();
     const pages = await createToolsRouter({ ...context, pool: oauthPool, schema });
     if (context.isWarmedUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
     return { schema, graphql, pages, release };

@@ -117,7 +117,7 @@ async function readNewestHash(): Promise<string | null> {
   return /^--! Hash: (\S+)$/m.exec(text)?.[1] ?? null;
 }
 
-/** SQLSTATE: undefined table or schema, insufficient privilege; nobody has migrated this database yet. */
+/** SQLSTATE: undefined table or schema, insufficient privilege: this database is not migrated yet. */
 function isMissingOrForbidden(error: unknown): boolean {
   return Error.isError(error) && 'code' in error && ['42P01', '3F000', '42501'].includes(String(error.code));
 }

@@ -9,7 +9,7 @@ import { createOwnerPool } from './pools.ts';
 
 export type OpenDatabase = {
   ownerUrl: string;
-  /** Gives back what was started for it; somebody's own database and another process' server stay as they are. */
+  /** Stops the server that was started for it; an external database and another process' server are left running. */
   close(): Promise<void>;
 };
 
@@ -53,7 +53,7 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
 
 /** Another process has the lock, so its server runs or is about to. */
 async function waitForServer(dataDir: string, log: Log): Promise<string> {
-  for (const patience = Date.now() + 10_000; Date.now() < patience; await delay(100)) {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(100)) {
     const urls = await findEmbeddedPostgres(dataDir, log);
     if (urls && (await isMigrated(urls.ownerUrl, log))) return urls.ownerUrl;
   }

@@ -5,7 +5,7 @@ import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import type { Replica } from '../database/replica.ts';
-import { DatabaseUnavailable, isTemporary } from '../database/unavailable.ts';
+import { DatabaseUnavailable, isRetryable } from '../database/unavailable.ts';
 import { factsOf, type RequestFacts, type RequestId } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
@@ -113,7 +113,7 @@ export function createEndpoint({
 
     const [outcome] = await Promise.allSettled([perform(received, token, facts, introspection)]);
     // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
-    const isAway = outcome.status === 'rejected' ? isTemporary(outcome.reason) : outcome.value.status === 503;
+    const isAway = outcome.status === 'rejected' ? isRetryable(outcome.reason) : outcome.value.status === 503;
     if (!isAway && !signal.aborted) await token?.requireLive();
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;

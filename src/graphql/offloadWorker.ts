@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createPool } from '../database/pools.ts';
 import { watchDatabase } from '../database/readiness.ts';
 import { createReplicaPool, reconnect } from '../database/replica.ts';
-import { isTemporary } from '../database/unavailable.ts';
+import { isRetryable } from '../database/unavailable.ts';
 import type { RequestId } from '../http/facts.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
@@ -38,7 +38,7 @@ const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ..
 // When this fails the thread ends, and the next long operation starts another. Of outages tells the watch on the database.
 const graph = await buildGraph(pool, { isFused: mayFuse(config, log), mostBytes: config.limits.bytes }).catch(
   (error: unknown) => {
-    if (!isTemporary(error)) throw error;
+    if (!isRetryable(error)) throw error;
     log.debug({ error }, 'the second thread cannot start: the database is away');
     process.exit();
   },
@@ -84,7 +84,7 @@ parentPort?.on('message', async (request: OffloadRequest) => {
   } catch (error) {
     if (error instanceof DocumentRefused) return send({ id, refused: limitOf(error) });
     if (error instanceof AccessTokenEnded) return send({ id, refused: 'token' });
-    if (isTemporary(error)) return send({ id, refused: 'away' });
+    if (isRetryable(error)) return send({ id, refused: 'away' });
     log.error({ requestId: operation.requestId, error }, 'an operation failed');
     send({ id, failed: true });
   } finally {

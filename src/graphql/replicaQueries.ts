@@ -25,7 +25,7 @@ export function createReplicaQueries(replica: Replica, primary: Pool, log: Log):
     try {
       await noteWrite(claims, requestId);
     } catch (error) {
-      replica.doubt();
+      replica.invalidate();
       if (isUnavailable(error)) log.debug({ requestId, error }, 'a change could not be noted');
       else log.error({ requestId, error }, 'a change could not be noted');
     }

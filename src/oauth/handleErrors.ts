@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { logUnavailable } from '../database/logUnavailable.ts';
-import { isTemporary } from '../database/unavailable.ts';
+import { isRetryable } from '../database/unavailable.ts';
 import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
@@ -37,7 +37,7 @@ export const sendJson: SendRefusal = (_request, response, { code, message }) => 
 
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (isTemporary(error)) return temporarilyUnavailable(error);
+  if (isRetryable(error)) return temporarilyUnavailable(error);
   if (sqlState(error) === foreignKeyViolation) return endedMeanwhile(error);
   return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });
 }

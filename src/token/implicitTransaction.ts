@@ -1,5 +1,5 @@
 import { type PoolClient, Query, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
-import { retireAll } from '../database/pools.ts';
+import { evictPoolOf } from '../database/pools.ts';
 import { preparesStatements } from '../database/serverClient.ts';
 import { isReadOnly } from '../database/unavailable.ts';
 import { keepPrepared } from './preparedStatements.ts';
@@ -46,7 +46,7 @@ export function queryInImplicitTransaction<Row extends QueryResultRow>(
   }
   return new Promise((resolve, reject) => {
     const callback = (error: Error | null, result: QueryResult<Row>) => {
-      if (isReadOnly(error)) retireAll(client);
+      if (isReadOnly(error)) evictPoolOf(client);
       if (error) reject(error);
       else resolve(result);
     };

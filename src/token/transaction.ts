@@ -1,5 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { retireAll } from '../database/pools.ts';
+import { evictPoolOf } from '../database/pools.ts';
 import { isReadOnly } from '../database/unavailable.ts';
 import { type Preliminary, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
@@ -21,7 +21,7 @@ export async function inTransaction<T>(
     await client.query('commit');
     return result;
   } catch (error) {
-    if (isReadOnly(error)) retireAll(client);
+    if (isReadOnly(error)) evictPoolOf(client);
     unusable = await failed(client.query('rollback'));
     throw error;
   } finally {

@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/config.ts';
-import { createPool, type RenewablePool } from '../../src/database/pools.ts';
+import { createPool, type EvictablePool } from '../../src/database/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
 import { oauthSettings } from '../../src/token/settings.ts';
@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 // Behind some poolers the next transaction has another session, which knows none of the names that were given in this one.
 
 let database: TestDatabase;
-const pools: RenewablePool[] = [];
+const pools: EvictablePool[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();
 });
@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-function connections(environment: Record<string, string>): RenewablePool {
+function connections(environment: Record<string, string>): EvictablePool {
   const config = loadConfig({ DATABASE_POOL_SIZE: '1', ...environment }, 'serve');
   const pool = createPool(database.authUrl, config, createLog('silent'));
   pools.push(pool);
@@ -32,7 +32,7 @@ const refuted = { ...proof, values: [''] };
 const answer = [{ role: 'graph_oauth', value: 'x' }];
 
 /** Asks by each of the ways on which statements are given names. */
-async function askEveryWay(pool: RenewablePool): Promise<unknown[]> {
+async function askEveryWay(pool: EvictablePool): Promise<unknown[]> {
   const client = await pool.connect();
   const alone = await queryInImplicitTransaction(client, settings, named);
   const proven = await queryInImplicitTransaction(client, settings, named, proof);
@@ -41,7 +41,7 @@ async function askEveryWay(pool: RenewablePool): Promise<unknown[]> {
   return [alone.rows, proven.rows, among.rows];
 }
 
-const kept = async (pool: RenewablePool) =>
+const kept = async (pool: EvictablePool) =>
   (await pool.query<{ name: string }>('select name from pg_prepared_statements order by name')).rows.map(
     ({ name }) => name,
   );

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { loadConfig } from '../../src/config.ts';
 import { cancelStatement } from '../../src/database/cancelStatement.ts';
-import { createPool, type RenewablePool } from '../../src/database/pools.ts';
+import { createPool, type EvictablePool } from '../../src/database/pools.ts';
 import { type DatabaseWatch, watchDatabase } from '../../src/database/readiness.ts';
 import { isUnavailable } from '../../src/database/unavailable.ts';
 import { createLog } from '../../src/log.ts';
@@ -15,7 +15,7 @@ import { startTcpProxy, type TcpProxy } from '../system/support/tcpProxy.ts';
 let database: TestDatabase;
 let proxy: TcpProxy;
 let authUrl: string;
-let pool: RenewablePool;
+let pool: EvictablePool;
 let watch: DatabaseWatch;
 let logs: string[];
 beforeAll(async () => {
