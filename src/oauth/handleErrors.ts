@@ -7,8 +7,8 @@ import type { Log } from '../log.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
 
 /**
- * The OAuth server's last word: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). What was not
- * foreseen is a `server_error`, or 503 when the database is away or overloaded; its cause is in the log only.
+ * The OAuth server's error handler: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). An unexpected error
+ * is a `server_error`, or 503 when the database is unavailable or overloaded; its cause is in the log only.
  */
 export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorRequestHandler {
   // Express knows an error handler by its four parameters.
@@ -44,5 +44,5 @@ function toOAuthError(error: unknown): OAuthError {
 
 const sqlState = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
-/** Tokens refer to their grant, grants to their application and user: one of them went away between two statements. */
+/** Tokens refer to their grant, grants to their application and user: one of them was deleted between two statements. */
 const foreignKeyViolation = '23503';

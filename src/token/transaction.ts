@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { evictPoolOf } from '../database/pools.ts';
 import { isReadOnly } from '../database/unavailable.ts';
-import { type Preliminary, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
+import { type Precondition, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
 /**
@@ -29,22 +29,22 @@ export async function inTransaction<T>(
   }
 }
 
-/** Runs one statement in a transaction of its own under these settings, in one round trip; another one may go before it. */
+/** Runs one statement in a transaction of its own under these settings, in one round trip; a precondition may go before it. */
 export async function queryOnce<Row extends QueryResultRow>(
   pool: Pool,
   settings: TransactionSettings,
   statement: Statement,
-  before: Preliminary | null = null,
+  precondition: Precondition | null = null,
 ): Promise<QueryResult<Row>> {
   const client = await pool.connect();
   try {
-    return await queryInImplicitTransaction<Row>(client, settings, statement, before);
+    return await queryInImplicitTransaction<Row>(client, settings, statement, precondition);
   } finally {
     client.release();
   }
 }
 
-/** Waits until all are over, then throws what failed first: none is left running on a connection that goes back. */
+/** Waits until all have settled, then throws the first failure: none is left running on a connection that is released. */
 async function allOf(queries: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(queries)) {
     if (outcome.status === 'rejected') throw outcome.reason;

@@ -27,15 +27,15 @@ function connections(environment: Record<string, string>): EvictablePool {
 
 const settings = oauthSettings(null, { id: 'request-1', ofServer: 'server-1' });
 const named = { name: 'who', text: `select current_user as role, $1::text as value`, values: ['x'] };
-const proof = { name: 'proof', isKept: true as const, text: 'select 1 / length($1)', values: ['proven'] };
-const refuted = { ...proof, values: [''] };
+const check = { name: 'check', isPinned: true as const, text: 'select 1 / length($1)', values: ['proven'] };
+const refuted = { ...check, values: [''] };
 const answer = [{ role: 'graph_oauth', value: 'x' }];
 
 /** Asks by each of the ways on which statements are given names. */
 async function askEveryWay(pool: EvictablePool): Promise<unknown[]> {
   const client = await pool.connect();
   const alone = await queryInImplicitTransaction(client, settings, named);
-  const proven = await queryInImplicitTransaction(client, settings, named, proof);
+  const proven = await queryInImplicitTransaction(client, settings, named, check);
   client.release();
   const among = await inTransaction(pool, settings, (client) => client.query(named));
   return [alone.rows, proven.rows, among.rows];
@@ -52,7 +52,7 @@ test('statements get their names, and the session keeps them', async () => {
   expect(await askEveryWay(pool)).toEqual([answer, answer, answer]);
   expect(await askEveryWay(pool)).toEqual([answer, answer, answer]);
 
-  expect(await kept(pool)).toEqual(['proof', 'settings', 'who']);
+  expect(await kept(pool)).toEqual(['check', 'settings', 'who']);
 });
 
 test('without them the answers are the same, and the session keeps nothing', async () => {
@@ -64,13 +64,16 @@ test('without them the answers are the same, and the session keeps nothing', asy
   expect(await kept(pool)).toEqual([]);
 });
 
-test.each(['true', 'false'])('a proof that fails is the end of the statement (names: %s)', async (names) => {
-  const pool = connections({ DATABASE_PREPARED_STATEMENTS: names });
-  const client = await pool.connect();
+test.each(['true', 'false'])(
+  'a precondition that fails keeps the statement from running (names: %s)',
+  async (names) => {
+    const pool = connections({ DATABASE_PREPARED_STATEMENTS: names });
+    const client = await pool.connect();
 
-  const outcome = queryInImplicitTransaction(client, settings, named, refuted);
+    const outcome = queryInImplicitTransaction(client, settings, named, refuted);
 
-  await expect(outcome).rejects.toMatchObject({ code: '22012' });
-  client.release();
-  expect(await askEveryWay(pool)).toEqual([answer, answer, answer]);
-});
+    await expect(outcome).rejects.toMatchObject({ code: '22012' });
+    client.release();
+    expect(await askEveryWay(pool)).toEqual([answer, answer, answer]);
+  },
+);

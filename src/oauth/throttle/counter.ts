@@ -37,7 +37,7 @@ export type CounterOptions = {
   inMemory: boolean;
 };
 
-/** All of them fail with {@link temporarilyUnavailable} when the database does not answer: nobody gets in uncounted. */
+/** A rate limit that fails closed: {@link temporarilyUnavailable} when the database does not answer, so that no request is uncounted. */
 export function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions): Counter {
   const limiter = new RateLimiterPostgres({
     storeClient: { query: (query: QueryConfig) => queryOnce(pool, oauthSettings(null, noRequest), query) },
