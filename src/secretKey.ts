@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Config, needed } from './config.ts';
+import { type Config, requireSetting } from './config.ts';
 import { createDataDirectory, readOrCreate } from './database/dataDirectory.ts';
 
 /**
@@ -9,7 +9,7 @@ import { createDataDirectory, readOrCreate } from './database/dataDirectory.ts';
 export async function secretKeys(config: Config): Promise<[Buffer, ...Buffer[]]> {
   const { database, secretKey, secretKeyPrevious } = config;
   const current = database.kind === 'embedded' ? (secretKey ?? (await readKey(database.dataDir))) : secretKey;
-  const keys: [Buffer, ...Buffer[]] = [needed(current, 'SECRET_KEY')];
+  const keys: [Buffer, ...Buffer[]] = [requireSetting(current, 'SECRET_KEY')];
   if (secretKeyPrevious) keys.push(secretKeyPrevious);
   return keys;
 }

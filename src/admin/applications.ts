@@ -89,7 +89,7 @@ export function endApplicationTokens(owner: Pool, clientId: string) {
 
 export type FoundApplication = { organizationId: string; id: string; confidential: boolean };
 
-/** The application, locked: nobody changes it, and nothing that refers to it is written, until the transaction ends. */
+/** The application, locked: neither it nor a reference to it is written by others until the transaction ends. */
 export async function lockApplication(client: ClientBase, clientId: string): Promise<FoundApplication> {
   const { rows } = await client.query<FoundApplication>(
     `select organization_id as "organizationId", id, confidential

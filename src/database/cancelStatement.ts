@@ -4,7 +4,6 @@ import { retire } from './retire.ts';
 
 /**
  * Cancels the running statement by a CancelRequest (PostgreSQL's protocol, message formats).
- *
  * It has a connection of its own and also reaches through PgBouncer. Resolves when PostgreSQL has received it. If that is not known
  * within a second, it might come late and cancel the connection's next statement: the connection is not used again, and the
  * statement timeout is left.

@@ -5,12 +5,7 @@ import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import type { ServerLogins } from './authenticator.ts';
 import { createDataDirectory, readOrCreate } from './dataDirectory.ts';
-import {
-  createSocketDirectory,
-  findInstallation,
-  type PostgresInstallation,
-  socketPort,
-} from './postgresInstallation.ts';
+import { createSocketDirectory, findInstallation, type Installation, socketPort } from './postgresInstallation.ts';
 import { createCluster, endLeftovers, isReady, runPostgres } from './postgresProcess.ts';
 import { requireMajorVersion } from './requireMajorVersion.ts';
 
@@ -84,7 +79,7 @@ async function readAccess(dataDir: string): Promise<Access> {
 }
 
 /** The parameter `host` goes before the host in libpq and in pg alike; the latter is there for parsers of URLs, which want one. */
-function urlsOf(access: Access, { socketDirectory }: PostgresInstallation): EmbeddedUrls {
+function urlsOf(access: Access, { socketDirectory }: Installation): EmbeddedUrls {
   const socket = new URLSearchParams({ host: socketDirectory, port: String(socketPort) });
   const url = (name: string, password: string) => `postgres://${name}:${password}@localhost/${databaseName}?${socket}`;
   return {

@@ -4,7 +4,6 @@ import { DatabaseUnavailable } from './unavailable.ts';
 
 /**
  * Rate-limited log of requests that failed because the database is unavailable or overloaded.
- *
  * The readiness watch logs outages. What PostgreSQL cannot do although it answers, such as writing to a full disk, is logged here:
  * once a minute for each SQLSTATE.
  */

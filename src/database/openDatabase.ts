@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DatabaseConfig, needed } from '../config.ts';
+import { type DatabaseConfig, requireSetting } from '../config.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import { createDataDirectory, lockDataDirectory } from './dataDirectory.ts';
@@ -17,11 +17,11 @@ export type OpenDatabase = {
  * The database for an admin command. The embedded one is used as it runs when the service is running, else it is started
  * and migrated for as long as the command lasts.
  *
- * @throws {StartupError} when it cannot be had
+ * @throws {StartupError} when it is unavailable
  */
 export async function openDatabase(database: DatabaseConfig, log: Log): Promise<OpenDatabase> {
   const nothing = async () => undefined;
-  if (database.kind === 'own') return { ownerUrl: needed(database.ownerUrl, 'DATABASE_URL'), close: nothing };
+  if (database.kind === 'own') return { ownerUrl: requireSetting(database.ownerUrl, 'DATABASE_URL'), close: nothing };
 
   await createDataDirectory(database.dataDir);
   const lock = await lockDataDirectory(database.dataDir);

@@ -14,9 +14,8 @@ export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTi
 
 /**
  * The running server's connection pool, all as the authenticator.
- *
  * A statement ends after `statementTimeoutMs` with SQLSTATE 57014. `connect` and `query` fail with {@link DatabaseUnavailable} when
- * no connection is had within `poolWaitMs`, of which a request may have spent some before (`withinWaitBudget`). So does a statement
+ * no connection is acquired within `poolWaitMs`, of which a request may have spent some before (`withinWaitBudget`). So does a statement
  * that PostgreSQL has not ended a second after its timeout: then the connection is half-open.
  *
  * @param waitMs how long to wait for a connection that others use; as long as for a new one unless said
@@ -42,7 +41,7 @@ export type EvictablePool = Pool & {
    * columns, and refuses them (SQLSTATE 0A000) when a migration has changed these.
    */
   evictAll(): void;
-  /** Calls back when a connection was lost, could not be had, or has received nothing for `suspectAfterMs`. */
+  /** Calls back when a connection was lost, could not be opened, or has received nothing for `suspectAfterMs`. */
   onTrouble(listener: () => void): void;
   /**
    * Records how many bytes each connection has received.

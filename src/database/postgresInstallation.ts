@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 
 /** The embedded PostgreSQL's binaries, directories and user. */
-export type PostgresInstallation = {
+export type Installation = {
   /** The directory with `initdb` and `postgres`. */
   binaries: string;
   /** What they are, such as 18. */
@@ -31,9 +31,9 @@ export type PostgresUser = { uid: number; gid: number };
  * `postgres`; what that user cannot reach moves to `/var/lib/graph-query-service/<hash of dataDir>` instead, since
  * the permissions of parent directories are not ours to change.
  *
- * @throws {StartupError} when there is no PostgreSQL for this machine or no such user can be had
+ * @throws {StartupError} when there is no PostgreSQL for this machine or the user cannot be created
  */
-export async function findInstallation(dataDir: string, log: Log): Promise<PostgresInstallation> {
+export async function findInstallation(dataDir: string, log: Log): Promise<Installation> {
   const packaged = packagedPostgres();
   const near = { binaries: join(packaged, 'bin'), base: dataDir };
   const majorVersion = Number.parseInt(packagedVersion(packaged), 10);
@@ -53,7 +53,7 @@ export async function findInstallation(dataDir: string, log: Log): Promise<Postg
   return { ...directoriesIn(reachesData ? near.base : far), binaries, majorVersion, user };
 }
 
-function directoriesIn(base: string): Pick<PostgresInstallation, 'cluster' | 'socketDirectory' | 'logFile'> {
+function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDirectory' | 'logFile'> {
   const cluster = join(base, 'postgres');
   return { cluster, socketDirectory: socketDirectoryOf(cluster), logFile: join(base, 'postgres.log') };
 }
@@ -73,7 +73,7 @@ function socketDirectoryOf(cluster: string): string {
  *
  * @throws {StartupError} when another user has made it
  */
-export async function createSocketDirectory({ cluster, socketDirectory, user }: PostgresInstallation): Promise<void> {
+export async function createSocketDirectory({ cluster, socketDirectory, user }: Installation): Promise<void> {
   if (socketDirectory === cluster) return;
   try {
     await mkdir(socketDirectory, { mode: 0o700 });

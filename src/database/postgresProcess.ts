@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
-import { type PostgresInstallation, socketName, socketPort } from './postgresInstallation.ts';
+import { type Installation, socketName, socketPort } from './postgresInstallation.ts';
 
 /**
  * Runs the server on a cluster until `stop`, in a session of its own, so that a signal to this process' group does not
  * reach it; resolves when it accepts connections. A server that dies on its own is started again.
  */
-export async function runPostgres(installation: PostgresInstallation, log: Log): Promise<{ stop(): Promise<void> }> {
+export async function runPostgres(installation: Installation, log: Log): Promise<{ stop(): Promise<void> }> {
   let stopping = false;
   let restarted: Promise<void> | null = null;
   let child = await start();
@@ -58,11 +58,7 @@ export async function runPostgres(installation: PostgresInstallation, log: Log):
 }
 
 /** Creates the cluster unless it exists: UTF-8, collation by code point, passwords only, checksums on. */
-export async function createCluster(
-  installation: PostgresInstallation,
-  ownerName: string,
-  ownerPassword: string,
-): Promise<void> {
+export async function createCluster(installation: Installation, ownerName: string, password: string): Promise<void> {
   if (await exists(join(installation.cluster, 'PG_VERSION'))) return;
 
   // Made under another name, so that a cluster that exists is always whole. A new one each time: an initdb that outlived
@@ -71,7 +67,7 @@ export async function createCluster(
   const draft = `${installation.cluster}.new-${randomUUID()}`;
   const passwordFile = `${draft}.password`;
   await mkdir(draft, { mode: 0o700 });
-  await writeFile(passwordFile, ownerPassword, { mode: 0o600 });
+  await writeFile(passwordFile, password, { mode: 0o600 });
   if (installation.user) {
     await chown(draft, installation.user.uid, installation.user.gid);
     await chown(passwordFile, installation.user.uid, installation.user.gid);
@@ -94,7 +90,7 @@ export async function createCluster(
  * Ends what an earlier process left running on the cluster and removes its stale lock files. Their process number may be another
  * program's by now, so a server is known by its working directory instead.
  */
-export async function endLeftovers({ cluster, socketDirectory }: PostgresInstallation): Promise<void> {
+export async function endLeftovers({ cluster, socketDirectory }: Installation): Promise<void> {
   const deadline = Date.now() + 8000;
   const signalled = new Set<number>();
   for (;;) {
@@ -126,7 +122,7 @@ async function removeDrafts(cluster: string): Promise<void> {
   }
 }
 
-async function spawnPostgres(installation: PostgresInstallation): Promise<ChildProcess> {
+async function spawnPostgres(installation: Installation): Promise<ChildProcess> {
   // Not a pipe: the server may outlive this process.
   const logFile = await open(installation.logFile, 'w', 0o600);
   const args = Object.entries(serverSettings(installation)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -146,7 +142,7 @@ async function spawnPostgres(installation: PostgresInstallation): Promise<ChildP
   throw new StartupError(`The embedded database does not start. ${brokenInstallation}\n${said.slice(-2000)}`);
 }
 
-function serverSettings({ socketDirectory }: PostgresInstallation): Record<string, string | number> {
+function serverSettings({ socketDirectory }: Installation): Record<string, string | number> {
   return {
     listen_addresses: '',
     port: socketPort,
@@ -207,7 +203,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Nothing of this process' environment, which may hold secrets, and no directory that the user cannot enter. */
-function surroundings({ user }: PostgresInstallation) {
+function surroundings({ user }: Installation) {
   return { ...user, cwd: '/', env: { LC_ALL: 'C' }, detached: true };
 }
 

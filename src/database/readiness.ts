@@ -23,7 +23,6 @@ export type WatchOptions = {
 
 /**
  * Health probes of the database: on demand, and twice a second from a lost connection until recovery.
- *
  * During an outage each probe opens a new connection. The log has each transition once. If the network swallowed what was sent,
  * connections of that time may be half-open: they are destroyed on recovery.
  */
@@ -140,17 +139,15 @@ const probePool = (pool: EvictablePool, login: Login): Promise<ProbeResult> =>
   probeOn(pool, login).catch((cause: unknown) => unreachable(cause, login));
 
 async function probeOn(database: Pool | ClientBase, { variable, requestRoles }: Login): Promise<ProbeResult> {
-  const reachable = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
-  if (!(await migrationsAreCurrent(database))) return reachable('Migrations are behind; run `npm run db:migrate`.');
+  const probed = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
+  if (!(await migrationsAreCurrent(database))) return probed('Migrations are behind; run `npm run db:migrate`.');
   const { rows } = await database.query<{ role: string }>(
     `select role from unnest($1::text[]) as role where not pg_has_role(role, 'member')`,
     [requestRoles],
   );
-  if (rows.length === 0) return reachable(null);
+  if (rows.length === 0) return probed(null);
   const missing = rows.map(({ role }) => role).join(', ');
-  return reachable(
-    `${variable}'s role may not become ${missing}; set OAUTH_DATABASE_URL, or run \`npm run db:migrate\`.`,
-  );
+  return probed(`${variable}'s role may not become ${missing}; set OAUTH_DATABASE_URL, or run \`npm run db:migrate\`.`);
 }
 
 const unreachable = (cause: unknown, { variable }: Login): ProbeResult => ({

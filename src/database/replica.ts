@@ -13,11 +13,7 @@ export type Replica = {
    * primary itself may have: all that it had until now, the replica must have replayed, too.
    */
   invalidate(): void;
-  /**
-   * Calls back when connections to a server are stale: the replica does not answer, or the primary is another.
-   *
-   * @returns what unsubscribes
-   */
+  /** Calls back when a server's connections are stale: the replica does not answer, or the primary is another. Returns `unsubscribe`. */
   onTrouble(listener: (server: ServerName) => void): () => void;
   stop(): Promise<void>;
 };
@@ -34,7 +30,6 @@ export type ReplicaSettings = {
 
 /**
  * Probes a streaming replica once a second, for its health and its replication lag.
- *
  * A balancer may lead to several. Queries go to it while it answers within 2 s, is in recovery, and lags by at most 5 s. The log has
  * each change.
  */
@@ -123,7 +118,6 @@ type ProbeResult = {
 
 /**
  * Samples the replication lag, by comparing LSNs of two probes.
- *
  * An idle primary writes no WAL, so `now() - pg_last_xact_replay_timestamp()` grows without lag. So each probe asks whether the
  * replica has reached where the primary was at an earlier probe.
  */
@@ -132,7 +126,7 @@ function createProbe(url: string, primary: Pool) {
   const name = { application_name: 'graph-query-service replica' };
   const replica = new Pool({ connectionString: url, max: 1, ...timeouts, ...name });
   replica.on('error', () => undefined);
-  /** The primary's flushed LSN, which it may send by then, and when. */
+  /** The primary's flushed LSN, which it had sent or would have, and when. */
   let lagSample: { readonly lsn: string; readonly at: number } | null = null;
   let startedAt: string | null = null;
 
@@ -164,7 +158,7 @@ function createProbe(url: string, primary: Pool) {
       lsn = rows[0]?.lsn ?? null;
       return lsn;
     } finally {
-      // After a failover the name leads to the new primary for a while, and the connection would for ever.
+      // After a failover the name leads to the new primary for a while, and the connection would indefinitely.
       client.release(lsn === null);
     }
   };

@@ -2,16 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
-import type { PostgresInstallation } from './postgresInstallation.ts';
+import type { Installation } from './postgresInstallation.ts';
 
 /**
  * Refuses a cluster of another major version of PostgreSQL, which reads the files of its own only.
- *
  * Checked before anything is changed, so that the version before still runs on the cluster.
  *
  * @throws {StartupError} when the cluster exists and is another version's; it says what to do
  */
-export async function requireMajorVersion({ cluster, majorVersion }: PostgresInstallation): Promise<void> {
+export async function requireMajorVersion({ cluster, majorVersion }: Installation): Promise<void> {
   const found = await clusterVersion(cluster);
   if (found === null || found === String(majorVersion)) return;
   const facts = `${cluster} was made by PostgreSQL ${found}; this version of the service brings PostgreSQL ${majorVersion}.`;

@@ -44,9 +44,7 @@ async function refuseBypassingRls(owner: ClientBase, logins: readonly NamedLogin
   const bypassing = logins.find(({ name }) => rows.some((row) => row.name === name));
   if (!bypassing) return;
   const name = escapeIdentifier(bypassing.name);
-  throw new StartupError(
-    `${bypassing.variable} names ${name}, which may pass by row-level security; name another role.`,
-  );
+  throw new StartupError(`${bypassing.variable} names ${name}, which bypasses row-level security; name another role.`);
 }
 
 /** `shown` has no password. */

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 
-/** No connection to the database could be had: it is down, refuses, or every connection stayed busy for too long. */
+/** No connection to the database could be acquired: it is down, refuses, or every connection stayed busy for too long. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 
@@ -21,7 +21,6 @@ export function isUnavailable(error: unknown): boolean {
 
 /**
  * Whether the request may be retried: the database is unavailable, or the service's own statement timed out or collided.
- *
  * No client could have asked for less than the service's own statement, so its timeout is an overload.
  */
 export function isRetryable(error: unknown): boolean {

@@ -24,7 +24,6 @@ export async function readMigrations(database: Pool | ClientBase): Promise<strin
 
 /**
  * LISTENs and polls for migrations: calls `onChange` when the database has others than `seen`.
- *
  * It polls after a lost connection and every 5 s, too: a connection can be half-open, and a pooler in front may swallow
  * notifications. When `onChange` fails it is called again at the next poll.
  */
@@ -40,7 +39,7 @@ export function watchMigrations(
   const poll = async (client: Client): Promise<void> => {
     const found = await readMigrations(client);
     if (found === known) return;
-    log.info('the database has other migrations; building the schema anew');
+    log.info('the database has other migrations; rebuilding the schema');
     await onChange().then(
       () => {
         known = found;

@@ -83,10 +83,9 @@ export const refuseQueryCredentials: RequestHandler = (request, _response, next)
 };
 
 function refuseCredentials(query: Form, except: string | undefined): void {
-  const refused = query.some(
-    ([name]) => withoutBrackets(name) !== except && credentialNames.includes(withoutBrackets(name)),
-  );
-  if (refused) throw invalidRequest('A credential must not be in the URL: send it in the body, form-encoded.');
+  const names = query.map(([name]) => withoutBrackets(name)).filter((name) => name !== except);
+  if (names.some((name) => credentialNames.includes(name)))
+    throw invalidRequest('A credential must not be in the URL: send it in the body, form-encoded.');
 }
 
 /**

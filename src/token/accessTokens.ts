@@ -41,7 +41,6 @@ const maxCachedClaims = 10_000;
 
 /**
  * Caches the claims of tokens; the check itself is in the transaction of each statement.
- *
  * So a token's verification and the statement are one round trip, and a revocation takes effect with the next request.
  */
 export function createTokenVerifier({ pool, oauthPool }: { pool: Pool; oauthPool: Pool }): TokenVerifier {
@@ -88,9 +87,8 @@ export function cachedToken(
       state = 'live';
       return result;
     } catch (error) {
-      const isInvalid =
-        error instanceof InvalidTokenError || (error instanceof DatabaseError && error.code === 'TOKEN');
-      if (!isInvalid) throw error;
+      const failed = error instanceof InvalidTokenError || (error instanceof DatabaseError && error.code === 'TOKEN');
+      if (!failed) throw error;
       state = 'invalid';
       onInvalid();
       throw new InvalidTokenError();

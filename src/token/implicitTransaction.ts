@@ -25,7 +25,6 @@ export type Precondition = {
 
 /**
  * Runs one statement under these settings in an implicit transaction: one round trip, pipelined.
- *
  * PostgreSQL makes one transaction of all messages before a Sync ("Pipelining" in its protocol's documentation) and ends the settings
  * with it, whatever its outcome. Then the connection may serve another request, unless its server is read-only: the primary may be
  * another by now.
@@ -51,9 +50,8 @@ export function queryInImplicitTransaction<Row extends QueryResultRow>(
       if (error) reject(error);
       else resolve(result);
     };
-    client.query(
-      new QueryAfter(first, { ...withPreparedName(client, statement), callback }, preparesStatements(client)),
-    );
+    const named = withPreparedName(client, statement);
+    client.query(new QueryAfter(first, { ...named, callback }, preparesStatements(client)));
   });
 }
 

@@ -16,7 +16,6 @@ const preparedOf = new WeakMap<PoolClient, LRUCache<string, string>>();
 
 /**
  * LRU of a connection's prepared statements: the statement with its name, if it may be prepared.
- *
  * The least recently used ones are closed when there are too many, but no pinned one. It gets no name if it is too long, or if the
  * connection prepares none.
  */

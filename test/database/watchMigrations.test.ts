@@ -62,7 +62,7 @@ test('a word on the channel alone builds nothing anew', async () => {
   await until(() => show('motto'));
 
   for (const { logs } of services) {
-    expect(logs.filter((line) => line.includes('building the schema anew'))).toHaveLength(1);
+    expect(logs.filter((line) => line.includes('rebuilding the schema'))).toHaveLength(1);
   }
 });
 

@@ -214,7 +214,7 @@ describe('what is wrong with a document', () => {
     expect(paths).toEqual(['organizations[0].name', inUser('accessibleUnits[1]'), inUser('timeZone')]);
   });
 
-  it('is what somebody else has written in the meantime', async () => {
+  it('is what another session has written in the meantime', async () => {
     const other = await database.owner.connect();
     await other.query('begin');
     await other.query(
@@ -233,7 +233,7 @@ describe('what is wrong with a document', () => {
     other.release();
 
     expect(await problems).toEqual([
-      'document: breaks the rule users_email_key; if somebody else is changing the same things, try again',
+      'document: breaks the rule users_email_key; if another session is changing the same things, try again',
     ]);
   });
 

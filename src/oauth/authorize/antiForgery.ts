@@ -7,7 +7,6 @@ import { cookieName } from './sessions.ts';
 
 /**
  * Signed double-submit cookie against CSRF, for the forms that sign in and out.
- *
  * A form carries a keyed hash of the browser's cookie. Nothing is stored, since every client may open the sign-in page. The consent
  * screen has a one-time token of its own.
  */

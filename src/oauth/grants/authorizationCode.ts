@@ -15,7 +15,6 @@ import { grantedScopes } from '../scope.ts';
 
 /**
  * The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636 section 4.6).
- *
  * A code is redeemed once. A client that it was not issued to, or without the verifier, changes nothing. The client itself coming
  * back with a used code means that its requests are replayed: the grant is revoked (RFC 6749 section 4.1.2, RFC 9700 section 4.5).
  */

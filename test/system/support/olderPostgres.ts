@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, chown, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findInstallation, type PostgresInstallation } from '../../../src/database/postgresInstallation.ts';
+import { findInstallation, type Installation } from '../../../src/database/postgresInstallation.ts';
 import { createLog } from '../../../src/log.ts';
 import { freePort } from '../../support/freePort.ts';
 import { opened } from '../../support/openThings.ts';
@@ -43,7 +43,7 @@ export async function startOlderPostgres(
   };
 }
 
-async function createCluster(place: PostgresInstallation, password: string): Promise<void> {
+async function createCluster(place: Installation, password: string): Promise<void> {
   const passwordFile = `${place.cluster}.password`;
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (place.user) for (const path of [passwordFile, place.cluster]) await chown(path, place.user.uid, place.user.gid);
@@ -53,5 +53,5 @@ async function createCluster(place: PostgresInstallation, password: string): Pro
 
 const run = promisify(execFile);
 
-const runAs = ({ binaries, user }: PostgresInstallation, program: string, args: string[]) =>
+const runAs = ({ binaries, user }: Installation, program: string, args: string[]) =>
   run(join(binaries, program), args, { ...user, cwd: '/', env: { LC_ALL: 'C' } });
