@@ -43,8 +43,8 @@ export type AppDependencies = {
   /** Does on the database what a start does, after other migrations or when it was created again. */
   prepare: () => Promise<void>;
   metrics: Metrics;
-  /** Whether the graph is tried before it answers, which takes part of a second. */
-  isWarmedUp: boolean;
+  /** Whether the graph is warmed up before it serves, which takes part of a second. */
+  warmsUp: boolean;
   log: Log;
 };
 
@@ -133,7 +133,7 @@ async function createGeneration(
     // The replica may not have the new tables and columns yet.
     replica?.invalidate();
     const pages = await createToolsRouter({ ...context, pool: oauthPool, schema });
-    if (context.isWarmedUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
+    if (context.warmsUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
     return { schema, graphql, pages, release };
   } catch (error) {
     await release();

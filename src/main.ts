@@ -41,7 +41,7 @@ async function serve(): Promise<void> {
   const log = createLog(config.logLevel);
   const workers = config.workers ?? (isProduction ? availableParallelism() : null);
   if (workers !== null) return superviseWorkers(config, workers, log);
-  const starting = import('./service.ts').then(({ startService }) => startService(config, log, { isWarmedUp: true }));
+  const starting = import('./service.ts').then(({ startService }) => startService(config, log, { warmsUp: true }));
   stopOnSignals(starting, log);
   const service = await starting;
   const { startupBanner } = await import('./startupBanner.ts');

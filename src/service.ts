@@ -47,7 +47,7 @@ export type StartOptions = {
   /** Listens only when requests can be served: until then others do on the same port. */
   readonly listenWhenServing?: boolean;
   /** Tries the graph before it answers, so that the first clients are answered as fast as later ones. */
-  readonly isWarmedUp?: boolean;
+  readonly warmsUp?: boolean;
 };
 
 /**
@@ -60,7 +60,7 @@ export type StartOptions = {
 export async function startService(
   config: Config,
   log: Log,
-  { prepare, demo = null, listenWhenServing = false, isWarmedUp = false }: StartOptions = {},
+  { prepare, demo = null, listenWhenServing = false, warmsUp = false }: StartOptions = {},
 ): Promise<Service> {
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
@@ -129,7 +129,7 @@ export async function startService(
         await prepare?.(ownerUrl);
       },
       metrics,
-      isWarmedUp,
+      warmsUp,
       log,
     };
     const serving = Promise.withResolvers<void>();

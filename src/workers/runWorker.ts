@@ -20,7 +20,7 @@ export async function runWorker(createLog: (level: string) => Log, follow: Follo
   const [{ config, demo, atOnce }] = (await once(process, 'message')) as [WorkerOrder];
   const log = createLog(config.logLevel);
   const { startService } = await import('../service.ts');
-  const starting = startService(config, log, { demo, listenWhenServing: !atOnce, isWarmedUp: true });
+  const starting = startService(config, log, { demo, listenWhenServing: !atOnce, warmsUp: true });
   follow(starting, log);
   const service = await starting;
   report('started');

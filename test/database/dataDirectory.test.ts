@@ -18,7 +18,7 @@ describe('the data directory', () => {
     expect((await stat(join(parent, 'data'))).mode & 0o777).toBe(0o711);
   });
 
-  it('keeps the mode that somebody gave it', async () => {
+  it('keeps the mode that it was given', async () => {
     await mkdir(join(parent, 'data'));
     await chmod(join(parent, 'data'), 0o700);
 
@@ -40,7 +40,7 @@ describe('the data directory', () => {
     await next?.release();
   });
 
-  it('keeps a value once, whoever comes first', async () => {
+  it('creates a value once for concurrent processes', async () => {
     let made = 0;
     const values = await Promise.all(
       Array.from({ length: 10 }, () => readOrCreate(parent, 'value.json', () => ++made)),

@@ -52,7 +52,7 @@ const ask = (client: PoolClient): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('whoever waits for an answer hears that there will be none, a second after it is late', async () => {
+test('a pending statement fails a second after its timeout', async () => {
   start({ STATEMENT_TIMEOUT_MS: '500', DATABASE_POOL_WAIT_MS: '1000' });
   const client = await pool.connect();
   expect(await ask(client)).toBe(1);
@@ -67,7 +67,7 @@ test('whoever waits for an answer hears that there will be none, a second after 
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
 });
 
-test('connections of a silent time are broken off when the database answers again, though nobody asks', async () => {
+test('half-open connections are destroyed when the database answers again, without a request', async () => {
   start({ STATEMENT_TIMEOUT_MS: '600000', DATABASE_POOL_WAIT_MS: '1000' });
   const client = await pool.connect();
   await proxy.become({ kind: 'silent' });
