@@ -48,7 +48,7 @@ export type AppDependencies = {
   log: Log;
 };
 
-/** The composition root: builds everything that serves requests. The database is ready and migrated by now. */
+/** The composition root: builds all that serves requests. The database is ready and migrated by now. */
 export async function composeApp(context: AppDependencies): Promise<ComposedApp> {
   const { pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
@@ -112,7 +112,7 @@ export type ComposedApp = {
 
 export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
 
-/** What is built from one state of the database's catalogue: the graph, its offload thread, and the pages that show it. */
+/** Builds what one state of the catalogue determines: the graph, its offload thread, and its pages. */
 async function createGeneration(
   context: AppDependencies,
   secrets: Secrets,

@@ -9,7 +9,7 @@ import { createOwnerPool } from './pools.ts';
 
 export type OpenDatabase = {
   ownerUrl: string;
-  /** Stops the server that was started for it; an external database and another process' server are left running. */
+  /** Stops the server that was started for it, but no external database or other process' server. */
   close(): Promise<void>;
 };
 

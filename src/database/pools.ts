@@ -41,7 +41,7 @@ export type EvictablePool = Pool & {
    * columns, and refuses them (SQLSTATE 0A000) when a migration has changed these.
    */
   evictAll(): void;
-  /** Calls back when a connection was lost, could not be opened, or has received nothing for `suspectAfterMs`. */
+  /** Calls back when a connection was lost, cannot be opened, or received nothing for `suspectAfterMs`. */
   onTrouble(listener: () => void): void;
   /**
    * Records how many bytes each connection has received.
@@ -51,7 +51,7 @@ export type EvictablePool = Pool & {
   snapshotBytesRead(): () => void;
 };
 
-/** Evicts this connection with all others of its pool, which are as old: their server is not the primary any more. */
+/** Evicts all connections of this one's pool, which are as old: their server is no primary any more. */
 export function evictPoolOf(client: PoolClient): void {
   poolsOf.get(client)?.evictAllThrottled();
 }

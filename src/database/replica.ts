@@ -13,14 +13,14 @@ export type Replica = {
    * primary itself may have: all that it had until now, the replica must have replayed, too.
    */
   invalidate(): void;
-  /** Calls back when a server's connections are stale: the replica does not answer, or the primary is another. Returns `unsubscribe`. */
+  /** Calls back when a server's connections are stale: no answer, or another primary. @returns what unsubscribes */
   onTrouble(listener: (server: ServerName) => void): () => void;
   stop(): Promise<void>;
 };
 
 export type ServerName = 'primary' | 'replica';
 
-/** Read-only queries go to this server while it lags little and has what the client wrote (read-your-writes). */
+/** A server for queries, while it lags little and has what the client wrote (read-your-writes). */
 export type ReplicaSettings = {
   readonly url: string;
   readonly primary: EvictablePool;
@@ -90,7 +90,7 @@ export function watchReplica({ url, primary, config, log }: ReplicaSettings): Re
   };
 }
 
-/** Fails what waits for the replica, so that it goes to the primary; the next query to the primary opens a new connection. */
+/** Fails pending queries of the replica, which go to the primary then; evicts the primary's connections. */
 export function reconnect(server: ServerName, pools: { primary: EvictablePool; replica: EvictablePool | null }): void {
   if (server === 'primary') pools.primary.evictAll();
   else pools.replica?.snapshotBytesRead()();

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 
-/** No connection to the database could be acquired: it is down, refuses, or every connection stayed busy for too long. */
+/** No connection could be acquired: the database is down, refuses, or all stayed busy for too long. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 

@@ -97,7 +97,7 @@ const timeoutMs = 5000;
 const pollEveryMs = 5000;
 const retryMs = 1000;
 
-/** An interruptible sleep. `wake` also ends the next sleep when none runs, so that no notification is lost. */
+/** An interruptible sleep. `wake` also ends the next one when none runs: no notification is lost. */
 function createWakeableSleep() {
   let resolve: (() => void) | null = null;
   let isWoken = false;

@@ -11,7 +11,7 @@ import { verifyTokenHash } from './verify.ts';
 /** A request's token: its claims, and the check that they are in force. */
 export type AccessToken = {
   readonly claims: Claims;
-  /** The LSN that a replica must have replayed for read-your-writes; null when it is not known, unset without a replica. */
+  /** The LSN of read-your-writes, for a replica; null when it is not known, unset without a replica. */
   readonly writtenLsn?: string | null;
   /**
    * Runs `work`, which relies on the claims. While these are only cached it gets a check: a statement to run under them, first in
@@ -28,7 +28,7 @@ export type AccessToken = {
   requireLive(): Promise<void>;
 };
 
-/** `invalid_token` (RFC 6750): revoked, expired, or its application or person disabled. Nothing that relied on it was done. */
+/** `invalid_token` (RFC 6750): revoked, expired, or of a disabled owner. Nothing that relied on it was done. */
 export class InvalidTokenError extends Error {
   override name = 'InvalidTokenError';
 }

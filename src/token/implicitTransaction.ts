@@ -15,7 +15,7 @@ export type Statement = {
   readonly rowMode?: 'array';
 };
 
-/** Runs first in the same transaction; when it raises, the statement does not run. There are few, all prepared and pinned. */
+/** Runs first in the same transaction; when it raises, the statement does not run. All are pinned. */
 export type Precondition = {
   readonly name: string;
   readonly isPinned: true;
@@ -55,7 +55,7 @@ export function queryInImplicitTransaction<Row extends QueryResultRow>(
   });
 }
 
-/** Once for each connection, pipelined with what follows, which fails and reports the error if this fails. */
+/** Once per connection, pipelined with what follows, which fails and reports the error if this fails. */
 function prepare(client: PoolClient, { name, text }: Precondition, settings: readonly Precondition[]): void {
   const { connection } = client as PoolClient & { readonly connection: DriverConnection };
   const isKnown = name in connection.parsedStatements || name in connection.submittedNamedStatements;
@@ -109,7 +109,7 @@ function execute(connection: DriverConnection, statements: readonly Precondition
   }
 }
 
-/** The driver's query after others: their portals are not described, so that PostgreSQL answers with rows and an end alone. */
+/** The driver's query after others, whose portals are not described: they answer with rows and an end. */
 class QueryAfter extends BaseQuery {
   readonly #first: readonly Precondition[];
   readonly #arePrepared: boolean;

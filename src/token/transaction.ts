@@ -29,7 +29,7 @@ export async function inTransaction<T>(
   }
 }
 
-/** Runs one statement in a transaction of its own under these settings, in one round trip; a precondition may go before it. */
+/** Runs one statement in its own transaction under these settings, in one round trip. */
 export async function queryOnce<Row extends QueryResultRow>(
   pool: Pool,
   settings: TransactionSettings,
@@ -44,7 +44,7 @@ export async function queryOnce<Row extends QueryResultRow>(
   }
 }
 
-/** Waits until all have settled, then throws the first failure: none is left running on a connection that is released. */
+/** Throws the first failure when all have settled: none is left running on a released connection. */
 async function allOf(queries: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(queries)) {
     if (outcome.status === 'rejected') throw outcome.reason;

@@ -32,7 +32,7 @@ const verifyText = `
 /** Records the current LSN as that of the grant's last write. When it resolves every server reads it. */
 export type RecordWriteLsn = (claims: Claims, requestId: RequestId) => Promise<void>;
 
-/** Coalesces: per grant one update runs, which may be too early for a later write, and one waits, which is not. */
+/** Coalesces: per grant one update runs, too early for a later write perhaps, and one waits for it. */
 export function createWriteRecorder(primary: Pool): RecordWriteLsn {
   const current = new Map<string, Promise<void>>();
   const next = new Map<string, Promise<void>>();
@@ -64,7 +64,7 @@ async function recordNow(primary: Pool, claims: Claims, requestId: RequestId): P
 
 const recordText = 'update oauth.grants set written_lsn = pg_current_wal_insert_lsn() where id = $1';
 
-/** Commits asynchronously: visible at once, lost only if the primary crashes, after which replicas must reach a newer LSN anyway. */
+/** Asynchronous commit: visible at once. A crash may lose it, but then replicas must reach a newer LSN. */
 const asyncCommit: Precondition = {
   name: 'async_commit',
   isPinned: true,

@@ -18,7 +18,7 @@ export type Supervisor = {
   readonly started: Promise<Started>;
   /** Rejects when nothing can be served: a worker could not start, and no other serves. */
   readonly failed: Promise<never>;
-  /** Rolling restart: replaces each worker when its successor serves; one that does not aborts it, and the other workers stay. */
+  /** Rolling restart: replaces each worker once its successor serves; one that does not aborts it. */
   roll(): void;
   /** Lets the workers finish what is in flight (at most 10 s), then releases everything. */
   stop(): Promise<void>;

@@ -18,7 +18,7 @@ export function createAnswerClient(issuer: string): AnswerClient {
   };
 }
 
-/** 303, so that a browser follows by GET without the form that it posted; as JSON for a client that accepts it. */
+/** 303, so that a browser follows by GET without the form; as JSON for a client that accepts it. */
 export function sendTo(request: Request, response: Response, uri: string): void {
   if (wantsJson(request)) response.json({ status: 'redirect', redirect_uri: uri });
   else response.status(303).set('Location', uri).end();

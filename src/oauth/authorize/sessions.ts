@@ -58,7 +58,7 @@ export function createSessions(pool: Pool, keys: readonly Buffer[], url: string)
   ];
 }
 
-/** Regenerates the session's id on sign-in, since an attacker may have set the one before (session fixation). */
+/** Regenerates the session's id: an attacker may have set the one before (session fixation). */
 export async function beginSession(request: Request, userId: string): Promise<void> {
   await new Promise<void>((resolve, reject) =>
     request.session.regenerate((error) => (error ? reject(error) : resolve())),

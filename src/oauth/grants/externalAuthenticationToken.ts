@@ -24,7 +24,7 @@ export function externalAuthenticationToken(pool: Pool, secrets: Secrets): Middl
   };
 }
 
-/** Legacy query credentials: row 7 passes the parameters as the query of a POST without a body, with a credential in the URL. */
+/** Legacy query credentials: row 7 also passes the parameters as the query of a POST without a body. */
 export const legacyQueryCredentials: ParameterFallback = (body, query) => {
   const credential = 'external_authentication_token';
   if (body.length > 0 || find(query, 'grant_type') !== 'password') return null;
