@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-/** What the process was started to do; each needs other variables when the database is somebody's own. */
+/** The subcommand; each requires other variables with an external database. */
 export type Command = 'serve' | 'migrate' | 'admin' | 'dev' | 'migrations';
 
 /**
@@ -25,7 +25,7 @@ export function loadConfig(env: Record<string, string | undefined>, command: Com
 
 export type Config = ReturnType<typeof toConfig>;
 
-/** Which PostgreSQL to use: the one that comes along, kept in `dataDir`, or one that somebody else runs. */
+/** Which PostgreSQL to use: the embedded one in `dataDir`, or an external one. */
 export type DatabaseConfig =
   | { kind: 'embedded'; dataDir: string }
   | { kind: 'own'; ownerUrl: string | undefined; authUrl: string | undefined; oauthUrl?: string | undefined };
@@ -44,14 +44,14 @@ export class ConfigError extends Error {
 }
 
 // No message repeats a value: some of them are secrets.
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${least} to ${most}`, abort: true })
+    .regex(/^\d{1,15}$/, { error: `must be a whole number from ${min} to ${max}`, abort: true })
     .transform(Number)
-    .pipe(z.number().min(least, expected(least, most)).max(most, expected(least, most)));
+    .pipe(z.number().min(min, expected(min, max)).max(max, expected(min, max)));
 
-const expected = (least: number, most: number) => `must be a whole number from ${least} to ${most}`;
+const expected = (min: number, max: number) => `must be a whole number from ${min} to ${max}`;
 
 const limit = (fallback: number) => wholeNumber(1, 1_000_000_000).default(fallback);
 
@@ -154,7 +154,7 @@ export const variableNames: readonly string[] = Object.keys(environment.shape);
 function problemsWithOwnDatabase(env: Record<string, string | undefined>, command: Command): string[] {
   const { DATABASE_URL: owner, AUTH_DATABASE_URL: authenticator } = env;
   if (!owner && !authenticator) return problemsWithEmbedded(env);
-  const problems = neededWithOwnDatabase[command]
+  const problems = requiredWithOwnDatabase[command]
     .filter((name) => !env[name])
     .map((name) => `${name}: ${whyNeeded[name]}`);
   for (const name of ['AUTH_DATABASE_URL', 'OAUTH_DATABASE_URL'] as const) {
@@ -178,7 +178,7 @@ function problemsWithPorts({ PORT = '3000', METRICS_PORT }: Record<string, strin
   return areOne ? ['METRICS_PORT: must be another port than PORT: not everybody shall read the metrics'] : [];
 }
 
-const neededWithOwnDatabase = {
+const requiredWithOwnDatabase = {
   serve: ['AUTH_DATABASE_URL', 'SECRET_KEY'],
   migrate: ['DATABASE_URL', 'AUTH_DATABASE_URL'],
   admin: ['DATABASE_URL', 'SECRET_KEY'],
@@ -187,15 +187,16 @@ const neededWithOwnDatabase = {
   migrations: ['DATABASE_URL'],
 } as const;
 
-/** The value, which `loadConfig` has made sure of for the commands that need it. */
-export function needed<T>(value: T | undefined, name: keyof typeof whyNeeded): T {
+/** A required setting, which `loadConfig` has checked for the commands that need it. */
+export function requireSetting<T>(value: T | undefined, name: keyof typeof whyNeeded): T {
   if (value === undefined) throw new ConfigError([`${name}: ${whyNeeded[name]}`]);
   return value;
 }
 
-/** How to reach a database of one's own, for what migrates it. @throws {ConfigError} when `loadConfig` was not asked to make sure of it */
+/** How to reach a database of one's own, for what migrates it. @throws {ConfigError} when `loadConfig` has not required it */
 export function ownUrls({ ownerUrl, authUrl, oauthUrl }: DatabaseConfig & { kind: 'own' }) {
-  return { ownerUrl: needed(ownerUrl, 'DATABASE_URL'), authUrl: needed(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
+  const owner = requireSetting(ownerUrl, 'DATABASE_URL');
+  return { ownerUrl: owner, authUrl: requireSetting(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
 }
 
 const whyNeeded = {
@@ -209,7 +210,7 @@ function sameUser(one: string, other = ''): boolean {
   return !!user && user === URL.parse(other)?.username;
 }
 
-/** By the OpenTelemetry specification, but that nothing is sent anywhere unless somebody says so. */
+/** By the OpenTelemetry specification, except that nothing is exported by default. */
 function tracingOf(env: z.output<typeof environment>) {
   const hasEndpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   const exporter = env.OTEL_TRACES_EXPORTER ?? (hasEndpoint ? 'otlp' : 'none');
@@ -236,12 +237,12 @@ function toConfig(env: z.output<typeof environment>) {
     trustedProxies: env.TRUST_PROXY,
     /** Origins of pages that may call the API from a browser; none by default. */
     corsOrigins: env.CORS_ORIGINS,
-    /** Processes that answer requests, beside one that looks after them; unset leaves it to what the process is for. */
+    /** Processes that serve requests, beside their supervisor; unset: one for each core in production, else a single process. */
     workers: env.WORKERS,
-    /** How many requests may wait for their turn in one process. */
-    mostWaiting: env.MAX_WAITING,
-    /** Of clients, in one process. */
-    mostConnections: env.MAX_CONNECTIONS,
+    /** The queue's limit in one process. */
+    maxWaiting: env.MAX_WAITING,
+    /** Of clients, per process. */
+    maxConnections: env.MAX_CONNECTIONS,
     /** The authenticator's, at a streaming replica that answers queries; unset: the primary answers all. */
     replicaUrl: env.REPLICA_DATABASE_URL,
     poolSize: env.DATABASE_POOL_SIZE,
@@ -254,7 +255,7 @@ function toConfig(env: z.output<typeof environment>) {
     /** The key before a rotation: still opens what it sealed. */
     secretKeyPrevious: env.SECRET_KEY_PREVIOUS,
     logLevel: env.LOG_LEVEL,
-    /** The log tells the SQL and the plan of operations that take as long. */
+    /** Operations that take as long are logged with their SQL and plan. */
     slowMs: env.SLOW_MS,
     /** Where `/metrics` is, on the same host; unset: nowhere. 0 takes any free port. */
     metricsPort: env.METRICS_PORT,

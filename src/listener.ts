@@ -8,26 +8,26 @@ import { measureRequests } from './metrics/measureRequests.ts';
 import { createAdmission, type Permit } from './scheduling/admission.ts';
 import { createWaitBudget, withCaller } from './scheduling/caller.ts';
 
-export type ListenerParts = {
-  /** What answers a request that was let in. */
+export type ListenerOptions = {
+  /** Serves an admitted request. */
   readonly answer: RequestListener;
-  /** What answers one that cannot be served soon. */
+  /** Answers a request that is shed. */
   readonly refuse: RequestListener;
   readonly config: Config;
   readonly metrics: Metrics;
   readonly log: Log;
 };
 
-/** Measures every request, and lets in as many as can be served soon; health checks always. */
-export function createListener({ answer, refuse, config, metrics, log }: ListenerParts): RequestListener {
+/** Admission control: measures every request and sheds load; health checks are always served. */
+export function createListener({ answer, refuse, config, metrics, log }: ListenerOptions): RequestListener {
   const tenants = createTenants(config.trustedProxies);
   const admit = createAdmission({
     connections: config.replicaUrl ? 2 * config.poolSize : config.poolSize,
-    maxWaiting: config.mostWaiting,
+    maxWaiting: config.maxWaiting,
     waitMs: config.poolWaitMs,
     onOverload: ({ tenant, refused }) => {
-      if (refused === undefined) log.warn({ tenant }, 'overloaded: refusing what cannot be served soon');
-      else log.info({ refused }, 'no longer overloaded');
+      if (refused === undefined) log.warn({ tenant }, 'overload: shedding requests');
+      else log.info({ refused }, 'overload over');
     },
   });
   const measure = measureRequests(metrics);
@@ -42,12 +42,12 @@ export function createListener({ answer, refuse, config, metrics, log }: Listene
         begin(permit, waitedMs) {
           response.once('prefinish', permit.end).once('close', () => {
             permit.end();
-            // Whether its credential is in force is not known of one that has left.
+            // Whether the credential is valid is unknown when the client disconnected.
             if (response.statusCode === 401 || !response.writableFinished) tenants.forget(request);
           });
           pauseUntilRead(permit, request);
           const onIdentified = (organizationId: string) => tenants.remember(request, organizationId);
-          // What has waited here may wait the less for connections.
+          // Time spent in the queue is taken from the wait budget for connections.
           const caller = { path, permit, waitBudget: createWaitBudget(config.poolWaitMs - waitedMs), onIdentified };
           withCaller(caller, () => answer(request, response));
         },
@@ -56,10 +56,10 @@ export function createListener({ answer, refuse, config, metrics, log }: Listene
   };
 }
 
-/** A client that is slow to send a body keeps no other request waiting. What has read it waits for its turn again. */
+/** Releases the permit while a body is read, since its client may be slow; then the request queues again. */
 function pauseUntilRead(permit: Permit, request: IncomingMessage): void {
   setImmediate(() => {
-    // A body that comes together with its headers is there by now.
+    // A body in the headers' packets is complete by now.
     if (!request.complete) permit.pause();
   });
 }

@@ -3,7 +3,7 @@ import { type DestinationStream, destination, type Logger, pino } from 'pino';
 export type Log = Logger;
 
 /**
- * A log of JSON lines, on stderr unless told otherwise, so that stdout stays readable. Written synchronously: the last
+ * A log of JSON lines, by default on stderr, so that stdout stays readable. Written synchronously: the last
  * line before an exit is the one that matters.
  */
 export function createLog(level: string, stream: DestinationStream = destination({ dest: 2, sync: true })): Log {
@@ -31,5 +31,5 @@ export function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Of what PostgreSQL tells about the place of an error the functions and their lines, and no statement, which may have values. */
+/** Of an error's PL/pgSQL context, the functions and their lines alone: statements may have values. */
 const functionsIn = (where: string) => where.match(/^(?:PL\/pgSQL|SQL) function .*$/gm)?.join(', ');

@@ -41,11 +41,11 @@ async function serve(): Promise<void> {
   const log = createLog(config.logLevel);
   const workers = config.workers ?? (isProduction ? availableParallelism() : null);
   if (workers !== null) return superviseWorkers(config, workers, log);
-  const starting = import('./service.ts').then(({ startService }) => startService(config, log, { isWarmedUp: true }));
+  const starting = import('./service.ts').then(({ startService }) => startService(config, log, { warmsUp: true }));
   stopOnSignals(starting, log);
   const service = await starting;
-  const { startLines } = await import('./startLines.ts');
-  console.log(startLines(service).join('\n'));
+  const { startupBanner } = await import('./startupBanner.ts');
+  console.log(startupBanner(service).join('\n'));
 }
 
 /** One process for each core, or as many as WORKERS says; SIGHUP replaces them one after the other. */
@@ -71,8 +71,8 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
     await supervisor.stop();
     process.exit(report(error));
   });
-  const { startLines } = await import('./startLines.ts');
-  console.log(startLines(await supervisor.started).join('\n'));
+  const { startupBanner } = await import('./startupBanner.ts');
+  console.log(startupBanner(await supervisor.started).join('\n'));
 }
 
 /** What the supervisor starts. */
@@ -120,8 +120,8 @@ async function dev(): Promise<void> {
   const starting = startDevelopment(config, log, console.log);
   stopOnSignals(starting, log);
   const service = await starting;
-  const { startLines } = await import('./startLines.ts');
-  console.log([...startLines(service), 'Save migrations/current.sql: the schema follows.'].join('\n'));
+  const { startupBanner } = await import('./startupBanner.ts');
+  console.log([...startupBanner(service), 'Save migrations/current.sql: the schema follows.'].join('\n'));
 }
 
 /** `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update` */
@@ -138,9 +138,9 @@ function refuseInProduction(): void {
 }
 
 /** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */
-function stopOnSignals(starting: Promise<{ stop(lingerMs?: number): Promise<void> }>, log: Log): void {
+function stopOnSignals(starting: Promise<{ stop(preStopMs?: number): Promise<void> }>, log: Log): void {
   // For clients that are connecting or sending at this moment, and balancers that will see that it is no longer ready.
-  const lingerMs = 500;
+  const preStopMs = 500;
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) return;
@@ -148,7 +148,7 @@ function stopOnSignals(starting: Promise<{ stop(lingerMs?: number): Promise<void
     log.info({ signal }, 'stopping');
     const service = await starting.catch(() => null);
     if (!service) return;
-    await service.stop(lingerMs);
+    await service.stop(preStopMs);
     process.exit(0);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);

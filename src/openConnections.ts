@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Config } from './config.ts';
 import { type Login, loginsOf, type ServerLogins } from './database/authenticator.ts';
-import { createPool, type RenewablePool } from './database/pools.ts';
+import { createPool, type EvictablePool } from './database/pools.ts';
 import { watchDatabase } from './database/readiness.ts';
 import { type Replica, watchReplica } from './database/replica.ts';
 import type { Log } from './log.ts';
@@ -10,16 +10,16 @@ import type { Metrics } from './metrics/createMetrics.ts';
 
 export type Connections = {
   /** To the primary, as the authenticator. */
-  readonly pool: RenewablePool;
-  /** To the primary, for the OAuth server and whatever looks tokens up; the same unless it has a login role of its own. */
-  readonly oauthPool: RenewablePool;
-  /** Null when all is asked of the primary. */
+  readonly pool: EvictablePool;
+  /** To the primary, for the OAuth server and the verification of tokens; the same unless it has a login role of its own. */
+  readonly oauthPool: EvictablePool;
+  /** Null when every query goes to the primary. */
   readonly replica: Replica | null;
-  /** Why the database cannot be used now; null when it can. */
+  /** Why the database is not ready; null when it is. */
   readonly readiness: () => Promise<string | null>;
 };
 
-/** The connections of this process, watched and measured; they are given back with `resources`. */
+/** The connections of this process, probed and measured; they are closed with `resources`. */
 export function openConnections(
   { config, logins, metrics, log }: { config: Config; logins: ServerLogins; metrics: Metrics; log: Log },
   resources: AsyncDisposableStack,
@@ -39,8 +39,8 @@ export function openConnections(
   const replica = config.replicaUrl ? openReplica(config.replicaUrl, pool, { config, metrics, log }) : null;
   if (replica) resources.defer(replica.stop);
   if (replica && oauth) {
-    oauth.pool.on('connect', (client) => client.on('error', replica.doubt));
-    replica.onTrouble((server) => server === 'primary' && oauth.pool.renew());
+    oauth.pool.on('connect', (client) => client.on('error', replica.invalidate));
+    replica.onTrouble((server) => server === 'primary' && oauth.pool.evictAll());
   }
   const reasons = async () => (await Promise.all([readiness(), oauth?.readiness()])).find(Boolean) ?? null;
   return { pool, oauthPool: oauth?.pool ?? pool, replica, readiness: reasons };
@@ -48,7 +48,7 @@ export function openConnections(
 
 function openReplica(
   url: string,
-  primary: RenewablePool,
+  primary: EvictablePool,
   { config, metrics, log }: { config: Config; metrics: Metrics; log: Log },
 ): Replica {
   const replica = watchReplica({ url, primary, config, log });

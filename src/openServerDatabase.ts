@@ -1,6 +1,6 @@
-import { type Config, needed } from './config.ts';
+import { type Config, requireSetting } from './config.ts';
 import type { ServerLogins } from './database/authenticator.ts';
-import { createDataDirectory, keep, lockDataDirectory } from './database/dataDirectory.ts';
+import { createDataDirectory, lockDataDirectory, readOrCreate } from './database/dataDirectory.ts';
 import { startMigrated } from './database/openDatabase.ts';
 import { createOwnerPool } from './database/pools.ts';
 import type { Log } from './log.ts';
@@ -18,14 +18,14 @@ export type ServerDatabase = {
   readonly logins: ServerLogins;
   /** The owner's, of the embedded database only. */
   readonly ownerUrl: string | undefined;
-  /** Unset with a database of one's own. */
+  /** Unset with an external database. */
   readonly embedded: { readonly cluster: string; readonly demo: DemoCredentials } | undefined;
-  /** Gives the embedded database its demo, where it has none; for one that has been made anew, too. */
+  /** Gives the embedded database its demo, where it has none; also after it was created again. */
   readonly provision: () => Promise<void>;
 };
 
 /**
- * Keeps other servers off the data directory of the embedded database, until `resources` are given back.
+ * Keeps other servers off the data directory of the embedded database, until `resources` are disposed.
  *
  * @throws {StartupError} when another server is there
  */
@@ -52,14 +52,14 @@ export async function openServerDatabase(
 ): Promise<ServerDatabase> {
   if (database.kind === 'own') {
     const { authUrl, oauthUrl } = database;
-    const logins = { authUrl: needed(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
+    const logins = { authUrl: requireSetting(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
     return { logins, ownerUrl: undefined, embedded: undefined, provision: async () => undefined };
   }
   const { ownerUrl, cluster, stop, ...logins } = await startMigrated(database.dataDir, log);
   resources.defer(stop);
 
   // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
-  const demo = await keep(database.dataDir, 'demo.json', createDemoCredentials);
+  const demo = await readOrCreate(database.dataDir, 'demo.json', createDemoCredentials);
   const sealing = { secrets: createSecrets(keys), passwords: createPasswords(passwordCost) };
   const provision = async () => {
     const owner = createOwnerPool(ownerUrl, log);

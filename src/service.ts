@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApp } from './app.ts';
+import { type ComposedApp, composeApp, type SchemaChange } from './compose.ts';
 import type { Config } from './config.ts';
 import { readStoredOperations } from './graphql/storedOperations.ts';
 import { createRefusal } from './http/refuseOverload.ts';
@@ -11,35 +12,33 @@ import { createMetrics } from './metrics/createMetrics.ts';
 import { showMetrics } from './metrics/showMetrics.ts';
 import { openConnections } from './openConnections.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
-import { createParts, type Parts, type SchemaChange } from './parts.ts';
 import { secretKeys } from './secretKey.ts';
-import type { Started } from './startLines.ts';
+import type { Started } from './startupBanner.ts';
 import { StartupError } from './startupError.ts';
 import type { DemoAccess } from './tools/demo.ts';
 
 export type Service = Started & {
   /**
-   * Shows what the database's catalogue has become, without a restart and without dropping a request; null while nothing
-   * is built that could be exchanged.
+   * Hot-swaps the schema after a change of the database's catalogue, without dropping a request; null while none is built yet.
    *
    * @throws when the schema cannot be built; the old one goes on serving
    */
   reload(): Promise<SchemaChange | null>;
-  /** Resolves when requests are served: later than the service has started if its database is away or behind. */
+  /** Resolves when requests are served: later than the service has started if its database is unavailable or behind. */
   readonly serving: Promise<void>;
-  /** Where `/metrics` is; null when this process does not show them itself. */
+  /** The port of `/metrics`; null when this process does not serve them itself. */
   readonly metricsPort: number | null;
   /**
-   * Finishes what is in flight (at most 10 s), then gives everything back.
+   * Finishes what is in flight (at most 10 s), then releases everything.
    *
-   * @param lingerMs how long whoever comes is still answered, and told that it is stopping; 0 unless said
+   * @param preStopMs how long new requests are still served, with `Connection: close`; 0 unless said
    */
-  stop(lingerMs?: number): Promise<void>;
+  stop(preStopMs?: number): Promise<void>;
 };
 
 export type StartOptions = {
   /**
-   * Called when the database is there, before anything is built from it, and when it has other migrations or was made anew; with the
+   * Called when the database is there, before anything is built from it, and when it has other migrations or was created again; with the
    * owner's URL of the embedded one.
    */
   readonly prepare?: (embeddedOwnerUrl: string | undefined) => Promise<void>;
@@ -48,12 +47,12 @@ export type StartOptions = {
   /** Listens only when requests can be served: until then others do on the same port. */
   readonly listenWhenServing?: boolean;
   /** Tries the graph before it answers, so that the first clients are answered as fast as later ones. */
-  readonly isWarmedUp?: boolean;
+  readonly warmsUp?: boolean;
 };
 
 /**
- * Starts everything that the configuration asks for; resolves when requests can be served. With a database of one's own
- * that is away or behind it resolves too, answers 503 and keeps trying, since a database may come at any time.
+ * Starts everything that the configuration asks for; resolves when requests can be served. With an external database that
+ * is unavailable or behind it resolves too, answers 503 and retries, since the database may recover at any time.
  *
  * @throws {StartupError} when it cannot start; whatever was started is stopped by then
  * @throws {ConfigError} when the stored operations are not in order
@@ -61,24 +60,24 @@ export type StartOptions = {
 export async function startService(
   config: Config,
   log: Log,
-  { prepare, demo = null, listenWhenServing = false, isWarmedUp = false }: StartOptions = {},
+  { prepare, demo = null, listenWhenServing = false, warmsUp = false }: StartOptions = {},
 ): Promise<Service> {
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
   let readiness = async (): Promise<string | null> => 'The service is starting.';
   const { trustedProxies, corsOrigins } = config;
   const isHttps = config.publicUrl?.startsWith('https:') ?? false;
-  const app = (parts: Parts | null) =>
+  const app = (routes: ComposedApp | null) =>
     createApp({
       log,
       trustedProxies,
       isHttps,
       corsOrigins,
       readiness: () => readiness(),
-      parts,
+      routes,
     });
 
-  // First what can be refused at once: the stored operations, the data directory, then the port.
+  // Fail fast: the stored operations, the data directory, then the port.
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
   let answer = app(null);
@@ -90,18 +89,18 @@ export async function startService(
     metrics,
     log,
   });
-  const open = () => listen(config.host, config.port, onRequest, config.mostConnections);
+  const open = () => listen(config.host, config.port, onRequest, config.maxConnections);
   let server: HttpServer | null = null;
-  const stop = async (lingerMs = 0) => {
+  const stop = async (preStopMs = 0) => {
     stopping.abort();
     readiness = async () => 'The service is stopping.';
-    await server?.stop(drainMs, lingerMs);
+    await server?.stop(drainMs, preStopMs);
     await resources.disposeAsync();
   };
 
   try {
     if (!listenWhenServing) server = await open();
-    // Before whatever is traced; ends after it.
+    // Before anything is traced; ends after it.
     if (config.tracing) {
       const { startTracing } = await import('./tracing/startTracing.ts');
       resources.defer(await startTracing(config.tracing, log));
@@ -130,17 +129,17 @@ export async function startService(
         await prepare?.(ownerUrl);
       },
       metrics,
-      isWarmedUp,
+      warmsUp,
       log,
     };
     const serving = Promise.withResolvers<void>();
-    let parts: Parts | null = null;
+    let composed: ComposedApp | null = null;
     const build = async (): Promise<string | null> => {
       const reason = await databaseReason();
       if (reason !== null || stopping.signal.aborted) return reason;
-      parts = await createParts(context);
-      resources.defer(parts.stop);
-      answer = app(parts);
+      composed = await composeApp(context);
+      resources.defer(composed.stop);
+      answer = app(composed);
       readiness = databaseReason;
       server ??= await open();
       serving.resolve();
@@ -150,10 +149,10 @@ export async function startService(
     const reason = await build();
     if (reason !== null) {
       if (config.database.kind === 'embedded') throw new StartupError(reason);
-      const built = keepTrying(build, stopping.signal, log);
+      const built = retryUntilReady(build, stopping.signal, log);
       resources.defer(() => built);
     }
-    const reload = async () => (await parts?.reload()) ?? null;
+    const reload = async () => (await composed?.reload()) ?? null;
     return {
       url,
       explorers: config.explorers,
@@ -172,12 +171,12 @@ export async function startService(
 /** How long what is in flight may take once the service stops. */
 export const drainMs = 10_000;
 
-async function keepTrying(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
+async function retryUntilReady(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
   let reason: string | null;
   do {
     await delay(1000, undefined, { signal }).catch(() => undefined);
     reason = await build().catch((error: unknown) => {
-      log.error({ error }, 'cannot get ready yet');
+      log.error({ error }, 'not ready yet; retrying');
       return 'failed';
     });
   } while (reason !== null && !signal.aborted);

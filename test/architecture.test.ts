@@ -26,9 +26,9 @@ const inFolder = (path: string, folder: string) => path === folder || path.start
 test.each([
   ['src', 'src/main.ts'],
   ['src/app.ts', 'src/service.ts'],
-  ['src/parts.ts', 'src/service.ts'],
+  ['src/compose.ts', 'src/service.ts'],
   ...['src/http', 'src/oauth', 'src/token', 'src/graphql', 'src/tools', 'src/database'].flatMap((folder) =>
-    ['src/service.ts', 'src/app.ts', 'src/parts.ts', 'src/admin', 'src/provisioning'].map((above) => [folder, above]),
+    ['src/service.ts', 'src/app.ts', 'src/compose.ts', 'src/admin', 'src/provisioning'].map((above) => [folder, above]),
   ),
   ...['http', 'oauth', 'token', 'graphql', 'tools'].map((folder) => ['src/database', `src/${folder}`]),
   ...['oauth', 'graphql', 'tools'].flatMap((folder) => [

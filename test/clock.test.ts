@@ -1,7 +1,7 @@
 import { systemClock } from '../src/clock.ts';
 import { compute } from './support/compute.ts';
 
-// Only the order of what happens is told here: how long it takes is up to the machine.
+// Only the order of events is tested here: how long it takes is up to the machine.
 
 const fires = (delayMs: number) => new Promise<void>((resolve) => systemClock.setTimeout(resolve, delayMs));
 

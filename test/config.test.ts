@@ -10,7 +10,7 @@ describe('the configuration', () => {
     expect(config.database).toEqual({ kind: 'embedded', dataDir: `${process.cwd()}/.data` });
   });
 
-  it('has the limits and throttles of the contract unless told otherwise', () => {
+  it('has the limits and throttles of the contract by default', () => {
     const { limits, throttle, passwordCost } = loadConfig({}, 'serve');
 
     expect(limits).toEqual({
@@ -21,7 +21,7 @@ describe('the configuration', () => {
     expect(passwordCost).toEqual({ memoryKib: 65_536, passes: 3 });
   });
 
-  it("takes somebody's own database and then listens on every address", () => {
+  it('takes an external database and then listens on every address', () => {
     const authUrl = 'postgres://server:secret@db/graph';
     const config = loadConfig({ AUTH_DATABASE_URL: authUrl, SECRET_KEY: secretKey }, 'serve');
 

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const layers = [
   ['src/main.ts'],
   ['src/service.ts', 'src/admin', 'src/audit'],
-  ['src/app.ts', 'src/parts.ts', 'src/startLines.ts'],
+  ['src/app.ts', 'src/compose.ts', 'src/startupBanner.ts'],
   ['src/provisioning'],
   ['src/tools', 'src/metrics'],
   ['src/oauth', 'src/graphql'],

@@ -21,7 +21,7 @@ export function assignCard(owner: Pool, name: UserName, source: object) {
 }
 
 /**
- * `admin withdraw-card`: takes the card of this type and name from the person. A card that nobody holds any more is gone.
+ * `admin withdraw-card`: takes the card of this type and name from the person. A card without holders is deleted.
  *
  * @throws {StartupError} when the person has no such card
  */

@@ -89,7 +89,7 @@ export function endApplicationTokens(owner: Pool, clientId: string) {
 
 export type FoundApplication = { organizationId: string; id: string; confidential: boolean };
 
-/** The application, locked: nobody changes it, and nothing that refers to it is written, until the transaction ends. */
+/** Locks the application: others write neither it nor a reference to it until the transaction ends. */
 export async function lockApplication(client: ClientBase, clientId: string): Promise<FoundApplication> {
   const { rows } = await client.query<FoundApplication>(
     `select organization_id as "organizationId", id, confidential

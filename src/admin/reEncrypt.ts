@@ -14,8 +14,8 @@ export type ReEncrypted = {
 
 /**
  * `admin re-encrypt`: seals every external authentication token under SECRET_KEY that is sealed under SECRET_KEY_PREVIOUS,
- * while the service runs with both. In batches; may be interrupted and run again. A token that somebody sets meanwhile is
- * looked at again rather than overwritten.
+ * while the service runs with both. In batches; may be interrupted and run again. A token that is set meanwhile is
+ * read again rather than overwritten.
  *
  * @throws {StartupError} without SECRET_KEY_PREVIOUS
  */
@@ -65,7 +65,7 @@ function opens(secrets: Secrets, { organizationId, id, ciphertext }: User): stri
   }
 }
 
-/** Those that nobody has changed meanwhile; of those whose token is taken none is moved. */
+/** Compare-and-set: those that were not changed meanwhile; of those whose token is taken none is moved. */
 async function move(
   owner: Pool,
   moves: readonly Move[],

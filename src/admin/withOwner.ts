@@ -20,7 +20,7 @@ export type AdminContext = {
 /**
  * Opens the database for a command, whether the service runs or not, and gives everything back.
  *
- * @throws {StartupError} when the database cannot be had or lacks migrations
+ * @throws {StartupError} when the database is unavailable or lacks migrations
  */
 export async function withOwner<T>(config: Config, work: (context: AdminContext) => Promise<T>): Promise<T> {
   const keys = await secretKeys(config);

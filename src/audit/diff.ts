@@ -30,11 +30,11 @@ export async function diff({ url }: AuditedDatabase, revision: string): Promise<
   const text = document(
     `# Access since ${revision}`,
     '## Wider',
-    section('wider', 'Nobody may do more than before.'),
+    section('wider', 'No role may do more than before.'),
     '## Unclear',
     section('unclear', 'Nothing is left to judge.'),
     '## Narrower',
-    section('narrower', 'Nobody may do less than before.'),
+    section('narrower', 'No role may do less than before.'),
     ...(after.notProbed.length > 0
       ? ['## Not tried', `The rows that were tried are of other tables: ${after.notProbed.join(', ')}.`]
       : []),

@@ -11,7 +11,7 @@ export async function whoCan({ pool }: AuditedDatabase, relation: string, key: s
       [relation, key],
     ),
   );
-  const text = document(`# Who can reach ${key} of ${relation}`, table(rows, 'Nobody.'));
+  const text = document(`# Who can reach ${key} of ${relation}`, table(rows, 'No one.'));
   return { text, findings: 0 };
 }
 

@@ -30,7 +30,7 @@ export type Policy = {
   holds: Set<string>;
 };
 
-/** Reads what whoever may do, and tries it on every row: of a database that has examples and little else. */
+/** Reads what each principal may do, and tries it on every row: of a database that has examples and little else. */
 export async function readAccess(client: ClientBase): Promise<Access> {
   const read = async <Row>(statement: string) => (await client.query(statement)).rows as Row[];
   const sets = async (statement: string) => {
@@ -113,7 +113,7 @@ const definitions = `
   where f.definer
     or exists (select from audit.policies p where concat(p.using_expression, p.check_expression) like '%' || split_part(f.name, '(', 1) || '(%')`;
 
-/** Everybody, and whoever comes without claims, which no request does and no policy may reward. */
+/** All principals, and each role without claims, which no request has and no policy may reward. */
 const askers = `
   asker as materialized (
     select p as who from audit.principals p

@@ -3,7 +3,7 @@ import { document, type Row, table } from './markdown.ts';
 import { rolledBack } from './rolledBack.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
-/** `npm run audit`: everything that the catalogue and the history say, as one page; what should be looked at comes first. */
+/** `npm run audit`: all that the catalogue and the history say, as one page; findings come first. */
 export function report({ pool }: AuditedDatabase): Promise<Answer> {
   return rolledBack(pool, write);
 }
@@ -24,10 +24,10 @@ async function write(client: ClientBase): Promise<Answer> {
     table(await read(bypasses), 'Nothing.'),
     '## Who may do what',
     'A role that is missing may not give the command. Without a policy it finds no row.',
-    table(await read(matrix), 'Nobody may do anything.'),
+    table(await read(matrix), 'No role may do anything.'),
     '## Tables',
     table(await read(relations), 'There is no table.'),
-    '## Functions that somebody may call',
+    '## Functions that a role may call',
     table(await read(functions), 'There is none.'),
     '## The history',
     table(await read(history), 'Nothing has changed yet.'),

@@ -8,13 +8,13 @@ import { StartupError } from '../startupError.ts';
 /** What is asked: a database that has the schema `audit`. */
 export type AuditedDatabase = { pool: Pool; url: string };
 
-/** What is printed, and how much of it should be looked at. */
+/** The text to print, and how many findings it has. */
 export type Answer = { text: string; findings: number };
 
 /**
  * Opens the database to be asked, whether the service runs or not, and gives everything back.
  *
- * @throws {StartupError} when it cannot be had, lacks the schema, or refuses the question
+ * @throws {StartupError} when it is unavailable, lacks the schema, or refuses the question
  */
 export async function withAuditedDatabase<T>(
   config: Config,

@@ -3,9 +3,10 @@ import type { PoolClient } from 'pg';
 import { retire } from './retire.ts';
 
 /**
- * Asks PostgreSQL to end what this connection is running, by a CancelRequest on a connection of its own (PostgreSQL's protocol,
- * message formats), which also reaches through PgBouncer. Resolves when it was heard. Should that not be known within a second, it
- * might come late and end somebody else's statement: the connection is not used again, and the statement timeout is left.
+ * Cancels the running statement by a CancelRequest (PostgreSQL's protocol, message formats).
+ * It has a connection of its own and also reaches through PgBouncer. Resolves when PostgreSQL has received it. If that is not known
+ * within a second, it might come late and cancel the connection's next statement: the connection is not used again, and the
+ * statement timeout is left.
  */
 export function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port, processID, secretKey } = client as PoolClient & Target;
@@ -24,10 +25,10 @@ export function cancelStatement(client: PoolClient): Promise<void> {
     socket.setTimeout(1000, giveUp);
     socket.on('error', giveUp).on('close', () => resolve());
     socket.end(message);
-    // PostgreSQL answers by closing; without reading one would not notice.
+    // PostgreSQL answers by closing, which shows to a reader only.
     socket.resume();
   });
 }
 
-/** What the driver knows of its connection, though its types do not say so. */
+/** The driver's fields of a connection, which its types lack. */
 type Target = { readonly host: string; readonly port: number; readonly processID: number; readonly secretKey: number };

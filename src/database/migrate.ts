@@ -15,7 +15,7 @@ import { announceMigrations } from './watchMigrations.ts';
 
 /**
  * Makes the roles that are missing, applies the committed migrations that the database lacks, each in its own transaction, then brings
- * the partitions of the history and the rights of the authenticators up to date. Running servers hear of it. Running it again changes
+ * the partitions of the history and the rights of the authenticators up to date. Running servers are notified. Running it again changes
  * nothing, and of several at once one works and the others wait.
  *
  * @param lockDeadlineMs how long a migration tries to get its locks; a minute unless said
@@ -117,7 +117,7 @@ async function readNewestHash(): Promise<string | null> {
   return /^--! Hash: (\S+)$/m.exec(text)?.[1] ?? null;
 }
 
-/** SQLSTATE: undefined table or schema, insufficient privilege; nobody has migrated this database yet. */
+/** SQLSTATE: undefined table or schema, insufficient privilege: this database is not migrated yet. */
 function isMissingOrForbidden(error: unknown): boolean {
   return Error.isError(error) && 'code' in error && ['42P01', '3F000', '42501'].includes(String(error.code));
 }

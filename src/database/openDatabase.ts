@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DatabaseConfig, needed } from '../config.ts';
+import { type DatabaseConfig, requireSetting } from '../config.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 import { createDataDirectory, lockDataDirectory } from './dataDirectory.ts';
@@ -9,7 +9,7 @@ import { createOwnerPool } from './pools.ts';
 
 export type OpenDatabase = {
   ownerUrl: string;
-  /** Gives back what was started for it; somebody's own database and another process' server stay as they are. */
+  /** Stops the server that was started for it, but no external database or other process' server. */
   close(): Promise<void>;
 };
 
@@ -17,11 +17,11 @@ export type OpenDatabase = {
  * The database for an admin command. The embedded one is used as it runs when the service is running, else it is started
  * and migrated for as long as the command lasts.
  *
- * @throws {StartupError} when it cannot be had
+ * @throws {StartupError} when it is unavailable
  */
 export async function openDatabase(database: DatabaseConfig, log: Log): Promise<OpenDatabase> {
   const nothing = async () => undefined;
-  if (database.kind === 'own') return { ownerUrl: needed(database.ownerUrl, 'DATABASE_URL'), close: nothing };
+  if (database.kind === 'own') return { ownerUrl: requireSetting(database.ownerUrl, 'DATABASE_URL'), close: nothing };
 
   await createDataDirectory(database.dataDir);
   const lock = await lockDataDirectory(database.dataDir);
@@ -53,7 +53,7 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
 
 /** Another process has the lock, so its server runs or is about to. */
 async function waitForServer(dataDir: string, log: Log): Promise<string> {
-  for (const patience = Date.now() + 10_000; Date.now() < patience; await delay(100)) {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(100)) {
     const urls = await findEmbeddedPostgres(dataDir, log);
     if (urls && (await isMigrated(urls.ownerUrl, log))) return urls.ownerUrl;
   }

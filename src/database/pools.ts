@@ -13,10 +13,10 @@ export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTi
   Partial<Pick<Config, 'preparedStatements'>>;
 
 /**
- * The running server's connections, all as the authenticator. A statement ends after `statementTimeoutMs` with SQLSTATE
- * 57014; `connect` and `query` fail with {@link DatabaseUnavailable} when no connection is had within `poolWaitMs`, of which a
- * request may have spent some before (`withinWaitBudget`), and a statement when PostgreSQL has not ended it a second later than it
- * should: then the connection is dead without a sign.
+ * The running server's connection pool, all as the authenticator.
+ * A statement ends after `statementTimeoutMs` with SQLSTATE 57014. `connect` and `query` fail with {@link DatabaseUnavailable} when
+ * no connection is acquired within `poolWaitMs`, of which a request may have spent some before (`withinWaitBudget`). So does a statement
+ * that PostgreSQL has not ended a second after its timeout: then the connection is half-open.
  *
  * @param waitMs how long to wait for a connection that others use; as long as for a new one unless said
  */
@@ -25,35 +25,35 @@ export function createPool(
   { poolSize, poolWaitMs, statementTimeoutMs, preparedStatements = true }: PoolSettings,
   log: Log,
   waitMs = poolWaitMs,
-): RenewablePool {
+): EvictablePool {
   return createBoundedPool(authUrl, log, {
     max: poolSize,
     connectionTimeoutMillis: waitMs,
     statement_timeout: statementTimeoutMs,
     Client: serverClient({ connectMs: poolWaitMs, preparesStatements: preparedStatements }),
-    silence: { doubtMs: poolWaitMs, giveUpMs: statementTimeoutMs + graceMs },
+    readTimeout: { suspectAfterMs: poolWaitMs, terminateAfterMs: statementTimeoutMs + graceMs },
   });
 }
 
-export type RenewablePool = Pool & {
+export type EvictablePool = Pool & {
   /**
-   * From now on every connection that is handed out is a new one. A session keeps the statements that it has prepared with the
-   * types of their columns, and refuses them (SQLSTATE 0A000) when a migration has changed these.
+   * Evicts every connection: the next one that is handed out is new. A session keeps its prepared statements with the types of their
+   * columns, and refuses them (SQLSTATE 0A000) when a migration has changed these.
    */
-  renew(): void;
-  /** Calls back when a connection was lost, could not be had, or has been silent for suspiciously long. */
+  evictAll(): void;
+  /** Calls back when a connection was lost, cannot be opened, or received nothing for `suspectAfterMs`. */
   onTrouble(listener: () => void): void;
   /**
-   * Remembers what each connection has received.
+   * Records how many bytes each connection has received.
    *
-   * @returns what breaks those off that have received nothing since, with {@link DatabaseUnavailable} for whoever waits for them
+   * @returns what destroys those that have received nothing since; a pending statement fails with {@link DatabaseUnavailable}
    */
-  rememberSilence(): () => void;
+  snapshotBytesRead(): () => void;
 };
 
-/** Nor any other of its pool, which are as old: their server is not the one to ask. */
-export function retireAll(client: PoolClient): void {
-  poolsOf.get(client)?.renewSometimes();
+/** Evicts all connections of this one's pool, which are as old: their server is no primary any more. */
+export function evictPoolOf(client: PoolClient): void {
+  poolsOf.get(client)?.evictAllThrottled();
 }
 
 /** A few connections as the owner, for migrations, provisioning and admin commands; without a statement timeout. */
@@ -64,15 +64,15 @@ export function createOwnerPool(ownerUrl: string, log: Log): Pool {
 /** Connections beyond the pool's size, for tenants that have none while others have all. */
 const connectionReserve = 2;
 const graceMs = 1000;
-const renewEveryMs = 1000;
+const evictEveryMs = 1000;
 
 const poolsOf = new WeakMap<PoolClient, BoundedPool>();
 
 type BoundedPoolConfig = PoolConfig & {
   readonly max: number;
   readonly connectionTimeoutMillis: number;
-  /** How long a connection that is in use may receive nothing until it is trouble, and until it is the end; for ever unless said. */
-  readonly silence?: { readonly doubtMs: number; readonly giveUpMs: number };
+  /** After how long without a byte a connection in use is suspected, and destroyed; never unless said. */
+  readonly readTimeout?: { readonly suspectAfterMs: number; readonly terminateAfterMs: number };
 };
 
 function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): BoundedPool {
@@ -83,23 +83,23 @@ function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): B
     pipeline: true,
     ...options,
   });
-  // The next request opens another; if it cannot, the watch tells. The second argument holds the password: never log it.
+  // The next request opens another; if it cannot, the readiness watch logs it. The second argument holds the password: never log it.
   pool.on('error', (error) => log.debug({ error }, 'lost an idle database connection'));
   return pool;
 }
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
 
-class BoundedPool extends Pool implements RenewablePool {
+class BoundedPool extends Pool implements EvictablePool {
   #current = new WeakSet<PoolClient>();
   readonly #all = new Set<PoolClient>();
-  #tellTrouble: () => void = () => undefined;
-  #renewedAt = Number.NEGATIVE_INFINITY;
+  #reportTrouble: () => void = () => undefined;
+  #evictedAt = Number.NEGATIVE_INFINITY;
   readonly #permits: Permits;
-  /** What gives back the permit of a connection that is in use. */
+  /** What releases the permit of a connection in use. */
   readonly #releases = new Map<PoolClient, () => void>();
 
-  constructor({ silence, ...options }: BoundedPoolConfig) {
+  constructor({ readTimeout, ...options }: BoundedPoolConfig) {
     super({ ...options, max: options.max + connectionReserve });
     this.#permits = createPermits({
       maxHeld: options.max,
@@ -108,7 +108,7 @@ class BoundedPool extends Pool implements RenewablePool {
       waitMs: options.connectionTimeoutMillis,
       refusal: (cause) => this.#unavailable(cause),
     });
-    // They wait for a permit, and not in the pool.
+    // Requests queue for a permit, and not in the pool.
     Object.defineProperty(this, 'waitingCount', { get: () => this.#permits.waiting });
     this.on('release', (_error, client) => {
       this.#releases.get(client)?.();
@@ -119,55 +119,56 @@ class BoundedPool extends Pool implements RenewablePool {
       this.#all.add(client);
       poolsOf.set(client, this);
       traceStatements(client);
-      // The pool hears of idle connections only. One that is lost while it is handed out fails the next statement, too; unheard,
-      // the event would end the process.
-      client.on('error', () => this.#tellTrouble());
+      // The pool handles errors of idle connections only. One that is lost while it is handed out fails the next statement, too;
+      // without a listener the event would end the process.
+      client.on('error', () => this.#reportTrouble());
     });
     this.on('remove', (client) => this.#all.delete(client));
-    if (silence) this.#endSilence(silence);
+    if (readTimeout) this.#watchReadTimeout(readTimeout);
   }
 
-  #endSilence({ doubtMs, giveUpMs }: NonNullable<BoundedPoolConfig['silence']>): void {
+  #watchReadTimeout({ suspectAfterMs, terminateAfterMs }: NonNullable<BoundedPoolConfig['readTimeout']>): void {
     this.on('connect', (client) => {
       const socket = socketOf(client);
       socket.on('timeout', () => {
-        this.#tellTrouble();
-        if (socket.timeout === doubtMs && giveUpMs > doubtMs) return void socket.setTimeout(giveUpMs - doubtMs);
-        // The others are as old, and may be as dead.
-        this.renew();
-        breakOff(client);
+        this.#reportTrouble();
+        const restMs = terminateAfterMs - suspectAfterMs;
+        if (socket.timeout === suspectAfterMs && restMs > 0) return void socket.setTimeout(restMs);
+        // The others are as old, and may be half-open, too.
+        this.evictAll();
+        destroyConnection(client);
       });
     });
-    this.on('acquire', (client) => void socketOf(client).setTimeout(Math.min(doubtMs, giveUpMs)));
+    this.on('acquire', (client) => void socketOf(client).setTimeout(Math.min(suspectAfterMs, terminateAfterMs)));
     this.on('release', (_error, client) => void socketOf(client).setTimeout(0));
   }
 
-  renew(): void {
+  evictAll(): void {
     this.#current = new WeakSet();
   }
 
-  /** If that does not help, it would not help a moment later. */
-  renewSometimes(): void {
-    if (performance.now() - this.#renewedAt < renewEveryMs) return;
-    this.#renewedAt = performance.now();
-    this.renew();
+  /** At most once a second: new connections that fail as well would not succeed a moment later. */
+  evictAllThrottled(): void {
+    if (performance.now() - this.#evictedAt < evictEveryMs) return;
+    this.#evictedAt = performance.now();
+    this.evictAll();
   }
 
   onTrouble(listener: () => void): void {
-    this.#tellTrouble = listener;
+    this.#reportTrouble = listener;
   }
 
-  rememberSilence(): () => void {
+  snapshotBytesRead(): () => void {
     const received = new Map([...this.#all].map((client) => [client, socketOf(client).bytesRead]));
     return () => {
-      for (const [client, bytes] of received) if (socketOf(client).bytesRead === bytes) breakOff(client);
+      for (const [client, bytes] of received) if (socketOf(client).bytesRead === bytes) destroyConnection(client);
     };
   }
 
   override connect(): Promise<PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
-    const connected = this.#connectPatiently();
+    const connected = this.#connectWithinBudget();
     if (!callback) return connected;
     connected.then(
       (client) => callback(undefined, client, (release) => client.release(release)),
@@ -176,13 +177,13 @@ class BoundedPool extends Pool implements RenewablePool {
     return undefined;
   }
 
-  async #connectPatiently(): Promise<PoolClient> {
+  async #connectWithinBudget(): Promise<PoolClient> {
     const connected = this.#connectOnce();
     try {
       return await withinWaitBudget(connected);
     } catch (error) {
       if (!(error instanceof WaitBudgetSpentError)) throw error;
-      // It comes for nobody.
+      // The connection arrives after its request gave up: put it back.
       connected.then(
         (client) => client.release(),
         () => undefined,
@@ -211,12 +212,12 @@ class BoundedPool extends Pool implements RenewablePool {
   }
 
   #unavailable(cause: unknown): DatabaseUnavailable {
-    this.#tellTrouble();
+    this.#reportTrouble();
     return new DatabaseUnavailable({ cause });
   }
 }
 
-/** Whoever waits for it hears of it at once; it is not used again. */
-function breakOff(client: PoolClient): void {
+/** Fails the pending query at once; the connection is not used again. */
+function destroyConnection(client: PoolClient): void {
   socketOf(client).destroy(new DatabaseUnavailable());
 }

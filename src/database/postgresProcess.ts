@@ -7,13 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
-import { type PostgresPlace, socketName, socketPort } from './postgresPlace.ts';
+import { type Installation, socketName, socketPort } from './postgresInstallation.ts';
 
 /**
  * Runs the server on a cluster until `stop`, in a session of its own, so that a signal to this process' group does not
  * reach it; resolves when it accepts connections. A server that dies on its own is started again.
  */
-export async function runPostgres(place: PostgresPlace, log: Log): Promise<{ stop(): Promise<void> }> {
+export async function runPostgres(installation: Installation, log: Log): Promise<{ stop(): Promise<void> }> {
   let stopping = false;
   let restarted: Promise<void> | null = null;
   let child = await start();
@@ -22,7 +22,7 @@ export async function runPostgres(place: PostgresPlace, log: Log): Promise<{ sto
   process.once('exit', stopWithProcess);
 
   async function start(): Promise<ChildProcess> {
-    const started = await spawnPostgres(place);
+    const started = await spawnPostgres(installation);
     started.once('exit', (code, signal) => {
       if (stopping) return;
       log.error({ code, signal }, 'the embedded database ended; starting it again');
@@ -31,17 +31,17 @@ export async function runPostgres(place: PostgresPlace, log: Log): Promise<{ sto
     return started;
   }
 
-  /** However often that takes: what hinders it, such as a full disk, may pass. */
+  /** Retries until it succeeds: what hinders it, such as a full disk, may pass. */
   async function restart(): Promise<void> {
-    let isTold = false;
+    let isLogged = false;
     while (!stopping) {
       try {
-        await endLeftovers(place);
+        await endLeftovers(installation);
         child = await start();
         return;
       } catch (error) {
-        if (!isTold) log.error({ error }, 'the embedded database does not start; trying again');
-        isTold = true;
+        if (!isLogged) log.error({ error }, 'the embedded database does not start; trying again');
+        isLogged = true;
         await delay(1000);
       }
     }
@@ -58,48 +58,48 @@ export async function runPostgres(place: PostgresPlace, log: Log): Promise<{ sto
 }
 
 /** Creates the cluster unless it exists: UTF-8, collation by code point, passwords only, checksums on. */
-export async function createCluster(place: PostgresPlace, ownerName: string, ownerPassword: string): Promise<void> {
-  if (await exists(join(place.cluster, 'PG_VERSION'))) return;
+export async function createCluster(installation: Installation, ownerName: string, password: string): Promise<void> {
+  if (await exists(join(installation.cluster, 'PG_VERSION'))) return;
 
   // Made under another name, so that a cluster that exists is always whole. A new one each time: an initdb that outlived
   // its process may still be writing to the last.
-  await removeDrafts(place.cluster);
-  const draft = `${place.cluster}.new-${randomUUID()}`;
+  await removeDrafts(installation.cluster);
+  const draft = `${installation.cluster}.new-${randomUUID()}`;
   const passwordFile = `${draft}.password`;
   await mkdir(draft, { mode: 0o700 });
-  await writeFile(passwordFile, ownerPassword, { mode: 0o600 });
-  if (place.user) {
-    await chown(draft, place.user.uid, place.user.gid);
-    await chown(passwordFile, place.user.uid, place.user.gid);
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (installation.user) {
+    await chown(draft, installation.user.uid, installation.user.gid);
+    await chown(passwordFile, installation.user.uid, installation.user.gid);
   }
   try {
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const access = ['--auth=scram-sha-256', `--username=${ownerName}`, `--pwfile=${passwordFile}`];
     const args = [`--pgdata=${draft}`, '--no-instructions', ...locale, ...access];
-    await run(join(place.binaries, 'initdb'), args, surroundings(place));
+    await run(join(installation.binaries, 'initdb'), args, surroundings(installation));
   } catch (error) {
     const reason = Error.isError(error) && 'stderr' in error ? error.stderr : error;
     throw new StartupError(`The embedded database cannot be created. ${brokenInstallation}\n${reason}`);
   } finally {
     await rm(passwordFile, { force: true });
   }
-  await rename(draft, place.cluster);
+  await rename(draft, installation.cluster);
 }
 
 /**
  * Ends what an earlier process left running on the cluster and removes its stale lock files. Their process number may be another
  * program's by now, so a server is known by its working directory instead.
  */
-export async function endLeftovers({ cluster, socketDirectory }: PostgresPlace): Promise<void> {
-  const patience = Date.now() + 8000;
+export async function endLeftovers({ cluster, socketDirectory }: Installation): Promise<void> {
+  const deadline = Date.now() + 8000;
   const signalled = new Set<number>();
   for (;;) {
     const running = await processesOn(cluster);
     if (running.length === 0) break;
     const postmaster = await postmasterPid(cluster);
-    const impatient = Date.now() > patience;
-    for (const pid of running.includes(postmaster) && !impatient ? [postmaster] : running) {
-      if (impatient) kill(pid, 'SIGQUIT');
+    const isLate = Date.now() > deadline;
+    for (const pid of running.includes(postmaster) && !isLate ? [postmaster] : running) {
+      if (isLate) kill(pid, 'SIGQUIT');
       else if (!signalled.has(pid)) kill(pid, pid === postmaster ? 'SIGINT' : 'SIGQUIT');
       signalled.add(pid);
     }
@@ -122,27 +122,27 @@ async function removeDrafts(cluster: string): Promise<void> {
   }
 }
 
-async function spawnPostgres(place: PostgresPlace): Promise<ChildProcess> {
+async function spawnPostgres(installation: Installation): Promise<ChildProcess> {
   // Not a pipe: the server may outlive this process.
-  const logFile = await open(place.logFile, 'w', 0o600);
-  const args = Object.entries(serverSettings(place)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const child = spawn(join(place.binaries, 'postgres'), ['-D', place.cluster, ...args], {
-    ...surroundings(place),
+  const logFile = await open(installation.logFile, 'w', 0o600);
+  const args = Object.entries(serverSettings(installation)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(join(installation.binaries, 'postgres'), ['-D', installation.cluster, ...args], {
+    ...surroundings(installation),
     stdio: ['ignore', logFile.fd, logFile.fd],
   });
   const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(() => 'ended' as const);
   await logFile.close();
 
   for (;;) {
-    const lines = await pidFile(place.cluster);
+    const lines = await pidFile(installation.cluster);
     if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') return child;
     if ((await Promise.race([ended, delay(10)])) === 'ended') break;
   }
-  const said = await readFile(place.logFile, 'utf8').catch(() => '');
+  const said = await readFile(installation.logFile, 'utf8').catch(() => '');
   throw new StartupError(`The embedded database does not start. ${brokenInstallation}\n${said.slice(-2000)}`);
 }
 
-function serverSettings({ socketDirectory }: PostgresPlace): Record<string, string | number> {
+function serverSettings({ socketDirectory }: Installation): Record<string, string | number> {
   return {
     listen_addresses: '',
     port: socketPort,
@@ -164,9 +164,9 @@ async function stopPostgres(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGINT');
-  const impatience = setTimeout(() => child.kill('SIGQUIT'), 8000);
+  const deadline = setTimeout(() => child.kill('SIGQUIT'), 8000);
   await ended;
-  clearTimeout(impatience);
+  clearTimeout(deadline);
 }
 
 /** Every `postgres` process whose working directory is the cluster: the server and its children. */
@@ -182,7 +182,7 @@ async function isPostgresOn(cluster: string, pid: string): Promise<boolean> {
     // " (deleted)" follows the name when the installation was replaced meanwhile.
     return basename(await readlink(`/proc/${pid}/exe`)).startsWith('postgres');
   } catch {
-    // Ended meanwhile, or somebody else's.
+    // Ended meanwhile, or another user's.
     return false;
   }
 }
@@ -203,7 +203,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Nothing of this process' environment, which may hold secrets, and no directory that the user cannot enter. */
-function surroundings({ user }: PostgresPlace) {
+function surroundings({ user }: Installation) {
   return { ...user, cwd: '/', env: { LC_ALL: 'C' }, detached: true };
 }
 

@@ -3,18 +3,18 @@ import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
 import type { Login } from './authenticator.ts';
 import { migrationsAreCurrent } from './migrate.ts';
-import type { RenewablePool } from './pools.ts';
+import type { EvictablePool } from './pools.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 export type DatabaseWatch = {
-  /** What keeps the database from serving requests, in words for an operator and within 3 s; null when nothing does. */
+  /** Why the database cannot serve requests, in words for an operator and within 3 s; null when it can. */
   readiness(): Promise<string | null>;
-  /** Resolves when nothing of it is connected any more. */
+  /** Resolves when every connection of the probes is closed. */
   stop(): Promise<void>;
 };
 
 export type WatchOptions = {
-  readonly pool: RenewablePool;
+  readonly pool: EvictablePool;
   readonly login: Login;
   /** How long requests wait for a connection. */
   readonly poolWaitMs: number;
@@ -22,141 +22,139 @@ export type WatchOptions = {
 };
 
 /**
- * Looks at the database when somebody asks, and by itself from the moment when a connection is lost or cannot be had: twice a
- * second, each time by a new connection, until requests are served again. The log tells it once when they are not, and once when
- * they are.
- *
- * If the network swallowed what was sent, connections of that time may be dead without a sign: they are broken off in the end.
+ * Health probes of the database: on demand, and twice a second from a lost connection until recovery.
+ * During an outage each probe opens a new connection. The log has each transition once. If the network swallowed what was sent,
+ * connections of that time may be half-open: they are destroyed on recovery.
  */
 export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): DatabaseWatch {
-  const looks = new Set<Promise<void>>();
-  let told: string | null = null;
-  let asked: Promise<string | null> | null = null;
-  /** The one under way; `seen` settles with its first look. */
-  let outage: { readonly seen: Promise<void>; end(): void } | null = null;
+  const probes = new Set<Promise<void>>();
+  let lastReported: string | null = null;
+  let probing: Promise<string | null> | null = null;
+  /** The outage under way; `confirmed` settles with its first probe. */
+  let outage: { readonly confirmed: Promise<void>; end(): void } | null = null;
   let stopping = false;
 
-  const tell = ({ reason, error }: Found): string | null => {
-    if (reason !== told) {
+  const reportTransition = ({ reason, error }: ProbeResult): string | null => {
+    if (reason !== lastReported) {
       const { variable } = login;
       if (reason === null) log.info({ variable }, 'the database is ready');
       else log.warn({ variable, reason, error }, 'the database is not ready');
     }
-    told = reason;
+    lastReported = reason;
     return reason;
   };
 
-  const follow = () => {
+  const pollUntilRecovered = () => {
     if (outage || stopping) return;
-    const breakOffSilent = pool.rememberSilence();
-    const { promise: seen, resolve } = Promise.withResolvers<void>();
-    let wasSilent = false;
-    const lookOnce = async () => {
-      const found = await lookAnew(login, poolWaitMs);
-      wasSilent ||= found.wasSilent;
-      // Perhaps by another look, which began later.
-      const isOver = outage !== followed;
-      if (wasSilent && (isOver || !found.isAway)) breakOffSilent();
+    const destroySilent = pool.snapshotBytesRead();
+    const { promise: confirmed, resolve } = Promise.withResolvers<void>();
+    let timedOut = false;
+    const probeOnce = async () => {
+      const found = await probeFresh(login, poolWaitMs);
+      timedOut ||= found.timedOut;
+      // Perhaps by another probe, which began later.
+      const isOver = outage !== current;
+      if (timedOut && (isOver || found.isReachable)) destroySilent();
       if (isOver) return;
-      tell(found);
-      if (found.isAway) resolve();
-      else followed.end();
+      reportTransition(found);
+      if (found.isReachable) current.end();
+      else resolve();
     };
-    const look = () => {
-      const looking = lookOnce().finally(() => looks.delete(looking));
-      looks.add(looking);
+    const probe = () => {
+      const running = probeOnce().finally(() => probes.delete(running));
+      probes.add(running);
     };
-    const timer = setInterval(look, lookEveryMs);
+    const timer = setInterval(probe, probeEveryMs);
     const end = () => {
       clearInterval(timer);
       outage = null;
       resolve();
     };
-    const followed = { seen, end };
-    outage = followed;
-    look();
+    const current = { confirmed, end };
+    outage = current;
+    probe();
   };
-  pool.onTrouble(follow);
+  pool.onTrouble(pollUntilRecovered);
 
-  const ask = async (): Promise<string | null> => {
+  const probeOnDemand = async (): Promise<string | null> => {
     if (!outage) {
-      const found = await look(pool, login);
-      if (!found.isAway) return tell(found);
-      // Perhaps every connection was just busy; another one knows.
-      follow();
+      const found = await probePool(pool, login);
+      if (found.isReachable) return reportTransition(found);
+      // Perhaps every connection was just busy; a new one shows it.
+      pollUntilRecovered();
     }
-    await outage?.seen;
-    return told;
+    await outage?.confirmed;
+    return lastReported;
   };
 
   return {
     readiness() {
-      // However many ask at once, one look is enough to know.
-      asked ??= Promise.race([ask(), delay(3000, doesNotAnswer, { ref: false })]).finally(() => {
-        asked = null;
+      // Concurrent calls share one probe.
+      probing ??= Promise.race([probeOnDemand(), delay(3000, doesNotAnswer, { ref: false })]).finally(() => {
+        probing = null;
       });
-      return asked;
+      return probing;
     },
     async stop() {
       stopping = true;
       outage?.end();
-      await Promise.all(looks);
+      await Promise.all(probes);
     },
   };
 }
 
-const lookEveryMs = 500;
+const probeEveryMs = 500;
 
-type Found = {
+type ProbeResult = {
   readonly reason: string | null;
   readonly error?: unknown;
-  /** No statement could be run. */
-  readonly isAway: boolean;
-  /** For as long as a request waits, there was no answer, nor a refusal. */
-  readonly wasSilent: boolean;
+  /** Whether a statement could be run. */
+  readonly isReachable: boolean;
+  /** There was neither an answer nor a refusal for as long as a request waits. */
+  readonly timedOut: boolean;
 };
 
-async function lookAnew(login: Login, patienceMs: number): Promise<Found> {
+async function probeFresh(login: Login, timeoutMs: number): Promise<ProbeResult> {
   const since = performance.now();
   const client = new Client({
     connectionString: login.url,
     application_name: 'graph-query-service readiness',
-    connectionTimeoutMillis: patienceMs,
-    query_timeout: patienceMs,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
   });
-  // Whoever waits for it hears of it, too.
+  // The pending call fails with it, too.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return await foundOn(client, login);
+    return await probeOn(client, login);
   } catch (error) {
-    return { ...isAwayBy(error, login), wasSilent: performance.now() - since >= patienceMs };
+    return { ...unreachable(error, login), timedOut: performance.now() - since >= timeoutMs };
   } finally {
-    // Should the server no longer answer, nobody waits for its goodbye.
+    // `end()` may hang if the server is gone.
     await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
   }
 }
 
-const look = (pool: RenewablePool, login: Login): Promise<Found> =>
-  foundOn(pool, login).catch((cause: unknown) => isAwayBy(cause, login));
+const probePool = (pool: EvictablePool, login: Login): Promise<ProbeResult> =>
+  probeOn(pool, login).catch((cause: unknown) => unreachable(cause, login));
 
-async function foundOn(database: Pool | ClientBase, { variable, requestRoles }: Login): Promise<Found> {
-  const found = (reason: string | null): Found => ({ reason, isAway: false, wasSilent: false });
-  if (!(await migrationsAreCurrent(database))) return found('Migrations are behind; run `npm run db:migrate`.');
+async function probeOn(database: Pool | ClientBase, { variable, requestRoles }: Login): Promise<ProbeResult> {
+  const probed = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
+  if (!(await migrationsAreCurrent(database))) return probed('Migrations are behind; run `npm run db:migrate`.');
   const { rows } = await database.query<{ role: string }>(
     `select role from unnest($1::text[]) as role where not pg_has_role(role, 'member')`,
     [requestRoles],
   );
-  if (rows.length === 0) return found(null);
+  if (rows.length === 0) return probed(null);
   const missing = rows.map(({ role }) => role).join(', ');
-  return found(`${variable}'s role may not become ${missing}; set OAUTH_DATABASE_URL, or run \`npm run db:migrate\`.`);
+  return probed(`${variable}'s role may not become ${missing}; set OAUTH_DATABASE_URL, or run \`npm run db:migrate\`.`);
 }
 
-const isAwayBy = (cause: unknown, { variable }: Login): Found => ({
+const unreachable = (cause: unknown, { variable }: Login): ProbeResult => ({
   reason: isRefusedLogin(cause) ? refusedLogin(variable) : doesNotAnswer,
   error: new DatabaseUnavailable({ cause }),
-  isAway: true,
-  wasSilent: false,
+  isReachable: false,
+  timedOut: false,
 });
 
 const doesNotAnswer = 'The database does not answer.';

@@ -1,85 +1,82 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import type { Log } from '../log.ts';
-import { createPool, type PoolSettings, type RenewablePool } from './pools.ts';
+import { createPool, type EvictablePool, type PoolSettings } from './pools.ts';
 
 export type Replica = {
   /** Connections to it as the authenticator. */
-  readonly pool: RenewablePool;
-  /** The LSN that it must have replayed, whoever asks; null while it is not to be asked at all. */
+  readonly pool: EvictablePool;
+  /** The LSN that it must have replayed for any query; null while no query may go to it. */
   required(): string | null;
   /**
-   * The primary's catalogue is another, or the primary may be: whatever it had until now, the replica must have, too. Until that is
-   * known it is not asked.
+   * Stops queries to the replica until a probe has read a newer LSN of the primary, since the primary's catalogue has changed, or the
+   * primary itself may have: all that it had until now, the replica must have replayed, too.
    */
-  doubt(): void;
-  /**
-   * Calls back when connections to one of them are of no use any more: the replica does not answer, or the primary is another.
-   *
-   * @returns what ends that
-   */
+  invalidate(): void;
+  /** Calls back when a server's connections are stale: no answer, or another primary. @returns what unsubscribes */
   onTrouble(listener: (server: ServerName) => void): () => void;
   stop(): Promise<void>;
 };
 
 export type ServerName = 'primary' | 'replica';
 
-/** Where queries are answered when that does as well as the primary. */
+/** A server for queries, while it lags little and has what the client wrote (read-your-writes). */
 export type ReplicaSettings = {
   readonly url: string;
-  readonly primary: RenewablePool;
+  readonly primary: EvictablePool;
   readonly config: PoolSettings;
   readonly log: Log;
 };
 
 /**
- * Watches a streaming replica, or whichever of several a balancer gives: once a second it looks whether it answers within 2 s, is
- * still one, and is behind by no more than 5 s. Else it is left out, until it is well again; the log tells both.
+ * Probes a streaming replica once a second, for its health and its replication lag.
+ * A balancer may lead to several. Queries go to it while it answers within 2 s, is in recovery, and lags by at most 5 s. The log has
+ * each change.
  */
 export function watchReplica({ url, primary, config, log }: ReplicaSettings): Replica {
   const pool = createReplicaPool(url, config, log);
-  const look = createLook(url, primary);
-  let problem: string | null = 'nobody has looked yet';
-  let floor: string | null = null;
-  let doubts = 0;
+  const probe = createProbe(url, primary);
+  let problem: string | null = 'not probed yet';
+  let minimumLsn: string | null = null;
+  let invalidations = 0;
   const listeners = new Set<(server: ServerName) => void>([(server) => reconnect(server, { primary, replica: pool })]);
-  const tellTrouble = (server: ServerName) => {
+  const reportTrouble = (server: ServerName) => {
     for (const listener of listeners) listener(server);
   };
-  const doubt = () => {
-    doubts++;
-    floor = null;
+  const invalidate = () => {
+    invalidations++;
+    minimumLsn = null;
   };
-  // Whether a primary that went away comes back with all that it had told, nobody knows.
-  primary.on('connect', (client) => client.on('error', doubt));
+  // A primary that was lost may come back without what it had acknowledged.
+  primary.on('connect', (client) => client.on('error', invalidate));
 
-  const lookOnce = async () => {
-    const doubtsBefore = doubts;
-    const found = await look();
+  const probeOnce = async () => {
+    const invalidationsBefore = invalidations;
+    const found = await probe();
     if (found.isOtherPrimary) {
-      floor = null;
-      tellTrouble('primary');
+      minimumLsn = null;
+      reportTrouble('primary');
     }
-    if (found.lsn && doubts === doubtsBefore) floor ??= found.lsn;
+    if (found.lsn && invalidations === invalidationsBefore) minimumLsn ??= found.lsn;
     if (found.problem === undefined || found.problem === problem) return;
     problem = found.problem;
     if (problem === null) return log.info('queries go to the replica');
-    log.warn({ reason: problem, error: found.error }, 'queries go to the primary: the replica is not fit');
-    if (found.error) tellTrouble('replica');
+    log.warn({ reason: problem, error: found.error }, 'queries go to the primary: the replica is stale or unavailable');
+    if (found.error) reportTrouble('replica');
   };
 
   const stopping = new AbortController();
   const watching = (async () => {
     while (!stopping.signal.aborted) {
-      await lookOnce();
-      await delay(lookEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await probeOnce();
+      await delay(probeEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   })();
 
   return {
     pool,
-    required: () => (problem === null ? floor : null),
-    doubt,
+    required: () => (problem === null ? minimumLsn : null),
+    invalidate,
     onTrouble(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -87,72 +84,73 @@ export function watchReplica({ url, primary, config, log }: ReplicaSettings): Re
     async stop() {
       stopping.abort();
       await watching;
-      // Should it no longer answer, nobody waits for its goodbye.
-      await Promise.race([Promise.all([look.end(), pool.end()]), delay(1000, undefined, { ref: false })]);
+      // `end()` may hang if the server is gone.
+      await Promise.race([Promise.all([probe.end(), pool.end()]), delay(1000, undefined, { ref: false })]);
     },
   };
 }
 
-/** Whoever waits for the replica asks the primary instead; whoever asks the primary next does so on a new connection. */
-export function reconnect(server: ServerName, pools: { primary: RenewablePool; replica: RenewablePool | null }): void {
-  if (server === 'primary') pools.primary.renew();
-  else pools.replica?.rememberSilence()();
+/** Fails pending queries of the replica, which go to the primary then; evicts the primary's connections. */
+export function reconnect(server: ServerName, pools: { primary: EvictablePool; replica: EvictablePool | null }): void {
+  if (server === 'primary') pools.primary.evictAll();
+  else pools.replica?.snapshotBytesRead()();
 }
 
-/** Whoever gets no connection soon asks the primary, which does as well. */
-export function createReplicaPool(url: string, config: PoolSettings, log: Log): RenewablePool {
-  return createPool(url, { ...config, poolWaitMs: Math.min(config.poolWaitMs, mostWaitMs) }, log);
+/** A query that gets no connection within 500 ms goes to the primary. */
+export function createReplicaPool(url: string, config: PoolSettings, log: Log): EvictablePool {
+  return createPool(url, { ...config, poolWaitMs: Math.min(config.poolWaitMs, maxWaitMs) }, log);
 }
 
-const lookEveryMs = 1000;
-const patienceMs = 2000;
-const mostWaitMs = 500;
-const mostLagMs = 5000;
+const probeEveryMs = 1000;
+const probeTimeoutMs = 2000;
+const maxWaitMs = 500;
+const maxLagMs = 5000;
 
-type Found = {
-  /** What keeps the replica from being asked; null when nothing does, and undefined when this look could not tell. */
+type ProbeResult = {
+  /** Why no query may go to the replica; null when one may, and undefined when this probe does not know. */
   readonly problem?: string | null;
   readonly error?: unknown;
-  /** Where the primary's log is. */
+  /** The primary's current LSN. */
   readonly lsn?: string;
-  /** It was started anew, another took its place, or should have: it may not write. */
+  /** Restarted, failed over, or read-only. */
   readonly isOtherPrimary?: boolean;
 };
 
 /**
- * How far a replica is behind, no clock and no query tells, since an idle primary writes nothing that could be. So each look compares
- * it with where the primary was at an earlier one.
+ * Samples the replication lag, by comparing LSNs of two probes.
+ * An idle primary writes no WAL, so `now() - pg_last_xact_replay_timestamp()` grows without lag. So each probe asks whether the
+ * replica has reached where the primary was at an earlier probe.
  */
-function createLook(url: string, primary: Pool) {
-  const timeouts = { connectionTimeoutMillis: patienceMs, query_timeout: patienceMs };
+function createProbe(url: string, primary: Pool) {
+  const timeouts = { connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
   const name = { application_name: 'graph-query-service replica' };
   const replica = new Pool({ connectionString: url, max: 1, ...timeouts, ...name });
   replica.on('error', () => undefined);
-  /** How far the primary had sent, or would have, and when. */
-  let milestone: { readonly lsn: string; readonly at: number } | null = null;
+  /** The primary's flushed LSN, which it had sent or would have, and when. */
+  let lagSample: { readonly lsn: string; readonly at: number } | null = null;
   let startedAt: string | null = null;
 
-  const compare = async (replayed: string): Promise<Found> => {
+  const compare = async (replayed: string): Promise<ProbeResult> => {
     const at = performance.now();
-    const { rows } = await primary.query<Compared>(compareText, [replayed, milestone?.lsn ?? null]);
+    const { rows } = await primary.query<Compared>(compareText, [replayed, lagSample?.lsn ?? null]);
     const [{ lsn, flushed, started_at, is_read_only, is_foreign, has_reached }] = rows as [Compared];
     const isOtherPrimary = is_read_only || (startedAt !== null && started_at !== startedAt);
     startedAt = started_at;
     if (lsn === null || flushed === null) {
-      milestone = null;
+      lagSample = null;
       return { isOtherPrimary };
     }
     const found = { lsn, isOtherPrimary };
     if (is_foreign) return { ...found, problem: 'it is ahead of the primary' };
-    const lagMs = milestone ? at - milestone.at : null;
-    if (milestone === null || has_reached) milestone = { lsn: flushed, at };
+    const lagMs = lagSample ? at - lagSample.at : null;
+    if (lagSample === null || has_reached) lagSample = { lsn: flushed, at };
     if (lagMs === null) return found;
-    if (lagMs > mostLagMs) return { ...found, problem: 'it is too far behind' };
+    if (lagMs > maxLagMs) return { ...found, problem: 'it is too far behind' };
     return has_reached ? { ...found, problem: null } : found;
   };
 
-  /** How far it has replayed the log; null when it is no replica. */
-  const askReplica = async (): Promise<string | null> => {
+  /** The LSN that it has replayed; null when it is no replica. */
+  const readReplayedLsn = async (): Promise<string | null> => {
     const client = await replica.connect();
     let lsn: string | null = null;
     try {
@@ -160,27 +158,27 @@ function createLook(url: string, primary: Pool) {
       lsn = rows[0]?.lsn ?? null;
       return lsn;
     } finally {
-      // After a failover the name leads to the new primary for a while, and the connection would for ever.
+      // After a failover the name leads to the new primary for a while, and the connection would indefinitely.
       client.release(lsn === null);
     }
   };
 
-  const look = async (): Promise<Found> => {
+  const probe = async (): Promise<ProbeResult> => {
     let replayed: string | null;
     try {
       // Before the primary, which is ahead of it then.
-      replayed = await askReplica();
+      replayed = await readReplayedLsn();
     } catch (error) {
-      milestone = null;
+      lagSample = null;
       return { problem: 'it does not answer', error };
     }
     if (replayed === null) return { problem: 'it is not in recovery' };
     return compare(replayed).catch(() => {
-      milestone = null;
+      lagSample = null;
       return {};
     });
   };
-  return Object.assign(look, { end: () => replica.end() });
+  return Object.assign(probe, { end: () => replica.end() });
 }
 
 const replayedText = 'select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end::text as lsn';

@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
-import type { PostgresPlace } from './postgresPlace.ts';
+import type { Installation } from './postgresInstallation.ts';
 
 /**
- * PostgreSQL reads the files of its own major version only. Looked at before anything is touched, so that whoever has the
- * version before can go on with it.
+ * Refuses a cluster of another major version of PostgreSQL, which reads the files of its own only.
+ * Checked before anything is changed, so that the version before still runs on the cluster.
  *
  * @throws {StartupError} when the cluster exists and is another version's; it says what to do
  */
-export async function requireMajorVersion({ cluster, majorVersion }: PostgresPlace): Promise<void> {
+export async function requireMajorVersion({ cluster, majorVersion }: Installation): Promise<void> {
   const found = await clusterVersion(cluster);
   if (found === null || found === String(majorVersion)) return;
   const facts = `${cluster} was made by PostgreSQL ${found}; this version of the service brings PostgreSQL ${majorVersion}.`;

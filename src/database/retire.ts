@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 
 const retired = new WeakSet<ClientBase>();
 
-/** The pool does not hand the connection out again. Whoever has it may go on. */
+/** Marks the connection: the pool does not hand it out again; the request that has it may go on. */
 export function retire(client: ClientBase): void {
   retired.add(client);
 }

@@ -13,7 +13,7 @@ import { scramVerifier } from './scramVerifier.ts';
  * with the SQL for an administrator. Nothing is changed then
  */
 export async function ensureRoles(owner: ClientBase, logins: readonly NamedLogin[]): Promise<void> {
-  await refuseMighty(owner, logins);
+  await refuseBypassingRls(owner, logins);
   await owner.query('begin');
   try {
     const refused = await tryAll(owner, logins);
@@ -35,15 +35,16 @@ async function tryAll(owner: ClientBase, logins: readonly NamedLogin[]): Promise
   return missing.length + refused.length > 0 ? refused : null;
 }
 
-async function refuseMighty(owner: ClientBase, logins: readonly NamedLogin[]): Promise<void> {
+/** @throws {StartupError} when a login bypasses RLS: a superuser, with BYPASSRLS, or the owner */
+async function refuseBypassingRls(owner: ClientBase, logins: readonly NamedLogin[]): Promise<void> {
   const { rows } = await owner.query<{ name: string }>(
     'select rolname::text as name from pg_roles where rolname = any ($1) and (rolsuper or rolbypassrls or rolname = current_user)',
     [logins.map(({ name }) => name)],
   );
-  const mighty = logins.find(({ name }) => rows.some((row) => row.name === name));
-  if (!mighty) return;
-  const name = escapeIdentifier(mighty.name);
-  throw new StartupError(`${mighty.variable} names ${name}, which may pass by row-level security; name another role.`);
+  const bypassing = logins.find(({ name }) => rows.some((row) => row.name === name));
+  if (!bypassing) return;
+  const name = escapeIdentifier(bypassing.name);
+  throw new StartupError(`${bypassing.variable} names ${name}, which bypasses row-level security; name another role.`);
 }
 
 /** `shown` has no password. */
@@ -138,7 +139,7 @@ async function missingMemberships(owner: ClientBase, server: Server, wanted: Mem
   const member = escapeIdentifier(wanted.member);
   const options = hasGrantOptions ? ` with inherit ${wanted.inherits ?? false}, set true` : '';
   const grant = `grant ${missing.map(({ role }) => role).join(', ')} to ${member}${options}`;
-  // Before PostgreSQL 16 the members that are logins are told so when they are made.
+  // Before PostgreSQL 16 INHERIT is an attribute of the member; logins get theirs when they are created.
   const isDeaf = !hasGrantOptions && wanted.inherits && rows.some(({ inherits, mayBecome }) => mayBecome && !inherits);
   return [...(missing.length > 0 ? [grant] : []), ...(isDeaf ? [`alter role ${member} with inherit`] : [])];
 }

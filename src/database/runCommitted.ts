@@ -17,7 +17,7 @@ import { announceMigrations } from './watchMigrations.ts';
 /**
  * Runs the committed migrations that the database lacks, as graphile-migrate does, but each with a lock timeout and retries of its own,
  * and all on the connection that keeps other migrations off: should this process be killed, the lock is held until PostgreSQL has ended
- * what it was doing. Running servers hear of each.
+ * what it was doing. Running servers are notified of each.
  *
  * @param owner has waited for the other migrations
  * @throws {StartupError} when one fails, which then has changed nothing; those before it stay

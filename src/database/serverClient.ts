@@ -2,7 +2,7 @@ import { Client, type ClientConfig, type PoolClient } from 'pg';
 import { retire } from './retire.ts';
 
 export type ServerClientOptions = {
-  /** How long connecting may take, however long the pool's users wait for a connection. */
+  /** How long connecting may take, however long requests wait for a connection. */
   readonly connectMs: number;
   /** Whether a statement may get a name, by which the session keeps it. Behind some poolers each transaction has another session. */
   readonly preparesStatements: boolean;
@@ -21,7 +21,7 @@ export function serverClient({ connectMs, preparesStatements }: ServerClientOpti
 /** Whether statements with a name are prepared on this connection. */
 export const preparesStatements = (client: PoolClient): boolean => !(client instanceof UnpreparedClient);
 
-/** What the driver's client has, though its types do not say so. */
+/** The driver's fields of a client, which its types lack. */
 type Driver = {
   readonly connection: { readonly parsedStatements: Record<string, string> };
   _getActiveQuery(): { readonly name?: string } | null;
@@ -32,7 +32,7 @@ const DriverClient = Client as unknown as new (config?: ClientConfig) => Client 
 class PreparingClient extends DriverClient {
   override _handleErrorMessage(message: unknown): void {
     const { name } = this._getActiveQuery() ?? {};
-    // PgBouncer takes the name for given all the same, and ends the connection on which it is given again.
+    // PgBouncer records the name all the same, and ends the connection that parses it again.
     if (name && !(name in this.connection.parsedStatements)) retire(this);
     super._handleErrorMessage(message);
   }
@@ -46,7 +46,7 @@ class UnpreparedClient extends Client {
   }
 }
 
-/** What brings its own way to the server knows what it does. */
+/** A query object that submits itself keeps its name. */
 function withoutName(asked: unknown): unknown {
   if (typeof asked !== 'object' || asked === null || 'submit' in asked) return asked;
   return { ...asked, name: undefined };

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 
-/** No connection to the database could be had: it is down, refuses, or every connection stayed busy for too long. */
+/** No connection could be acquired: the database is down, refuses, or all stayed busy for too long. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 
@@ -9,7 +9,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** Whether the error means that the database is away for now, so that the same request may succeed later. */
+/** Whether the database is unavailable for now, so that the same request may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
   if (!Error.isError(error)) return false;
@@ -20,10 +20,10 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Also when the service's own statement, which nobody could have asked to be smaller, took too long or collided with others: that
- * is an overload.
+ * Whether the request may be retried: the database is unavailable, or the service's own statement timed out or collided.
+ * No client could have asked for less than the service's own statement, so its timeout is an overload.
  */
-export function isTemporary(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (isUnavailable(error)) return true;
   const isCancelled = error instanceof DatabaseError && error.code === queryCanceled;
   return isCancelled || isCollision(error);

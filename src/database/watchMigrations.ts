@@ -3,15 +3,15 @@ import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../log.ts';
 import { isUnavailable } from './unavailable.ts';
 
-/** What `npm run db:migrate` says on this channel, with nothing else in it: look again. */
+/** `npm run db:migrate` notifies this channel, without a payload. */
 const channel = 'graph_query_service_migrations';
 
-/** Tells every server of the database, on whichever machine, that there are migrations to look at. */
+/** Notifies every server of the database, on any machine, of new migrations. */
 export async function announceMigrations(owner: ClientBase): Promise<void> {
   await owner.query(`notify ${channel}`);
 }
 
-/** Which migrations the database has; another text when there are others, or when another database has taken its place. */
+/** A fingerprint of the applied migrations and of the database itself, which may have been replaced. */
 export async function readMigrations(database: Pool | ClientBase): Promise<string> {
   const { rows } = await database.query<{ hashes: string }>(
     `select concat(d.oid, ' ', md5(string_agg(m.hash, ' ' order by m.filename))) as hashes
@@ -23,23 +23,23 @@ export async function readMigrations(database: Pool | ClientBase): Promise<strin
 }
 
 /**
- * Calls `onChange` whenever the database has other migrations than `seen`. It is told of them on a connection of its own, and
- * looks for itself when that was lost meanwhile, and every 5 s: a connection can be dead without a sign, and a pooler in front
- * may keep what it hears to itself. When `onChange` fails it is called again at the next look.
+ * LISTENs and polls for migrations: calls `onChange` when the database has others than `seen`.
+ * It polls after a lost connection and every 5 s, too: a connection can be half-open, and a pooler in front may swallow
+ * notifications. When `onChange` fails it is called again at the next poll.
  */
 export function watchMigrations(
   { authUrl, seen, log }: { readonly authUrl: string; readonly seen: string; readonly log: Log },
   onChange: () => Promise<unknown>,
 ): { stop(): Promise<void> } {
-  const nap = createNap();
+  const sleep = createWakeableSleep();
   let known = seen;
   let stopping = false;
   let isLost = false;
 
-  const look = async (client: Client): Promise<void> => {
+  const poll = async (client: Client): Promise<void> => {
     const found = await readMigrations(client);
     if (found === known) return;
-    log.info('the database has other migrations; building the schema anew');
+    log.info('the database has other migrations; rebuilding the schema');
     await onChange().then(
       () => {
         known = found;
@@ -52,22 +52,22 @@ export function watchMigrations(
     const client = new Client({
       connectionString: authUrl,
       application_name: 'graph-query-service migrations',
-      connectionTimeoutMillis: patienceMs,
-      query_timeout: patienceMs,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
     });
-    // What is lost shows at the next look.
-    client.on('notification', nap.end).on('error', nap.end);
+    // A lost connection shows at the next poll.
+    client.on('notification', sleep.wake).on('error', sleep.wake);
     try {
       await client.connect();
       await client.query(`listen ${channel}`);
-      if (isLost) log.debug('hears of migrations again');
+      if (isLost) log.debug('LISTEN connection restored');
       isLost = false;
       while (!stopping) {
-        await look(client);
-        await nap.take(lookEveryMs);
+        await poll(client);
+        await sleep.sleep(pollEveryMs);
       }
     } finally {
-      // Should the server no longer answer, nobody waits for its goodbye.
+      // `end()` may hang if the server is gone.
       await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
     }
   };
@@ -75,45 +75,45 @@ export function watchMigrations(
   const listening = (async () => {
     while (!stopping) {
       await listenOnce().catch((error: unknown) => {
-        // Of outages tells the watch on the database.
+        // The readiness watch logs outages.
         const level = isUnavailable(error) ? 'debug' : 'warn';
-        if (!isLost) log[level]({ error }, 'cannot hear of migrations; trying again');
+        if (!isLost) log[level]({ error }, 'cannot LISTEN for migrations; retrying');
         isLost = true;
       });
-      if (!stopping) await nap.take(retryMs);
+      if (!stopping) await sleep.sleep(retryMs);
     }
   })();
 
   return {
     async stop() {
       stopping = true;
-      nap.end();
+      sleep.wake();
       await listening;
     },
   };
 }
 
-const patienceMs = 5000;
-const lookEveryMs = 5000;
+const timeoutMs = 5000;
+const pollEveryMs = 5000;
 const retryMs = 1000;
 
-/** Sleeps until its time is over or somebody ends it, be it before it has begun. */
-function createNap() {
-  let wake: (() => void) | null = null;
-  let isOver = false;
+/** An interruptible sleep. `wake` also ends the next one when none runs: no notification is lost. */
+function createWakeableSleep() {
+  let resolve: (() => void) | null = null;
+  let isWoken = false;
   return {
-    async take(ms: number): Promise<void> {
-      const alarm = Promise.withResolvers<void>();
-      wake = alarm.resolve;
-      const timer = setTimeout(alarm.resolve, isOver ? 0 : ms);
-      await alarm.promise;
+    async sleep(ms: number): Promise<void> {
+      const woken = Promise.withResolvers<void>();
+      resolve = woken.resolve;
+      const timer = setTimeout(woken.resolve, isWoken ? 0 : ms);
+      await woken.promise;
       clearTimeout(timer);
-      wake = null;
-      isOver = false;
+      resolve = null;
+      isWoken = false;
     },
-    end(): void {
-      isOver = true;
-      wake?.();
+    wake(): void {
+      isWoken = true;
+      resolve?.();
     },
   };
 }

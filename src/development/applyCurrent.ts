@@ -1,24 +1,24 @@
 import { watch } from 'graphile-migrate';
 import { DatabaseError } from 'pg';
 import { applyCommitted, currentFile, readCurrent, withGraphileMigrate } from './migrations.ts';
-import { Mistake, mistakeIn } from './mistake.ts';
+import { locateError, SqlFileError } from './sqlFileError.ts';
 
 /**
  * Brings the database to what `migrations/current.sql` says, in one transaction; nothing happens when it has run this text
  * already. Committed migrations that are missing run first.
  *
- * @throws {Mistake} with the line, when PostgreSQL refuses; what was refused has changed nothing
+ * @throws {SqlFileError} with the line, when PostgreSQL refuses; what was refused has changed nothing
  */
 export async function applyCurrent(ownerUrl: string): Promise<void> {
   await applyCommitted(ownerUrl).catch((error: unknown) => {
-    throw new Mistake('migrations/committed', reasonOf(error), { cause: error });
+    throw new SqlFileError('migrations/committed', reasonOf(error), { cause: error });
   });
   const text = await readCurrent();
   try {
     await withGraphileMigrate({ ownerUrl }, (settings) => watch(settings, true));
   } catch (error) {
-    if (error instanceof DatabaseError) throw await mistakeIn(currentFile, text, error, ownerUrl);
-    throw new Mistake(currentFile, reasonOf(error), { cause: error });
+    if (error instanceof DatabaseError) throw await locateError(currentFile, text, error, ownerUrl);
+    throw new SqlFileError(currentFile, reasonOf(error), { cause: error });
   }
 }
 

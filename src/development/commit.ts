@@ -8,9 +8,9 @@ import { describeBuildError, describeFindings, isOfCluster, newFindings, readFin
 import { readSchema } from './goldenFiles.ts';
 import { lintMigration } from './lintMigration.ts';
 import { currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
-import { mistakeIn } from './mistake.ts';
 import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
+import { locateError } from './sqlFileError.ts';
 
 /**
  * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration and empties it. All
@@ -37,7 +37,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   } catch (error) {
     if (error instanceof StartupError) throw error;
     if (error instanceof DatabaseError) {
-      const { message } = await mistakeIn(currentFile, text, error, ownerUrl);
+      const { message } = await locateError(currentFile, text, error, ownerUrl);
       throw new StartupError(`Nothing is committed.\n${message}`);
     }
     throw new StartupError('Nothing is committed.', { cause: error });

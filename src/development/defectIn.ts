@@ -2,20 +2,19 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Client, type DatabaseError } from 'pg';
 import { currentFile } from './migrations.ts';
-import { Mistake, mistakeAt } from './mistake.ts';
+import { SqlFileError, sqlErrorAt } from './sqlFileError.ts';
 
 /**
- * A mistake in the body of a function, which PostgreSQL finds only when it is called: the line of the migration that it stands in, if
- * it can be told.
+ * Locates an error in a function's body, which PostgreSQL finds only when it is called: the line of the migration, if it is known.
  */
-export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<Mistake> {
+export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<SqlFileError> {
   const { where = '', internalQuery, internalPosition } = error;
   const [frame, signature, line] = /^PL\/pgSQL function (.+\)) line (\d+) at .*$/m.exec(where) ?? [];
   const body = signature === undefined ? internalQuery : await bodyOf(signature, ownerUrl);
   const found = body ? await findInMigrations(body) : null;
-  if (!body || !found) return new Mistake(frame ?? 'A statement', `${error.message} (SQLSTATE ${error.code})`);
+  if (!body || !found) return new SqlFileError(frame ?? 'A statement', `${error.message} (SQLSTATE ${error.code})`);
   const inBody = line === undefined ? Number(internalPosition ?? 1) - 1 : offsetOfLine(body, Number(line));
-  return mistakeAt(found.file, found.text, found.offset + inBody, error);
+  return sqlErrorAt(found.file, found.text, found.offset + inBody, error);
 }
 
 async function bodyOf(signature: string, ownerUrl: string): Promise<string | undefined> {

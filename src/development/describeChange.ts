@@ -1,6 +1,6 @@
-import type { SchemaChange } from '../parts.ts';
+import type { SchemaChange } from '../compose.ts';
 
-/** What a client notices of the change, one line each: `+` may be used now, `-` breaks somebody, `~` may surprise somebody. */
+/** The change for clients, one line each: `+` may be used now, `-` breaks a client, `~` may surprise one. */
 export async function describeChange({ before, after }: SchemaChange): Promise<string[]> {
   const { CriticalityLevel, diff } = await import('@graphql-inspector/core');
   const signs = {

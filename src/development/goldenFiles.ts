@@ -8,7 +8,7 @@ import { buildGraph } from '../graphql/schema.ts';
 import { createLog } from '../log.ts';
 import { policies, privileges } from './permissions.ts';
 
-/** What a person reviews whenever it changes: a file, and what it says of a database. */
+/** A golden file (snapshot) of a database, which a person reviews whenever it changes. */
 export type GoldenFile = {
   /** From the root of the repository. */
   readonly name: string;
@@ -16,7 +16,7 @@ export type GoldenFile = {
   /** What the database gives. */
   readonly text: string;
   /** Whether the file says the same; how it is laid out does not matter. */
-  isTrue(): Promise<boolean>;
+  isUpToDate(): Promise<boolean>;
   /** What the database gives and the file has not (`+`), or the other way round (`-`). */
   differences(): Promise<string[]>;
 };
@@ -43,7 +43,7 @@ export async function goldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
 export async function writeGoldenFiles(files: readonly GoldenFile[]): Promise<string[]> {
   const written: string[] = [];
   for (const file of files) {
-    if (await file.isTrue()) continue;
+    if (await file.isUpToDate()) continue;
     await writeFile(file.url, file.text);
     written.push(file.name);
   }
@@ -64,7 +64,7 @@ function golden(path: string, text: string, normalize = (file: string) => file):
     name: relative(root, fileURLToPath(url)),
     url,
     text,
-    isTrue: async () => (await read()) === text,
+    isUpToDate: async () => (await read()) === text,
     differences: async () => compareLines(await read(), text),
   };
 }
@@ -80,7 +80,7 @@ function compareLines(before: string, after: string): string[] {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** As the service builds it, whoever looks: the schema does not depend on the role that reads the catalogue. @throws when it cannot be built */
+/** As the service builds it: the schema does not depend on the role that reads the catalogue. @throws when it cannot be built */
 export async function readSchema(url: string): Promise<string> {
   const pool = createPool(url, { poolSize: 1, poolWaitMs: 10_000, statementTimeoutMs: 60_000 }, createLog('silent'));
   try {

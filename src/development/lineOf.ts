@@ -1,4 +1,4 @@
-import { placeOf, split } from './mistake.ts';
+import { placeOf, split } from './sqlFileError.ts';
 
 /**
  * The line of a migration that makes an object or says something of it, or null: the object as a finding names it, such as

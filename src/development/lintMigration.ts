@@ -34,7 +34,7 @@ export async function lintMigration(sql: string): Promise<Finding[]> {
 
 type Report = { rule_name: string; line: number; line_end: number; message: string; help: string | null };
 
-/** A migration may run twice while it is written, so it begins by dropping what it makes; that is nobody's yet. */
+/** A migration may run twice while it is written, so it begins by dropping what it creates, which has no data yet. */
 function makesAnew(sql: string, statement: string): boolean {
   const [, names = ''] = /drop\s+table\s+if\s+exists\s+([^;]+)/i.exec(statement) ?? [];
   const dropped = names.replace(/\bcascade\b|\brestrict\b/gi, '').split(',');

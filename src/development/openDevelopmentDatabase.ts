@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DatabaseConfig, needed } from '../config.ts';
+import { type DatabaseConfig, requireSetting } from '../config.ts';
 import { createDataDirectory, lockDataDirectory } from '../database/dataDirectory.ts';
 import { findEmbeddedPostgres, startEmbeddedPostgres } from '../database/embedded.ts';
 import type { Log } from '../log.ts';
@@ -17,12 +17,12 @@ export type DevelopmentDatabase = {
  * The database that a developer works on, as it is: unlike for an admin command, nothing is migrated first. The embedded one
  * is used as it runs beside `npm run dev`, else it is started for as long as the command lasts.
  *
- * @throws {StartupError} when it cannot be had
+ * @throws {StartupError} when it is unavailable
  */
 export async function openDevelopmentDatabase(database: DatabaseConfig, log: Log): Promise<DevelopmentDatabase> {
   const nothing = async () => undefined;
   if (database.kind === 'own') {
-    const ownerUrl = needed(database.ownerUrl, 'DATABASE_URL');
+    const ownerUrl = requireSetting(database.ownerUrl, 'DATABASE_URL');
     const { authUrl, oauthUrl } = database;
     return { ownerUrl, authUrl, oauthUrl, close: nothing };
   }
@@ -44,7 +44,7 @@ export async function openDevelopmentDatabase(database: DatabaseConfig, log: Log
 
 /** Another process has the lock, so its server runs or is about to. */
 async function waitForServer(dataDir: string, log: Log) {
-  for (const patience = Date.now() + 10_000; Date.now() < patience; await delay(100)) {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(100)) {
     const urls = await findEmbeddedPostgres(dataDir, log);
     if (urls) return urls;
   }

@@ -1,4 +1,4 @@
-import { type Config, needed } from '../config.ts';
+import { type Config, requireSetting } from '../config.ts';
 import { migrate } from '../database/migrate.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
@@ -7,7 +7,7 @@ import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { asRoot } from './shadow.ts';
 
 /**
- * `npm run db:reset`: drops the database with all that it holds, and makes it anew from the committed migrations. The new one is made
+ * `npm run db:reset`: drops the database with all that it holds, and creates it again from the committed migrations. The new one is made
  * beside the old one and takes its name when it is whole, so that a migration that fails costs nothing, and `npm run dev` sees the one or
  * the other. A database of one's own must be named: `npm run db:reset -- --erase NAME`.
  *
@@ -26,7 +26,7 @@ export async function reset(config: Config, args: readonly string[], log: Log): 
     const inDraft = (url: string) => otherDatabase(url, draft);
     await asRoot(ownerUrl, `drop database if exists ${quoted(draft)}`, `create database ${quoted(draft)}`);
     try {
-      const urls = { ownerUrl: inDraft(ownerUrl), authUrl: inDraft(needed(authUrl, 'AUTH_DATABASE_URL')) };
+      const urls = { ownerUrl: inDraft(ownerUrl), authUrl: inDraft(requireSetting(authUrl, 'AUTH_DATABASE_URL')) };
       await migrate({ ...urls, oauthUrl: oauthUrl && inDraft(oauthUrl) }, log);
       await replace(ownerUrl, draft, isOwn ? '' : 'with (force)');
     } catch (error) {

@@ -7,7 +7,7 @@ import { applyCommitted, databaseName, otherDatabase, readCurrent, withGraphileM
 export const shadowUrlOf = (ownerUrl: string) => otherDatabase(ownerUrl, `${databaseName(ownerUrl)}_shadow`);
 
 /**
- * Makes the shadow database anew from the committed migrations, and drops it afterwards.
+ * Recreates the shadow database from the committed migrations, and drops it afterwards.
  *
  * @throws {StartupError} when the role may not create databases, or a migration fails
  */
@@ -52,6 +52,6 @@ export async function asRoot(ownerUrl: string, ...statements: string[]): Promise
 function explain(error: unknown): string {
   const code = Error.isError(error) && 'code' in error ? error.code : undefined;
   if (code === '42501') return "DATABASE_URL's role may not create databases; give it CREATEDB.";
-  if (code === '55006') return 'Somebody is connected to the database; stop the server and other sessions first.';
+  if (code === '55006') return 'Another session uses the database; stop the server and other sessions first.';
   return 'The server refuses to create or drop a database.';
 }

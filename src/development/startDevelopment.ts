@@ -10,7 +10,7 @@ import { defectIn } from './defectIn.ts';
 import { describeChange } from './describeChange.ts';
 import { describeBuildError, describeFindings, type Finding, newFindings, readFindings } from './findings.ts';
 import { currentFile, readCurrent } from './migrations.ts';
-import { Mistake } from './mistake.ts';
+import { SqlFileError } from './sqlFileError.ts';
 import { watchFiles } from './watchFiles.ts';
 
 /**
@@ -94,7 +94,7 @@ async function migrateOwn({ database }: Config, log: Log): Promise<string> {
 }
 
 async function reportOf(error: unknown): Promise<string> {
-  return error instanceof Mistake ? error.message : describeBuildError(error, await readCurrent());
+  return error instanceof SqlFileError ? error.message : describeBuildError(error, await readCurrent());
 }
 
 /** Runs again after the present run, once, however often it was asked for meanwhile. */

@@ -40,10 +40,10 @@ async function findDifferences(config: Config, log: Log): Promise<string[][]> {
     if (broken.length > 0) return known;
 
     const ofContent = await withShadow(database.ownerUrl, async ({ url, applyCurrent }) => {
-      const untrue = await untrueGoldenFiles(url);
-      if (unlike.flat().length > 0) return untrue;
+      const stale = await staleGoldenFiles(url);
+      if (unlike.flat().length > 0) return stale;
       await applyCurrent();
-      return [...untrue, await foreignObjects(client, url)];
+      return [...stale, await foreignObjects(client, url)];
     });
     return [...known, ...ofContent];
   } finally {
@@ -94,14 +94,14 @@ function unlikeCurrent(current: string, applied: string): string[] {
 
 const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';
 
-async function untrueGoldenFiles(url: string): Promise<string[][]> {
-  const untrue: string[][] = [];
+async function staleGoldenFiles(url: string): Promise<string[][]> {
+  const stale: string[][] = [];
   for (const file of await goldenFiles(url)) {
-    if (await file.isTrue()) continue;
+    if (await file.isUpToDate()) continue;
     const differences = (await file.differences()).map(shorten);
-    untrue.push([`${file.name} is not what the migrations give: npm run schema:update`, ...differences]);
+    stale.push([`${file.name} is not what the migrations give: npm run schema:update`, ...differences]);
   }
-  return untrue;
+  return stale;
 }
 
 /** What the database has and the migrations do not make, or the other way round. */

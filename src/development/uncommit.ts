@@ -51,7 +51,7 @@ function readArguments(args: readonly string[]): { file: string | undefined; dat
 async function requireBlank(): Promise<void> {
   const current = (await readCurrent()).trim();
   if (current === '' || current === blank) return;
-  throw new StartupError('migrations/current.sql is not empty; commit it or put it aside first. Nothing was changed.');
+  throw new StartupError('migrations/current.sql is not empty; commit it or move it first. Nothing was changed.');
 }
 
 /** What graphile-migrate leaves of the file when it was committed. */

@@ -5,17 +5,17 @@ import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import type { Replica } from '../database/replica.ts';
-import { DatabaseUnavailable, isTemporary } from '../database/unavailable.ts';
+import { DatabaseUnavailable, isRetryable } from '../database/unavailable.ts';
 import { factsOf, type RequestFacts, type RequestId } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import { callerPath, identifyCaller, resumeInTurn, withoutPermit } from '../scheduling/caller.ts';
 import { createPermits } from '../scheduling/permits.ts';
 import type { Secrets } from '../secrets.ts';
-import { type AccessToken, AccessTokenEnded, createPresentToken } from '../token/accessTokens.ts';
+import { type AccessToken, createTokenVerifier, InvalidTokenError } from '../token/accessTokens.ts';
 import { readBearer } from '../token/bearer.ts';
 import type { Claims } from '../token/claims.ts';
-import { createPresentWriter } from '../token/writes.ts';
+import { createReplicaTokenVerifier } from '../token/writes.ts';
 import { traced, tracedSync } from '../tracing/traced.ts';
 import { checkArguments } from './arguments.ts';
 import { createDocumentReader, DocumentRefused, type PreparedDocument } from './document.ts';
@@ -69,7 +69,7 @@ export function createEndpoint({
   if (operations) checkStoredOperations(operations, readDocument);
   const persisted = operations ? allowOnly(operations) : rememberDocuments();
   const queries = replica && createReplicaQueries(replica, oauthPool, log);
-  const present = replica ? createPresentWriter(oauthPool) : createPresentToken({ pool, oauthPool });
+  const verifyToken = replica ? createReplicaTokenVerifier(oauthPool) : createTokenVerifier({ pool, oauthPool });
   const replicaPool = replica?.pool ?? null;
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const introspected = rememberIntrospection();
@@ -91,7 +91,7 @@ export function createEndpoint({
     const facts = factsOf(response);
     const answered = await performAsHolder(received, facts).catch((error: unknown) => {
       // Nothing was done, and what was remembered of the token is forgotten: it may have become another's.
-      if (error instanceof AccessTokenEnded) return performAsHolder(received, facts);
+      if (error instanceof InvalidTokenError) return performAsHolder(received, facts);
       throw error;
     });
     Object.assign(facts, answered.facts);
@@ -102,7 +102,7 @@ export function createEndpoint({
     const { request, body, requestId, signal } = received;
     const bearer = readBearer(request);
     const token =
-      bearer.kind === 'token' ? await traced('verify token', {}, () => present(bearer.token, requestId)) : null;
+      bearer.kind === 'token' ? await traced('verify token', {}, () => verifyToken(bearer.token, requestId)) : null;
     if (token) {
       facts.clientId = token.claims.clientId;
       identifyCaller(token.claims.organizationId);
@@ -113,7 +113,7 @@ export function createEndpoint({
 
     const [outcome] = await Promise.allSettled([perform(received, token, facts, introspection)]);
     // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
-    const isAway = outcome.status === 'rejected' ? isTemporary(outcome.reason) : outcome.value.status === 503;
+    const isAway = outcome.status === 'rejected' ? isRetryable(outcome.reason) : outcome.value.status === 503;
     if (!isAway && !signal.aborted) await token?.requireLive();
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;

@@ -8,7 +8,7 @@ import { isUnavailable } from '../database/unavailable.ts';
 import type { RequestFacts, RequestId } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
-import { type AccessToken, AccessTokenEnded } from '../token/accessTokens.ts';
+import { type AccessToken, InvalidTokenError } from '../token/accessTokens.ts';
 import { graphSettings, mutationSettings } from '../token/settings.ts';
 import { traced, tracePast } from '../tracing/traced.ts';
 import type { Most } from './arguments.ts';
@@ -58,7 +58,7 @@ export type ExecutionParts = {
 /**
  * Executes operations. A failed field is part of the answer; too many rows or bytes refuse the query as a whole. What a mutation changed
  * stays changed, so that its answer has any number of rows, and one that is too long tells its errors alone.
- * The function that it returns throws {@link DocumentRefused} then, and {@link AccessTokenEnded}.
+ * The function that it returns throws {@link DocumentRefused} then, and {@link InvalidTokenError}.
  */
 export function createExecution({ config, pool, replicaPool, secrets, graph, log }: ExecutionParts) {
   const { resolvedPreset } = graph;
@@ -113,7 +113,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     // Nobody listens, and what its end broke is no failure.
     if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
     if (isUnfit) throw new ReplicaUnfit();
-    const ended = errors?.find(({ originalError }) => originalError instanceof AccessTokenEnded);
+    const ended = errors?.find(({ originalError }) => originalError instanceof InvalidTokenError);
     if (ended) throw ended.originalError;
 
     const context = { requestId, rules, log, isOutdated: !!errors && (await isOutdated(errors, pool, graph)) };

@@ -9,9 +9,9 @@ import { DatabaseUnavailable } from '../database/unavailable.ts';
 import type { Log } from '../log.ts';
 import { callerPath, withoutPermit } from '../scheduling/caller.ts';
 import { createPermits } from '../scheduling/permits.ts';
-import { AccessTokenEnded } from '../token/accessTokens.ts';
+import { InvalidTokenError } from '../token/accessTokens.ts';
 import type { Claims } from '../token/claims.ts';
-import type { Preliminary } from '../token/implicitTransaction.ts';
+import type { Precondition } from '../token/implicitTransaction.ts';
 import { traceHeaders } from '../tracing/traced.ts';
 import { DocumentRefused } from './document.ts';
 import type { Answer, Operation } from './execution.ts';
@@ -29,7 +29,7 @@ export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal' | 'token'
   readonly id: number;
   readonly claims: Claims | null;
   /** What has to be proven of the claims there. */
-  readonly proof: Preliminary | null;
+  readonly proof: Precondition | null;
   readonly query: string;
   readonly operationName: string | null;
   /** Which trace it is a part of, in the headers of W3C Trace Context. */
@@ -93,7 +93,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   const refusals: Record<Refused, () => Error> = {
     rows: () => new DocumentRefused([limitExceeded('rows', settings.config.limits.rows)]),
     bytes: () => new DocumentRefused([limitExceeded('bytes', settings.config.limits.bytes)]),
-    token: () => new AccessTokenEnded(),
+    token: () => new InvalidTokenError(),
     away: () => new DatabaseUnavailable(),
   };
 
@@ -126,7 +126,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     return started;
   };
 
-  const send = ({ prepared, signal, token, ...operation }: Operation, proof: Preliminary | null): Promise<Answer> => {
+  const send = ({ prepared, signal, token, ...operation }: Operation, proof: Precondition | null): Promise<Answer> => {
     worker ??= start();
     const thread = worker;
     const id = ++lastId;
@@ -153,8 +153,8 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     execute: (operation: Operation): Promise<Answer> =>
       withoutPermit(() => {
         const { token, signal } = operation;
-        const work = (proof: Preliminary | null) => permits.run(callerPath(), () => send(operation, proof), signal);
-        return token ? token.relyOn(work) : work(null);
+        const work = (proof: Precondition | null) => permits.run(callerPath(), () => send(operation, proof), signal);
+        return token ? token.withTokenCheck(work) : work(null);
       }),
     reconnect: (server) => worker?.postMessage({ reconnect: server } satisfies OffloadRequest),
     state: () => state,

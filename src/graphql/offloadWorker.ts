@@ -4,13 +4,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createPool } from '../database/pools.ts';
 import { watchDatabase } from '../database/readiness.ts';
 import { createReplicaPool, reconnect } from '../database/replica.ts';
-import { isTemporary } from '../database/unavailable.ts';
+import { isRetryable } from '../database/unavailable.ts';
 import type { RequestId } from '../http/facts.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
-import { type AccessToken, AccessTokenEnded, liveToken, rememberedToken } from '../token/accessTokens.ts';
+import { type AccessToken, cachedToken, InvalidTokenError, liveToken } from '../token/accessTokens.ts';
 import type { Claims } from '../token/claims.ts';
-import type { Preliminary } from '../token/implicitTransaction.ts';
+import type { Precondition } from '../token/implicitTransaction.ts';
 import { tracedFrom } from '../tracing/traced.ts';
 import { createDocumentReader, DocumentRefused } from './document.ts';
 import { createExecution } from './execution.ts';
@@ -38,7 +38,7 @@ const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ..
 // When this fails the thread ends, and the next long operation starts another. Of outages tells the watch on the database.
 const graph = await buildGraph(pool, { isFused: mayFuse(config, log), mostBytes: config.limits.bytes }).catch(
   (error: unknown) => {
-    if (!isTemporary(error)) throw error;
+    if (!isRetryable(error)) throw error;
     log.debug({ error }, 'the second thread cannot start: the database is away');
     process.exit();
   },
@@ -83,8 +83,8 @@ parentPort?.on('message', async (request: OffloadRequest) => {
     send({ id, answer: await tracedFrom(trace, 'second thread', work) });
   } catch (error) {
     if (error instanceof DocumentRefused) return send({ id, refused: limitOf(error) });
-    if (error instanceof AccessTokenEnded) return send({ id, refused: 'token' });
-    if (isTemporary(error)) return send({ id, refused: 'away' });
+    if (error instanceof InvalidTokenError) return send({ id, refused: 'token' });
+    if (isRetryable(error)) return send({ id, refused: 'away' });
     log.error({ requestId: operation.requestId, error }, 'an operation failed');
     send({ id, failed: true });
   } finally {
@@ -95,9 +95,9 @@ parentPort?.on('message', async (request: OffloadRequest) => {
 /** While an operation is executed its document is refused for what its answer would have. */
 const limitOf = ({ errors }: DocumentRefused) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
 
-function tokenOf(claims: Claims, proof: Preliminary | null, requestId: RequestId): AccessToken {
+function tokenOf(claims: Claims, proof: Precondition | null, requestId: RequestId): AccessToken {
   if (!proof) return liveToken(claims);
   // On its way here a buffer became an array of bytes.
   const values = proof.values.map((value) => (typeof value === 'string' ? value : Buffer.from(value)));
-  return rememberedToken(pool, claims, { ...proof, values }, requestId);
+  return cachedToken(pool, claims, { ...proof, values }, requestId);
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { GraphQLError } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
-import { isTemporary } from '../database/unavailable.ts';
-import { AccessTokenEnded } from '../token/accessTokens.ts';
+import { isRetryable } from '../database/unavailable.ts';
+import { InvalidTokenError } from '../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblem } from '../token/bearer.ts';
 import { DocumentRefused } from './document.ts';
 import { graphqlError } from './errors.ts';
@@ -22,8 +22,8 @@ export function toRefusal(error: unknown, response: ServerResponse, { limits }: 
   if (error instanceof DocumentRefused) {
     return { status: wantsJson(response) ? 200 : 400, errors: error.errors };
   }
-  if (error instanceof AccessTokenEnded) return toRefusal(unauthenticated('token'), response, { limits });
-  if (isTemporary(error)) {
+  if (error instanceof InvalidTokenError) return toRefusal(unauthenticated('token'), response, { limits });
+  if (isRetryable(error)) {
     return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
   }
   // What body-parser throws has the status of the client's mistake.

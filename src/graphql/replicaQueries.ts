@@ -4,8 +4,8 @@ import { isUnavailable } from '../database/unavailable.ts';
 import type { RequestId } from '../http/facts.ts';
 import type { Log } from '../log.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
-import type { Preliminary } from '../token/implicitTransaction.ts';
-import { createNoteWrite } from '../token/writes.ts';
+import type { Precondition } from '../token/implicitTransaction.ts';
+import { createWriteRecorder } from '../token/writes.ts';
 
 /** What a replica must have replayed to be asked: for everybody, and for whoever asks. */
 export type RequiredLsns = readonly [everybody: string, writer: string];
@@ -19,13 +19,13 @@ export type ReplicaQueries = {
 
 /** Which queries may be answered by the replica: a client that wrote something reads it, wherever it asks next. */
 export function createReplicaQueries(replica: Replica, primary: Pool, log: Log): ReplicaQueries {
-  const noteWrite = createNoteWrite(primary);
+  const recordWriteLsn = createWriteRecorder(primary);
 
   const changedBy = async ({ claims }: AccessToken, requestId: RequestId) => {
     try {
-      await noteWrite(claims, requestId);
+      await recordWriteLsn(claims, requestId);
     } catch (error) {
-      replica.doubt();
+      replica.invalidate();
       if (isUnavailable(error)) log.debug({ requestId, error }, 'a change could not be noted');
       else log.error({ requestId, error }, 'a change could not be noted');
     }
@@ -51,9 +51,9 @@ export class ReplicaUnfit extends Error {
 }
 
 /** Goes before each transaction on a replica, and before its snapshot is taken. */
-export const requireReplayed = (lsns: RequiredLsns): Preliminary => ({
+export const requireReplayed = (lsns: RequiredLsns): Precondition => ({
   name: 'require_replayed',
-  isKept: true,
+  isPinned: true,
   text: 'select app_hidden.require_replayed(greatest($1::pg_lsn, $2::pg_lsn))',
   values: lsns,
 });

@@ -1,14 +1,14 @@
 import { DatabaseError, type PoolClient, type QueryResult } from 'pg';
 import { socketOf } from '../database/socketOf.ts';
-import { type Preliminary, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
-import { keepPrepared } from '../token/preparedStatements.ts';
+import { type Precondition, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
+import { withPreparedName } from '../token/preparedStatements.ts';
 import { type TransactionSettings, toStatement } from '../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 import type { Server } from './statements.ts';
 
 export type Snapshot = {
   /** @param proof runs before the statement, which does not run if that fails */
-  run(statement: Statement, proof: Preliminary | null): Promise<QueryResult>;
+  run(statement: Statement, proof: Precondition | null): Promise<QueryResult>;
   end(): void;
 };
 
@@ -33,11 +33,11 @@ export function openSnapshot(
     return [...required, begun, client.query(toStatement(settings))];
   };
 
-  const runNow = async (client: PoolClient, statement: Statement, proof: Preliminary | null): Promise<QueryResult> => {
+  const runNow = async (client: PoolClient, statement: Statement, proof: Precondition | null): Promise<QueryResult> => {
     const { result, all } = inOneWrite(client, () => {
       const before = [...(isOpen ? [] : open(client)), client.query('savepoint statement')];
-      if (proof) before.push(client.query(keepPrepared(client, proof)));
-      const result = client.query(keepPrepared(client, statement));
+      if (proof) before.push(client.query(withPreparedName(client, proof)));
+      const result = client.query(withPreparedName(client, statement));
       return { result, all: [...before, result, client.query('release savepoint statement')] };
     });
     const outcomes = await Promise.allSettled(all);

@@ -3,7 +3,7 @@ import { DatabaseError, type Pool } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import { isCollision } from '../database/unavailable.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
-import { type Preliminary, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
+import { type Precondition, queryInImplicitTransaction, type Statement } from '../token/implicitTransaction.ts';
 import type { TransactionSettings } from '../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
@@ -35,7 +35,7 @@ export type StatementsOptions = {
 export type Server = {
   readonly pool: Pool;
   /** What goes before each transaction, which does not take place if it fails. */
-  readonly requirement: Preliminary | null;
+  readonly requirement: Precondition | null;
 };
 
 /** A statement that was run, and how long that took, the wait for a connection included. */
@@ -49,7 +49,7 @@ export function createStatements({ pool, requirement }: Server, options: Stateme
   const { token, signal, retryLockTimeout, inSnapshot, ordinary, onRan, onFailed } = options;
   let snapshot: Snapshot | null = null;
 
-  const run = (settings: TransactionSettings, statement: Statement, proof: Preliminary | null) => {
+  const run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => {
     // Where there is a requirement, the token was proven before.
     if (!inSnapshot()) return runOnceOrTwice(settings, { statement, proof: requirement ?? proof });
     snapshot ??= openSnapshot({ pool, requirement }, settings, signal);
@@ -71,7 +71,7 @@ export function createStatements({ pool, requirement }: Server, options: Stateme
     const startedAt = performance.now();
     try {
       if (!token) return await run(settings, statement, null);
-      return await token.relyOn((proof) => run(settings, statement, proof));
+      return await token.withTokenCheck((proof) => run(settings, statement, proof));
     } catch (error) {
       onFailed(error);
       throw error;
@@ -97,7 +97,7 @@ export function createStatements({ pool, requirement }: Server, options: Stateme
 }
 
 /** The proof runs before the statement. */
-type ProvenStatement = { readonly statement: Statement; readonly proof: Preliminary | null };
+type ProvenStatement = { readonly statement: Statement; readonly proof: Precondition | null };
 
 async function runAlone(
   pool: Pool,

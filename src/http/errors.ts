@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { logUnavailable } from '../database/logUnavailable.ts';
-import { isTemporary } from '../database/unavailable.ts';
+import { isRetryable } from '../database/unavailable.ts';
 import type { Log } from '../log.ts';
 import { requestIdOf } from './requestId.ts';
 
@@ -26,12 +26,12 @@ export function handleErrors(log: Log): ErrorRequestHandler {
     const requestId = requestIdOf(response);
     const status = clientErrorStatus(error);
     if (status !== null) log.debug({ requestId, status, type: parserErrorType(error) }, 'refused a request');
-    else if (isTemporary(error)) logUnavailable(log, error, { requestId });
+    else if (isRetryable(error)) logUnavailable(log, error, { requestId });
     else log.error({ requestId, error }, 'a request failed');
 
     if (response.headersSent) response.destroy();
     else if (status !== null) response.status(status).json(clientErrors[status]);
-    else if (isTemporary(error)) answerUnavailable(_request, response, _next);
+    else if (isRetryable(error)) answerUnavailable(_request, response, _next);
     else
       response.status(500).json({ error: 'internal', error_description: `The cause is in the log: ${requestId.id}` });
   };

@@ -3,7 +3,7 @@ import { createOperationLabels } from './operationLabels.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** A thread as it is now, as far as it can be told. */
+/** The present state of a thread. */
 export type ThreadState = {
   readonly pool: { readonly size: number; readonly idle: number; readonly waiting: number };
   /** The 99th percentile over the last seconds, or unset where the process' own metrics have it. */
@@ -14,8 +14,8 @@ export type ThreadState = {
  * Everything that `/metrics` shows. No label has anything in it that a client made up, but the names of operations that were
  * answered, a bounded number of them.
  *
- * @param worker tells the processes of one service apart: each keeps its own series, so that the counters of one that is replaced
- * do not seem to run backwards
+ * @param worker a label for each process of one service: each has its own series, so that the counters of a replaced one do not
+ * seem to run backwards
  */
 export function createMetrics(worker = '1') {
   const registry = new Registry();
@@ -26,7 +26,7 @@ export function createMetrics(worker = '1') {
   const statesOfThreads = () => [...threads].flatMap(([thread, read]) => ({ thread, state: read() }));
   new Gauge({
     name: 'graph_pool_connections',
-    help: 'Connections to the database, and who waits for one',
+    help: 'Connections to the database by state, and requests that wait for one',
     labelNames: ['thread', 'state'],
     registers,
     collect() {
@@ -42,7 +42,7 @@ export function createMetrics(worker = '1') {
   });
   new Gauge({
     name: 'graph_second_thread_event_loop_lag_seconds',
-    help: 'How late the thread for long operations is, 99th percentile of the last seconds; absent while it has not started',
+    help: 'Offload thread event-loop delay, p99 of the last seconds; absent while it has not started',
     registers,
     collect() {
       this.reset();
@@ -51,14 +51,14 @@ export function createMetrics(worker = '1') {
     },
   });
 
-  let isReplicaAsked: (() => boolean) | null = null;
+  let isReplicaUsed: (() => boolean) | null = null;
   new Gauge({
     name: 'graph_replica_asked',
     help: '1 while queries go to the replica, 0 while it is left out; absent without one',
     registers,
     collect() {
       this.reset();
-      if (isReplicaAsked) this.set(isReplicaAsked() ? 1 : 0);
+      if (isReplicaUsed) this.set(isReplicaUsed() ? 1 : 0);
     },
   });
 
@@ -92,7 +92,7 @@ export function createMetrics(worker = '1') {
     }),
     statements: new Histogram({
       name: 'graph_statements_per_operation',
-      help: 'SQL statements of an operation, the look at its token not counted',
+      help: 'SQL statements of an operation, without the verification of its token',
       labelNames: ['operation'],
       buckets: [0, 1, 2, 3, 5, 10, 20],
       registers,
@@ -129,8 +129,8 @@ export function createMetrics(worker = '1') {
     }),
     /** Shows this thread's state from now on; a second call with its name takes the place of the first. */
     watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
-    watchReplica(isAsked: () => boolean): void {
-      isReplicaAsked = isAsked;
+    watchReplica(isUsed: () => boolean): void {
+      isReplicaUsed = isUsed;
     },
     /** The process itself: memory, processor time, event-loop lag, garbage collection. Once, in the process that is its own. */
     watchProcess: () => collectDefaultMetrics({ register: registry }),

@@ -26,9 +26,9 @@ export function measureRequests(metrics: Metrics) {
 /** @param status null when the client did not wait for the end of the answer */
 function measureOperation(metrics: Metrics, facts: RequestFacts, status: number | null, seconds: number): void {
   const code = facts.code ?? codeOf(status);
-  // A browser that asks whether it may ask, for one.
+  // A CORS preflight, for one.
   if (code === 'OK' && facts.operation === undefined) return;
-  // Whoever asks about the schema without a token may make up names.
+  // Introspection without a token may have made-up names.
   const operation = metrics.labelOf(facts.operation, code === 'OK' && facts.clientId !== undefined);
   metrics.operations.inc({ operation, code });
   if (facts.statements === undefined) return;
@@ -38,7 +38,7 @@ function measureOperation(metrics: Metrics, facts: RequestFacts, status: number 
   if (facts.planningMs !== undefined) metrics.planning.observe(facts.planningMs / 1000);
 }
 
-/** Of what was refused before anybody looked at it. */
+/** Of a request that was refused before it was parsed. */
 function codeOf(status: number | null): string {
   if (status === null) return 'ABORTED';
   if (status === 503) return 'UNAVAILABLE';

@@ -9,7 +9,7 @@ const mediaType = 'text/plain; version=0.0.4; charset=utf-8';
  * port, a proxy or an ingress, leads there.
  *
  * @param read the text of all metrics
- * @throws {StartupError} when the address cannot be had
+ * @throws {StartupError} when it cannot listen on the address
  */
 export function serveMetrics(host: string, port: number, read: () => Promise<string>): Promise<HttpServer> {
   return listen(host, port, async (request, response) => {

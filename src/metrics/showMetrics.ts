@@ -10,7 +10,7 @@ import { answerSupervisor } from './workerMetrics.ts';
  * port with `serveMetrics(host, metricsPort, readWorkerMetrics)`.
  *
  * @returns null when there is nothing to stop
- * @throws {StartupError} when the address cannot be had
+ * @throws {StartupError} when it cannot listen on the address
  */
 export async function showMetrics(
   { host, metricsPort }: Pick<Config, 'host' | 'metricsPort'>,

@@ -6,8 +6,8 @@ type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
 type Asked = { readonly metricsAsked: number };
 type Answered = { readonly metricsAnswer: number; readonly snapshot: Snapshot };
 
-/** One that is stuck shall not take the others' metrics along. */
-const patienceMs = 1000;
+/** A worker that is stuck does not block the others' metrics. */
+const timeoutMs = 1000;
 
 /** In a worker of node:cluster: answers the supervisor with what this registry has. */
 export function answerSupervisor(registry: Registry): void {
@@ -35,10 +35,10 @@ export async function readWorkerMetrics(): Promise<string> {
   };
 
   cluster.on('message', collect);
-  const patience = setTimeout(all.resolve, patienceMs);
+  const deadline = setTimeout(all.resolve, timeoutMs);
   for (const worker of workers) worker?.send({ metricsAsked: asked } satisfies Asked, () => undefined);
   if (workers.length > 0) await all.promise;
-  clearTimeout(patience);
+  clearTimeout(deadline);
   cluster.off('message', collect);
   return `${await AggregatorRegistry.aggregate(snapshots).metrics()}\n${await countWorkers(snapshots.length)}`;
 }

@@ -15,7 +15,7 @@ export type SignIn = {
 
 /**
  * The id of the person with this e-mail address and password in this organization; null when either is wrong, the person
- * is disabled or without a password. Null takes as long whatever the reason, and no caller can tell one from another.
+ * is disabled or without a password. Null takes as long whatever the reason, and no caller can distinguish them.
  *
  * @throws {OAuthError} 429 after too many failures of the account, and temporarily_unavailable when too many sign in at once
  */
@@ -63,7 +63,7 @@ async function findUser(database: PoolClient, username: string): Promise<UserRow
   return rows[0];
 }
 
-/** Unless somebody has set another password meanwhile. */
+/** Compare-and-set: does nothing when another password was set meanwhile. */
 async function replaceHash(database: PoolClient, userId: string, old: string | null, renewed: string): Promise<void> {
   await database.query({
     name: 'renew_password_hash',

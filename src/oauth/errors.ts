@@ -35,7 +35,7 @@ type OAuthErrorOptions = { status?: number; headers?: Record<string, string>; ca
 
 export const invalidRequest = (description: string) => new OAuthError('invalid_request', description);
 
-/** One answer for an unknown client, a wrong secret and a missing one, so that none tells which clients exist. */
+/** One answer for an unknown client, a wrong secret and none, so that clients cannot be enumerated. */
 export const invalidClient = () =>
   new OAuthError('invalid_client', 'The client is unknown, or did not authenticate as it must.', {
     status: 401,

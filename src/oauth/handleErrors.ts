@@ -1,14 +1,14 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { logUnavailable } from '../database/logUnavailable.ts';
-import { isTemporary } from '../database/unavailable.ts';
+import { isRetryable } from '../database/unavailable.ts';
 import { factsOf } from '../http/facts.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
 
 /**
- * The OAuth server's last word: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). What was not
- * foreseen is a `server_error`, or 503 when the database is away or overloaded; its cause is in the log only.
+ * The OAuth server's error handler: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). An unexpected error
+ * is a `server_error`, or 503 when the database is unavailable or overloaded; its cause is in the log only.
  */
 export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorRequestHandler {
   // Express knows an error handler by its four parameters.
@@ -37,12 +37,12 @@ export const sendJson: SendRefusal = (_request, response, { code, message }) => 
 
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (isTemporary(error)) return temporarilyUnavailable(error);
+  if (isRetryable(error)) return temporarilyUnavailable(error);
   if (sqlState(error) === foreignKeyViolation) return endedMeanwhile(error);
   return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });
 }
 
 const sqlState = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
-/** Tokens refer to their grant, grants to their application and user: one of them went away between two statements. */
+/** Tokens refer to their grant, grants to their application and user: one of them was deleted between two statements. */
 const foreignKeyViolation = '23503';

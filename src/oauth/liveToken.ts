@@ -42,7 +42,7 @@ async function find(database: PoolClient, kind: LiveToken['kind'], values: unkno
 }
 
 const sources = {
-  // What counts as live is the function's to say; it looks into every organization.
+  // The function defines what is live; it reads every organization.
   access: `
     select client_id, user_id, scopes, created_at, expires_at
     from oauth.verify_access_token($1)

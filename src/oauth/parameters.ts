@@ -30,7 +30,7 @@ const parameterNames = [
   'token_type_hint',
 ] as const;
 
-/** Never in a URL, which ends up in logs and histories (RFC 6749 section 2.3.1, RFC 6750 section 5.3). */
+/** Refused in a URL, which ends up in logs and histories (RFC 6749 section 2.3.1, RFC 6750 section 5.3). */
 const credentialNames: readonly string[] = [
   'client_secret',
   'username',
@@ -46,15 +46,15 @@ const credentialNames: readonly string[] = [
 
 /**
  * Reads a form-encoded body of at most 56 KiB; `request.body` becomes its {@link Parameters}. Refuses credentials in the
- * query; `elsewhere` may name another place that the parameters come from.
+ * query; `fallback` may take the parameters from another source.
  */
-export function readParameters(elsewhere: Elsewhere = () => null): (RequestHandler | ErrorRequestHandler)[] {
+export function readParameters(fallback: ParameterFallback = () => null): (RequestHandler | ErrorRequestHandler)[] {
   return [
     ...readBody(),
     (request: Request, _response: Response, next: NextFunction) => {
       const body = bodyOf(request);
       const query = queryOf(request);
-      const found = elsewhere(body, query);
+      const found = fallback(body, query);
       refuseCredentials(query, found?.credential);
       request.body = pick(found?.form ?? body, parameterNames);
       next();
@@ -73,8 +73,8 @@ const goOnInTurn: RequestHandler = async (_request, _response, next) => {
   next();
 };
 
-/** Where the parameters are when they are not in the body, and the one credential that may be in the query then. */
-export type Elsewhere = (body: Form, query: Form) => { form: Form; credential: string } | null;
+/** An alternate source of the parameters, and the one credential that may be in the query then. */
+export type ParameterFallback = (body: Form, query: Form) => { form: Form; credential: string } | null;
 
 /** Refuses every credential in the query of a request whose body does not matter. */
 export const refuseQueryCredentials: RequestHandler = (request, _response, next) => {
@@ -83,8 +83,9 @@ export const refuseQueryCredentials: RequestHandler = (request, _response, next)
 };
 
 function refuseCredentials(query: Form, except: string | undefined): void {
-  const refused = query.some(([name]) => plain(name) !== except && credentialNames.includes(plain(name)));
-  if (refused) throw invalidRequest('A credential must not be in the URL: send it in the body, form-encoded.');
+  const names = query.map(([name]) => withoutBrackets(name)).filter((name) => name !== except);
+  if (names.some((name) => credentialNames.includes(name)))
+    throw invalidRequest('A credential must not be in the URL: send it in the body, form-encoded.');
 }
 
 /**
@@ -97,7 +98,7 @@ export function pick<Name extends string>(form: Form, names: readonly Name[]): {
   const parameters: { [name in Name]?: string } = {};
   const seen = new Set<string>();
   for (const [name, value] of form) {
-    const known = names.find((parameter) => parameter === plain(name));
+    const known = names.find((parameter) => parameter === withoutBrackets(name));
     if (known === undefined) continue;
     if (known !== name) throw invalidRequest(`${known} must be a plain parameter, without brackets.`);
     if (seen.has(name)) throw invalidRequest(`${known} is repeated.`);
@@ -108,7 +109,7 @@ export function pick<Name extends string>(form: Form, names: readonly Name[]): {
 }
 
 /** `scope` for `scope`, `scope[]` and `scope[0]`: what a parser of nested forms would make of the name. */
-const plain = (name: string) => name.split('[', 1)[0] ?? name;
+const withoutBrackets = (name: string) => name.split('[', 1)[0] ?? name;
 
 /** The query as it was sent. @throws {OAuthError} invalid_request */
 export function queryOf(request: Request): Form {

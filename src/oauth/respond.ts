@@ -2,8 +2,7 @@ import type { ExchangeDoneFunction } from 'oauth2orize';
 import type { TokenReply } from './issueTokens.ts';
 
 /**
- * Hands a reply, or what went wrong, to oauth2orize. Its callbacks know no promises: a rejection that nobody hands on
- * would leave the request hanging.
+ * Settles oauth2orize's callback from a promise: an unhandled rejection would leave the request hanging.
  */
 export function respond(issued: ExchangeDoneFunction, reply: Promise<TokenReply>): void {
   reply

@@ -4,9 +4,9 @@ import { requestIdOf } from '../http/requestId.ts';
 import { hashToken, isToken } from '../token/format.ts';
 import { requireClaims } from './authenticateBearer.ts';
 import { type Client, requireClient } from './authenticateClient.ts';
-import { endGrant } from './endGrant.ts';
 import { invalidClient, invalidRequest } from './errors.ts';
 import { inOrganization } from './inOrganization.ts';
+import { revokeGrant } from './revokeGrant.ts';
 
 /**
  * `POST /oauth/revoke` (RFC 7009): ends the grant of an access or refresh token of this client, and with it every token
@@ -26,7 +26,7 @@ export function revoke(pool: Pool): RequestHandler {
 export function revokeBearer(pool: Pool): RequestHandler {
   return async (request, response) => {
     const { organizationId, grantId } = requireClaims(request);
-    await inOrganization(pool, organizationId, requestIdOf(response), (database) => endGrant(database, grantId));
+    await inOrganization(pool, organizationId, requestIdOf(response), (database) => revokeGrant(database, grantId));
     response.json({});
   };
 }
@@ -38,7 +38,7 @@ async function endGrantOf(pool: Pool, client: Client, token: string): Promise<vo
     if (!grant) return;
     // As for renewal: who was trusted by a secret is not spoken for without it.
     if (grant.client_authentication === 'secret' && client.authentication === 'none') throw invalidClient();
-    await endGrant(database, grant.id);
+    await revokeGrant(database, grant.id);
   });
 }
 

@@ -7,7 +7,7 @@ import { authenticateBearer } from './authenticateBearer.ts';
 import { authenticateClient } from './authenticateClient.ts';
 import { createAuthenticateUser } from './authenticateUser.ts';
 import { createAuthorizeRouter } from './authorize/authorizeRouter.ts';
-import { inQueryOfEmptyPost } from './grants/externalAuthenticationToken.ts';
+import { legacyQueryCredentials } from './grants/externalAuthenticationToken.ts';
 import { handleErrors } from './handleErrors.ts';
 import { authenticateCaller, introspect, type UserIdOf } from './introspect.ts';
 import { describeServer } from './metadata.ts';
@@ -49,7 +49,7 @@ export function createOauthRouter(context: OauthContext): Router {
   router.use('/oauth', throttle.limitAddress);
   router
     .route('/oauth/token')
-    .post(readParameters(inQueryOfEmptyPost), refuseBadParameters, client, refuseWrongClient, exchange)
+    .post(readParameters(legacyQueryCredentials), refuseBadParameters, client, refuseWrongClient, exchange)
     .delete(bearer, revokeBearer(pool))
     .all(allowOnly('POST', 'DELETE'));
   router.route('/oauth/token/info').get(bearer, describeBearer(pool, userIdOf)).all(allowOnly('GET', 'HEAD'));

@@ -6,8 +6,8 @@ import type { Parameters } from './parameters.ts';
 import { type GrantType, isWithin, parseScope, scopesOfGrantType } from './scope.ts';
 
 /**
- * What `POST /oauth/token` refuses whoever asks, in this order. Parameters come before the application's type, so that a
- * client learns first what it can mend in its request.
+ * Checks of `POST /oauth/token` for every client, in this order. Parameters come before the application's type, so that a
+ * client first gets the error that it can fix in its request.
  */
 export const refuseBadParameters: RequestHandler = (request, _response, next) => {
   refuse(parameterChecks, request.body);
@@ -67,7 +67,7 @@ const parameterChecks: readonly Check<Parameters>[] = [
     () => invalidRequest('code_verifier is missing.'),
   ],
   [
-    'RFC 6749 section 3.3; an application in its own name is nobody, a person is no application',
+    'RFC 6749 section 3.3; an application in its own name is no person, a person is no application',
     // The second check has seen to it that the grant type is one of these.
     ({ grant_type, scope }) => isWithin(parseScope(scope) ?? [], scopesOfGrantType[grant_type as GrantType]),
     () => invalidScope('This grant type cannot give that scope.'),

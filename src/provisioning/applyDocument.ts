@@ -18,7 +18,7 @@ import { type ExistingUser, findUserProblems, readUsers, writeUsers } from './us
 export type ApplyOptions = {
   secrets: Secrets;
   passwords: Passwords;
-  /** Is told how far it is, for people to read. */
+  /** Reports the progress, for people to read. */
   report: (message: string) => void;
 };
 
@@ -121,10 +121,10 @@ async function write(
   };
 }
 
-/** Class 23 is a broken rule: somebody else wrote meanwhile, or a rule of the tables is stricter than ours. */
+/** Class 23 is a broken rule: another session wrote meanwhile, or a rule of the tables is stricter than ours. */
 function asDocumentError(error: unknown): unknown {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   if (typeof code !== 'string' || !code.startsWith('23')) return error;
-  const message = `breaks the rule ${String(constraint)}; if somebody else is changing the same things, try again`;
+  const message = `breaks the rule ${String(constraint)}; if another session is changing the same things, try again`;
   return new DocumentError([{ path: [], message }]);
 }

@@ -22,7 +22,7 @@ export function createDemoCredentials(): DemoCredentials {
 }
 
 /**
- * Provisions the demo organization, once: not when somebody has renamed it, nor over what somebody has changed in it.
+ * Provisions the demo organization, once: not when it was renamed, nor over what was changed in it.
  *
  * @param owner connections as the owner of the tables
  * @returns whether it was provisioned now
@@ -55,7 +55,7 @@ export async function registerDemoGraphiql(owner: Pool, sealing: Sealing, url: s
     clientId: 'demo-graphiql',
     confidential: false,
     scopes: ['me'],
-    // Whoever opens it by the loopback address comes back there, on any port (RFC 8252 section 7.3).
+    // A page that was opened by the loopback address is redirected back there, on any port (RFC 8252 section 7.3).
     redirectUris: [...new Set([`${url}/graphiql`, 'http://127.0.0.1/graphiql'])],
   };
   const document = { organizations: [{ name: 'Demo', applications: [graphiql] }] };

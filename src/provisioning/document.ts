@@ -121,7 +121,7 @@ const strict = z.strictObject({
   ),
 });
 
-/** A unit that breaks a rule lacks the field; then there is a problem, and nobody gets to see it as a `Unit`. */
+/** A unit that breaks a rule lacks the field; then there is a problem, and it is never returned as a `Unit`. */
 function readUnits(tree: unknown): { units: UnitOf<Partial<Unit>>[]; problems: Problem[] } {
   return flattenUnits(tree, (own, report) => {
     const parsed = unit.safeParse(own, { error: describeIssue });

@@ -33,7 +33,7 @@ const batchSize = 5000;
  * Runs the statement once for each batch of rows; the rows are `$1`, for `jsonb_to_recordset`, in which an undefined
  * column is null.
  *
- * @param progress is told how many are done after each batch
+ * @param progress called after each batch with how many are done
  * @returns what all of them returned, in order
  */
 export async function forRows<Returned extends QueryResultRow>(

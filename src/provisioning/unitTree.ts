@@ -9,14 +9,14 @@ export type UnitOf<T> = T & {
   readonly depth: number;
 };
 
-/** Nobody's tree is deeper; each level is a statement or two. */
+/** No real tree is deeper; each level is a statement or two. */
 export const maxUnitDepth = 1000;
 
 /**
  * Flattens nested `children`, one depth after the other and without recursion, so that a deep tree is refused instead of
  * overflowing the stack.
  *
- * @param read turns a unit without its children into its fields; what it finds wrong it tells `report`
+ * @param read turns a unit without its children into its fields; it calls `report` with each problem
  */
 export function flattenUnits<T extends object>(
   tree: unknown,

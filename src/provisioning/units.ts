@@ -46,7 +46,7 @@ export function readUnits(client: ClientBase, units: readonly PlacedUnit<Partial
 
 /**
  * The lock of all trees, which every write of a unit takes or shares (see app_hidden.lock_units). Taken before anything is
- * written, so that whoever holds it never waits for us.
+ * written, so that the transaction that holds it never waits for us.
  */
 export async function lockUnits(client: ClientBase): Promise<void> {
   await client.query('select app_hidden.lock_units()');

@@ -11,7 +11,7 @@ export type ExistingUser = {
   is_new: boolean;
   full_name: string | null;
   email: string | null;
-  /** By which the database tells two e-mail addresses apart: the present one, and the document's. */
+  /** By which the database compares e-mail addresses: the present one, and the document's. */
   email_key: string | null;
   wanted_email_key: string | null;
   locale: string | null;
@@ -175,7 +175,7 @@ function differs({ before, row }: Change): boolean {
 }
 
 /**
- * Users may swap what is unique: whoever gives up an e-mail address or a token that another one of the document gets
+ * Users may swap what is unique: a user whose e-mail address or token another one of the document gets
  * loses it first, until the next statement.
  */
 async function makeRoom(client: ClientBase, changes: readonly Change[]): Promise<void> {

@@ -3,103 +3,103 @@ import { DatabaseError, type Pool } from 'pg';
 import type { RequestId } from '../http/facts.ts';
 import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
-import type { Preliminary } from './implicitTransaction.ts';
+import type { Precondition } from './implicitTransaction.ts';
 import { graphSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 import { verifyTokenHash } from './verify.ts';
 
-/** What a request's token says, and whether it says so rightly. */
+/** A request's token: its claims, and the check that they are in force. */
 export type AccessToken = {
   readonly claims: Claims;
-  /** The LSN that a replica must have replayed to show the holder what they wrote; null when it is not known, unset when none asks. */
+  /** The LSN of read-your-writes, for a replica; null when it is not known, unset without a replica. */
   readonly writtenLsn?: string | null;
   /**
-   * Runs what relies on the claims. While they are only remembered it gets a proof: a statement to run under them, in the
-   * transaction of what it does and before it, which fails unless the token is live and the claims in force are its own.
+   * Runs `work`, which relies on the claims. While these are only cached it gets a check: a statement to run under them, first in
+   * the transaction of the work, which raises unless the token is live and has these claims.
    *
-   * @throws {AccessTokenEnded} when the proof failed
+   * @throws {InvalidTokenError} when the check failed
    */
-  relyOn<T>(work: (proof: Preliminary | null) => Promise<T>): Promise<T>;
+  withTokenCheck<T>(work: (check: Precondition | null) => Promise<T>): Promise<T>;
   /**
-   * Asks the database if nothing that relied on the claims has done so.
+   * Runs the check alone, unless one has succeeded already.
    *
-   * @throws {AccessTokenEnded}
+   * @throws {InvalidTokenError}
    */
   requireLive(): Promise<void>;
 };
 
-/** The token is revoked, expired, or its application or person disabled; nothing that relied on it was done. */
-export class AccessTokenEnded extends Error {
-  override name = 'AccessTokenEnded';
+/** `invalid_token` (RFC 6750): revoked, expired, or of a disabled owner. Nothing that relied on it was done. */
+export class InvalidTokenError extends Error {
+  override name = 'InvalidTokenError';
 }
 
-/** Looks at a token that a request brings; null when it is unknown, malformed or has ended. */
-export type PresentToken = (token: string, requestId: RequestId) => Promise<AccessToken | null>;
+/** Verifies the token of a request; null when it is unknown, malformed, expired or revoked. */
+export type TokenVerifier = (token: string, requestId: RequestId) => Promise<AccessToken | null>;
 
-/** So many claims are remembered, of about 500 bytes each. */
-const remembered = 10_000;
+/** Of about 500 bytes each. */
+const maxCachedClaims = 10_000;
 
 /**
- * Remembers the claims of tokens, so that looking one up and relying on it are one round trip. What is remembered proves nothing:
- * the database compares it with the token in the transaction of every statement, so that an end takes effect with the next request.
+ * Caches the claims of tokens; the check itself is in the transaction of each statement.
+ * So a token's verification and the statement are one round trip, and a revocation takes effect with the next request.
  */
-export function createPresentToken({ pool, oauthPool }: { pool: Pool; oauthPool: Pool }): PresentToken {
-  const claimsByHash = new LRUCache<string, Claims>({ max: remembered });
+export function createTokenVerifier({ pool, oauthPool }: { pool: Pool; oauthPool: Pool }): TokenVerifier {
+  const claimsByHash = new LRUCache<string, Claims>({ max: maxCachedClaims });
   return async (token, requestId) => {
     if (!isToken('access', token)) return null;
     const hash = hashToken(token);
     const key = hash.toString('latin1');
     const known = claimsByHash.get(key);
-    if (known) return rememberedToken(pool, known, proofOf(hash), requestId, () => claimsByHash.delete(key));
+    if (known) return cachedToken(pool, known, tokenCheckOf(hash), requestId, () => claimsByHash.delete(key));
     const claims = await verifyTokenHash(oauthPool, hash, requestId);
     if (claims) claimsByHash.set(key, claims);
     return claims && liveToken(claims);
   };
 }
 
-/** A token that was looked up for this request. */
+/** A token that was verified for this request. */
 export function liveToken(claims: Claims): AccessToken {
-  return { claims, relyOn: (work) => work(null), requireLive: async () => undefined };
+  return { claims, withTokenCheck: (work) => work(null), requireLive: async () => undefined };
 }
 
-const proofOf = (hash: Buffer): Preliminary => ({
+const tokenCheckOf = (hash: Buffer): Precondition => ({
   name: 'require_access_token',
-  isKept: true,
+  isPinned: true,
   text: 'select app_hidden.require_access_token($1)',
   values: [hash],
 });
 
-/** A token of these claims if the proof holds; hears when it does not. */
-export function rememberedToken(
+/** A token with cached claims. @param onInvalid called when the check fails */
+export function cachedToken(
   pool: Pool,
   claims: Claims,
-  proof: Preliminary,
+  check: Precondition,
   requestId: RequestId,
-  onEnded: () => void = () => undefined,
+  onInvalid: () => void = () => undefined,
 ): AccessToken {
-  let state: 'remembered' | 'live' | 'ended' = 'remembered';
+  let state: 'unchecked' | 'live' | 'invalid' = 'unchecked';
 
-  const relyOn: AccessToken['relyOn'] = async (work) => {
-    if (state === 'ended') throw new AccessTokenEnded();
+  const withTokenCheck: AccessToken['withTokenCheck'] = async (work) => {
+    if (state === 'invalid') throw new InvalidTokenError();
     if (state === 'live') return work(null);
     try {
-      const result = await work(proof);
+      const result = await work(check);
       state = 'live';
       return result;
     } catch (error) {
-      const hasEnded = error instanceof AccessTokenEnded || (error instanceof DatabaseError && error.code === 'TOKEN');
-      if (!hasEnded) throw error;
-      state = 'ended';
-      onEnded();
-      throw new AccessTokenEnded();
+      const failed = error instanceof InvalidTokenError || (error instanceof DatabaseError && error.code === 'TOKEN');
+      if (!failed) throw error;
+      state = 'invalid';
+      onInvalid();
+      throw new InvalidTokenError();
     }
   };
-  const ask = () => queryOnce(pool, graphSettings(claims, requestId, 0), proof);
+  const checkAlone = () => queryOnce(pool, graphSettings(claims, requestId, 0), check);
   return {
     claims,
-    relyOn,
+    withTokenCheck,
     async requireLive() {
-      await relyOn((proof) => (proof ? ask() : Promise.resolve(null)));
+      await withTokenCheck((due) => (due ? checkAlone() : Promise.resolve(null)));
     },
   };
 }

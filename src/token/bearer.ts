@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What a request's Authorization headers say about a bearer token. */
+/** The bearer token of a request's Authorization headers. */
 export type Bearer =
   | { readonly kind: 'token'; readonly token: string }
   /** No Authorization header, or one of another scheme. */
@@ -10,7 +10,7 @@ export type Bearer =
 
 /**
  * Reads the bearer token of a request (RFC 6750 section 2.1): exactly one header `Authorization: Bearer <b64token>`, the
- * scheme in any case. A token in a body or query is never looked at.
+ * scheme in any case. A token in a body or query is never read.
  */
 export function readBearer(request: IncomingMessage): Bearer {
   const headers = request.headersDistinct.authorization ?? [];

@@ -12,13 +12,13 @@ export function createToken(kind: TokenKind): string {
   return unchecked + checksum(unchecked);
 }
 
-/** Whether the text could be a token of this kind. A mistyped or invented one is told apart without asking the database. */
+/** Whether the text could be a token of this kind. A mistyped or invented one is refused without a query. */
 export function isToken(kind: TokenKind, text: string): boolean {
   if (text.length !== tokenLength || !text.startsWith(prefixes[kind])) return false;
   return text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
 }
 
-/** SHA-256: all that the database keeps of a token, a code or a client secret. Unsalted, since all are 256 random bits. */
+/** SHA-256: all that the database stores of a token, a code or a client secret. Unsalted, since all are 256 random bits. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -1,67 +1,68 @@
 import { type PoolClient, Query, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
-import { retireAll } from '../database/pools.ts';
+import { evictPoolOf } from '../database/pools.ts';
 import { preparesStatements } from '../database/serverClient.ts';
 import { isReadOnly } from '../database/unavailable.ts';
-import { keepPrepared } from './preparedStatements.ts';
+import { withPreparedName } from './preparedStatements.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
-/** A statement; one with a name is prepared, and the connection keeps it for the next time. */
+/** A statement; one with a name is prepared once per connection. */
 export type Statement = {
   readonly name?: string | undefined;
-  /** Whether the connection keeps it whatever others there are. */
-  readonly isKept?: true;
+  /** Whether it is never evicted from the connection's prepared statements. */
+  readonly isPinned?: true;
   readonly text: string;
   readonly values?: readonly unknown[];
   readonly rowMode?: 'array';
 };
 
-/** A statement that only has to succeed. There are few of them, and what follows one relies on its being prepared. */
-export type Preliminary = {
+/** Runs first in the same transaction; when it raises, the statement does not run. All are pinned. */
+export type Precondition = {
   readonly name: string;
-  readonly isKept: true;
+  readonly isPinned: true;
   readonly text: string;
   readonly values: readonly (string | Buffer)[];
 };
 
 /**
- * Runs one statement under these settings in a transaction of its own and one round trip: PostgreSQL makes one transaction of all
- * messages before a Sync ("Pipelining" in its protocol's documentation) and ends the settings with it, whatever its outcome.
- * When this is over the connection may be used by somebody else, unless it was of a server that may not write: the primary may be
+ * Runs one statement under these settings in an implicit transaction: one round trip, pipelined.
+ * PostgreSQL makes one transaction of all messages before a Sync ("Pipelining" in its protocol's documentation) and ends the settings
+ * with it, whatever its outcome. Then the connection may serve another request, unless its server is read-only: the primary may be
  * another by now.
  *
- * @param proof runs under the settings before the statement, which does not run if that fails
+ * @param precondition runs under the settings before the statement, which does not run if that fails
  */
 export function queryInImplicitTransaction<Row extends QueryResultRow>(
   client: PoolClient,
   settings: TransactionSettings,
   statement: Statement,
-  proof: Preliminary | null = null,
+  precondition: Precondition | null = null,
 ): Promise<QueryResult<Row>> {
   const set = toStatement(settings);
-  const first = proof ? [set, proof] : [set];
+  const first = precondition ? [set, precondition] : [set];
   if (preparesStatements(client)) {
     prepare(client, set, []);
-    // Only who has its role may name what it asks.
-    if (proof) prepare(client, proof, [set]);
+    // Parsing it needs the rights of its role.
+    if (precondition) prepare(client, precondition, [set]);
   }
   return new Promise((resolve, reject) => {
     const callback = (error: Error | null, result: QueryResult<Row>) => {
-      if (isReadOnly(error)) retireAll(client);
+      if (isReadOnly(error)) evictPoolOf(client);
       if (error) reject(error);
       else resolve(result);
     };
-    client.query(new QueryAfter(first, { ...keepPrepared(client, statement), callback }, preparesStatements(client)));
+    const named = withPreparedName(client, statement);
+    client.query(new QueryAfter(first, { ...named, callback }, preparesStatements(client)));
   });
 }
 
-/** Once for each connection, together with what follows. If it fails so does that, where it is told. */
-function prepare(client: PoolClient, { name, text }: Preliminary, settings: readonly Preliminary[]): void {
+/** Once per connection, pipelined with what follows, which fails and reports the error if this fails. */
+function prepare(client: PoolClient, { name, text }: Precondition, settings: readonly Precondition[]): void {
   const { connection } = client as PoolClient & { readonly connection: DriverConnection };
   const isKnown = name in connection.parsedStatements || name in connection.submittedNamedStatements;
   if (!isKnown) client.query(new Preparation(settings, { name, text, callback: () => undefined }));
 }
 
-/** What the driver's query and connection have, though its types do not say so. */
+/** The driver's fields of a query and a connection, which its types lack. */
 type DriverQuery = {
   readonly name: string;
   readonly text: string;
@@ -73,7 +74,7 @@ type DriverQuery = {
 type DriverConnection = {
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
-  bind(message: { statement: string; values: Preliminary['values'] }): void;
+  bind(message: { statement: string; values: Precondition['values'] }): void;
   execute(message: { portal: string }): void;
   parse(message: { name: string; text: string }): void;
   sync(): void;
@@ -81,9 +82,9 @@ type DriverConnection = {
 const BaseQuery = Query as unknown as new (config: QueryConfig & { callback: unknown }) => DriverQuery & Query;
 
 class Preparation extends BaseQuery {
-  readonly #first: readonly Preliminary[];
+  readonly #first: readonly Precondition[];
 
-  constructor(first: readonly Preliminary[], config: QueryConfig & { callback: unknown }) {
+  constructor(first: readonly Precondition[], config: QueryConfig & { callback: unknown }) {
     super(config);
     this.#first = first;
   }
@@ -100,7 +101,7 @@ class Preparation extends BaseQuery {
   override handleCommandComplete(): void {}
 }
 
-function execute(connection: DriverConnection, statements: readonly Preliminary[], arePrepared = true): void {
+function execute(connection: DriverConnection, statements: readonly Precondition[], arePrepared = true): void {
   for (const { name, text, values } of statements) {
     if (!arePrepared) connection.parse({ name: '', text });
     connection.bind({ statement: arePrepared ? name : '', values });
@@ -108,13 +109,13 @@ function execute(connection: DriverConnection, statements: readonly Preliminary[
   }
 }
 
-/** The driver's query with others before it: their portals are not described, so that all they answer is rows and an end. */
+/** The driver's query after others, whose portals are not described: they answer with rows and an end. */
 class QueryAfter extends BaseQuery {
-  readonly #first: readonly Preliminary[];
+  readonly #first: readonly Precondition[];
   readonly #arePrepared: boolean;
   #awaited: number;
 
-  constructor(first: readonly Preliminary[], config: QueryConfig & { callback: unknown }, arePrepared: boolean) {
+  constructor(first: readonly Precondition[], config: QueryConfig & { callback: unknown }, arePrepared: boolean) {
     super(config);
     this.#first = first;
     this.#arePrepared = arePrepared;

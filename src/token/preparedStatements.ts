@@ -3,32 +3,33 @@ import type { PoolClient, QueryConfig } from 'pg';
 import { preparesStatements } from '../database/serverClient.ts';
 import type { Statement } from './implicitTransaction.ts';
 
-/** The characters of SQL that a connection keeps prepared; PostgreSQL takes some twenty times that for their plans. */
-const keptCharacters = 200_000;
+/** Of the SQL that a connection has prepared; PostgreSQL takes some twenty times that for the plans. */
+const maxCharacters = 200_000;
 
-/** What the driver's connection has, though its types do not say so. */
+/** The driver's fields of a connection, which its types lack. */
 type DriverConnection = {
   readonly parsedStatements: Record<string, string>;
   close(message: { type: 'S'; name: string }): void;
 };
 
-const keptBy = new WeakMap<PoolClient, LRUCache<string, string>>();
+const preparedOf = new WeakMap<PoolClient, LRUCache<string, string>>();
 
 /**
- * The statement as the connection should run it next: under its name, after closing those that were not used for longest if there
- * are too many, none of which is always kept; without one if it is too long to be kept, or the connection keeps none.
+ * LRU of a connection's prepared statements: the statement with its name, if it may be prepared.
+ * The least recently used ones are closed when there are too many, but no pinned one. It gets no name if it is too long, or if the
+ * connection prepares none.
  */
-export function keepPrepared(client: PoolClient, { name, isKept, ...statement }: Statement): QueryConfig {
-  if (!name || !preparesStatements(client) || statement.text.length > keptCharacters / 4)
+export function withPreparedName(client: PoolClient, { name, isPinned, ...statement }: Statement): QueryConfig {
+  if (!name || !preparesStatements(client) || statement.text.length > maxCharacters / 4)
     return statement as QueryConfig;
-  if (!isKept) (keptBy.get(client) ?? createKept(client)).set(name, statement.text);
+  if (!isPinned) (preparedOf.get(client) ?? createPrepared(client)).set(name, statement.text);
   return { name, ...statement } as QueryConfig;
 }
 
-function createKept(client: PoolClient): LRUCache<string, string> {
+function createPrepared(client: PoolClient): LRUCache<string, string> {
   const { connection } = client as PoolClient & { readonly connection: DriverConnection };
-  const kept = new LRUCache<string, string>({
-    maxSize: keptCharacters,
+  const prepared = new LRUCache<string, string>({
+    maxSize: maxCharacters,
     sizeCalculation: (text) => text.length,
     dispose(_text, name, reason) {
       if (reason !== 'evict') return;
@@ -37,6 +38,6 @@ function createKept(client: PoolClient): LRUCache<string, string> {
       delete connection.parsedStatements[name];
     },
   });
-  keptBy.set(client, kept);
-  return kept;
+  preparedOf.set(client, prepared);
+  return prepared;
 }

@@ -76,7 +76,7 @@ export function oauthSettings(organizationId: string | null, requestId: RequestI
 /** Sets all of them until the end of the transaction. Prepared once per connection for queries, and once for what may change rows. */
 export function toStatement(settings: TransactionSettings) {
   const { name, text, keys } = 'lock_timeout' in settings ? writing : reading;
-  return { name, isKept: true as const, text, values: keys.map((key) => settings[key] ?? '') };
+  return { name, isPinned: true as const, text, values: keys.map((key) => settings[key] ?? '') };
 }
 
 function settingAll(name: string, keys: readonly string[]) {

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { retireAll } from '../database/pools.ts';
+import { evictPoolOf } from '../database/pools.ts';
 import { isReadOnly } from '../database/unavailable.ts';
-import { type Preliminary, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
+import { type Precondition, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function inTransaction<T>(
     await client.query('commit');
     return result;
   } catch (error) {
-    if (isReadOnly(error)) retireAll(client);
+    if (isReadOnly(error)) evictPoolOf(client);
     unusable = await failed(client.query('rollback'));
     throw error;
   } finally {
@@ -29,22 +29,22 @@ export async function inTransaction<T>(
   }
 }
 
-/** Runs one statement in a transaction of its own under these settings, in one round trip; another one may go before it. */
+/** Runs one statement in its own transaction under these settings, in one round trip. */
 export async function queryOnce<Row extends QueryResultRow>(
   pool: Pool,
   settings: TransactionSettings,
   statement: Statement,
-  before: Preliminary | null = null,
+  precondition: Precondition | null = null,
 ): Promise<QueryResult<Row>> {
   const client = await pool.connect();
   try {
-    return await queryInImplicitTransaction<Row>(client, settings, statement, before);
+    return await queryInImplicitTransaction<Row>(client, settings, statement, precondition);
   } finally {
     client.release();
   }
 }
 
-/** Waits until all are over, then throws what failed first: none is left running on a connection that goes back. */
+/** Throws the first failure when all have settled: none is left running on a released connection. */
 async function allOf(queries: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(queries)) {
     if (outcome.status === 'rejected') throw outcome.reason;

@@ -6,8 +6,8 @@ import { oauthSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 
 /**
- * The claims of a live access token, or null: unknown, malformed, expired or revoked, or its application or user is
- * disabled or gone. Nothing is cached, so an end takes effect with the next request, on every node.
+ * Verifies an access token, without a cache, so that a revocation takes effect with the next request, on every node.
+ * Null when it is unknown, malformed, expired or revoked, or its application or user is disabled or gone.
  *
  * @throws when the database does not answer
  */
@@ -15,7 +15,7 @@ export async function verifyBearer(pool: Pool, token: string, requestId: Request
   return isToken('access', token) ? verifyTokenHash(pool, hashToken(token), requestId) : null;
 }
 
-/** The same by all that the database knows of a token. */
+/** The same by the hash, which is all that the database stores of a token. */
 export async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: RequestId): Promise<Claims | null> {
   const { rows } = await queryOnce<AccessTokenRow>(pool, oauthSettings(null, requestId), {
     name: 'verify_access_token',

@@ -1,20 +1,19 @@
 import type { Pool } from 'pg';
 import type { RequestId } from '../http/facts.ts';
-import { liveToken, type PresentToken } from './accessTokens.ts';
+import { liveToken, type TokenVerifier } from './accessTokens.ts';
 import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
-import type { Preliminary } from './implicitTransaction.ts';
+import type { Precondition } from './implicitTransaction.ts';
 import { oauthSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 import { type AccessTokenRow, toClaims } from './verify.ts';
 
-// Where queries may go to a replica, which is behind: whoever has written something requires it to have come so far.
+// Read-your-writes on a replica, by a causal token: the LSN of a grant's last write, which the replica must have replayed.
 
 /**
- * Looks each token up at the primary, so that an end takes effect at once, and with it how far the primary's log was when a token
- * of the same grant last changed something.
+ * Verifies each token at the primary, so that a revocation takes effect at once, and reads the LSN of its grant's last write with it.
  */
-export function createPresentWriter(primary: Pool): PresentToken {
+export function createReplicaTokenVerifier(primary: Pool): TokenVerifier {
   return async (token, requestId) => {
     if (!isToken('access', token)) return null;
     const { rows } = await queryOnce<AccessTokenRow & { written_lsn: string | null }>(
@@ -30,22 +29,22 @@ const verifyText = `
   select t.*, oauth.written_lsn(t.organization_id, t.grant_id)::text as written_lsn
   from oauth.verify_access_token($1) t`;
 
-/** Notes that a token of this grant has changed something. When it resolves every server knows. */
-export type NoteWrite = (claims: Claims, requestId: RequestId) => Promise<void>;
+/** Records the current LSN as that of the grant's last write. When it resolves every server reads it. */
+export type RecordWriteLsn = (claims: Claims, requestId: RequestId) => Promise<void>;
 
-/** What a grant writes at once is noted together: the note that is under way may be too early, the next one is not. */
-export function createNoteWrite(primary: Pool): NoteWrite {
+/** Coalesces: per grant one update runs, too early for a later write perhaps, and one waits for it. */
+export function createWriteRecorder(primary: Pool): RecordWriteLsn {
   const current = new Map<string, Promise<void>>();
   const next = new Map<string, Promise<void>>();
 
   const begin = (claims: Claims, requestId: RequestId): Promise<void> => {
     const { grantId } = claims;
     next.delete(grantId);
-    const noted = noteNow(primary, claims, requestId).finally(() => {
-      if (current.get(grantId) === noted) current.delete(grantId);
+    const recorded = recordNow(primary, claims, requestId).finally(() => {
+      if (current.get(grantId) === recorded) current.delete(grantId);
     });
-    current.set(grantId, noted);
-    return noted;
+    current.set(grantId, recorded);
+    return recorded;
   };
 
   return (claims, requestId) => {
@@ -58,17 +57,17 @@ export function createNoteWrite(primary: Pool): NoteWrite {
   };
 }
 
-async function noteNow(primary: Pool, claims: Claims, requestId: RequestId): Promise<void> {
-  const statement = { name: 'note_write', text: noteText, values: [claims.grantId] };
-  await queryOnce(primary, oauthSettings(claims.organizationId, requestId), statement, unhurried);
+async function recordNow(primary: Pool, claims: Claims, requestId: RequestId): Promise<void> {
+  const statement = { name: 'note_write', text: recordText, values: [claims.grantId] };
+  await queryOnce(primary, oauthSettings(claims.organizationId, requestId), statement, asyncCommit);
 }
 
-const noteText = 'update oauth.grants set written_lsn = pg_current_wal_insert_lsn() where id = $1';
+const recordText = 'update oauth.grants set written_lsn = pg_current_wal_insert_lsn() where id = $1';
 
-/** It is seen at once, and who waits for the disk meanwhile is nobody. Lost it is only with a primary that is restarted, after which no replica is asked for less. */
-const unhurried: Preliminary = {
-  name: 'unhurried',
-  isKept: true,
+/** Asynchronous commit: visible at once. A crash may lose it, but then replicas must reach a newer LSN. */
+const asyncCommit: Precondition = {
+  name: 'async_commit',
+  isPinned: true,
   text: "select set_config('synchronous_commit', 'off', true)",
   values: [],
 };

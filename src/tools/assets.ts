@@ -40,7 +40,7 @@ export async function serveAssets(
     if (!send || (request.method !== 'GET' && request.method !== 'HEAD')) return next();
     response.set({
       'Cache-Control': 'public, max-age=31536000, immutable',
-      // For workers, to which the page's policy does not apply, and for a file that somebody opens by itself.
+      // For workers, to which the page's policy does not apply, and for a file that is opened by itself.
       'Content-Security-Policy': "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'",
     });
     await send(request, response);

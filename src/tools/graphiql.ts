@@ -15,7 +15,7 @@ import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
 /**
  * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens. With the demo it is signed in
- * from the start, for whoever sits at this machine.
+ * from the start, for the user of this machine.
  */
 export async function createGraphiql(site: Site, config: Config, demo: DemoAccess | null) {
   const ruru = findPackage('ruru');

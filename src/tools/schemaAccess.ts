@@ -7,10 +7,10 @@ import { bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
 import { verifyBearer } from '../token/verify.ts';
 
 /**
- * Lets those pass who may read the schema, by the rule for introspection: anybody, unless `PUBLIC_INTROSPECTION` is off,
- * and whoever has a valid token. An invalid one is refused also where none is needed.
+ * Lets those pass who may read the schema, by the rule for introspection: every client, unless `PUBLIC_INTROSPECTION` is off,
+ * and every client with a valid token. An invalid one is refused also where none is needed.
  *
- * @param refuse answers who has no token but would need one
+ * @param refuse answers a client without a token that needs one
  */
 export function requireSchemaAccess(
   { publicIntrospection }: Config,

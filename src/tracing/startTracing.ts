@@ -27,14 +27,14 @@ export async function startTracing({ protocol }: TracingSettings, log: Log): Pro
   provider.register();
 
   return async () => {
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, 2000);
-    await Promise.race([provider.shutdown().catch(() => undefined), patience.promise]);
+    const deadline = Promise.withResolvers<void>();
+    const timer = setTimeout(deadline.resolve, 2000);
+    await Promise.race([provider.shutdown().catch(() => undefined), deadline.promise]);
     clearTimeout(timer);
   };
 }
 
-/** What OpenTelemetry complains of, once a minute: a collector that is away is told with each batch. */
+/** OpenTelemetry's errors, once a minute: an unreachable collector is reported with each batch. */
 function toLog(log: Log) {
   let quietUntil = 0;
   const error = () => {

@@ -7,8 +7,8 @@ export const tracer = trace.getTracer('graph-query-service');
 export const isTraced = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
 
 /**
- * Runs `work` as a part of the request's trace, if that is recorded. Of an error the trace learns that there was one and no more:
- * its message may quote what a client has sent.
+ * Runs `work` as a part of the request's trace, if that is recorded. Of an error the span records
+ * that there was one and no more: its message may quote what a client has sent.
  */
 export async function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   if (!isTraced()) return work();
@@ -31,7 +31,7 @@ export function traceHeaders(): Record<string, string> {
   return headers;
 }
 
-/** Runs `work` as a part of the trace that another thread has told of. */
+/** Continues another thread's trace: runs `work` as a child of its span (W3C Trace Context). */
 export async function tracedFrom<T>(
   headers: Readonly<Record<string, string>>,
   name: string,

@@ -14,15 +14,15 @@ export type RunningWorker = {
   /** Resolves when it serves. */
   readonly serving: Promise<void>;
   readonly ended: Promise<WorkerEnd>;
-  /** Lets it finish what is in flight; kills it when that takes longer than it should. */
+  /** Drains it; SIGKILL when that takes too long. */
   stop(): Promise<void>;
 };
 
-/** Gives a new process its order and follows what becomes of it. */
+/** Sends a new worker its order and follows its state. */
 export function followWorker(worker: Worker, order: WorkerOrder): RunningWorker {
   const reached = { started: Promise.withResolvers<void>(), serving: Promise.withResolvers<void>() };
   worker.on('message', (message: WorkerReport | null) => {
-    // Others talk over the same channel.
+    // Other messages use the same channel.
     if (message?.graph === 'started' || message?.graph === 'serving') reached[message.graph].resolve();
   });
   // One that ends before it has read its order says so by its end.
@@ -38,12 +38,12 @@ export function followWorker(worker: Worker, order: WorkerOrder): RunningWorker 
     ended,
     async stop() {
       worker.process.kill('SIGTERM');
-      const impatience = setTimeout(() => worker.process.kill('SIGKILL'), patienceMs);
+      const deadline = setTimeout(() => worker.process.kill('SIGKILL'), stopTimeoutMs);
       await ended;
-      clearTimeout(impatience);
+      clearTimeout(deadline);
     },
   };
 }
 
 /** The 10 s in which a worker drains, and some for what it does then. */
-const patienceMs = 14_000;
+const stopTimeoutMs = 14_000;

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { Service } from '../service.ts';
 import type { DemoAccess } from '../tools/demo.ts';
 
-/** What a supervisor tells a new worker: by message, since others can read a process' arguments. */
+/** The supervisor's order to a new worker: by message, since other users can read a process' arguments. */
 export type WorkerOrder = {
   readonly config: Config;
   readonly demo: DemoAccess | null;
@@ -12,22 +12,22 @@ export type WorkerOrder = {
   readonly atOnce: boolean;
 };
 
-/** What a worker tells its supervisor. */
+/** A worker's report to its supervisor. */
 export type WorkerReport = { readonly graph?: 'started' | 'serving' };
 
-/** Serves as the supervisor says; the supervisor hears how far it has come. @throws as {@link startService} does */
+/** Serves as ordered by the supervisor, and reports its state to it. @throws as {@link startService} does */
 export async function runWorker(createLog: (level: string) => Log, follow: Follow): Promise<void> {
   const [{ config, demo, atOnce }] = (await once(process, 'message')) as [WorkerOrder];
   const log = createLog(config.logLevel);
   const { startService } = await import('../service.ts');
-  const starting = startService(config, log, { demo, listenWhenServing: !atOnce, isWarmedUp: true });
+  const starting = startService(config, log, { demo, listenWhenServing: !atOnce, warmsUp: true });
   follow(starting, log);
   const service = await starting;
   report('started');
   void service.serving.then(() => report('serving'));
 }
 
-/** Stops what is starting when the process is told to. */
+/** Stops what is starting on SIGTERM or SIGINT. */
 type Follow = (starting: Promise<Service>, log: Log) => void;
 
 function report(graph: WorkerReport['graph']): void {

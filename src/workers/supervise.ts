@@ -8,7 +8,7 @@ import { serveMetrics } from '../metrics/serveMetrics.ts';
 import { readWorkerMetrics } from '../metrics/workerMetrics.ts';
 import { lockEmbedded, openServerDatabase } from '../openServerDatabase.ts';
 import { secretKeys } from '../secretKey.ts';
-import type { Started } from '../startLines.ts';
+import type { Started } from '../startupBanner.ts';
 import { followWorker, type RunningWorker } from './followWorker.ts';
 import type { WorkerOrder } from './runWorker.ts';
 import { WorkerFailed } from './workerFailed.ts';
@@ -18,15 +18,15 @@ export type Supervisor = {
   readonly started: Promise<Started>;
   /** Rejects when nothing can be served: a worker could not start, and no other serves. */
   readonly failed: Promise<never>;
-  /** Replaces the workers one after the other, each only when its successor serves; one that cannot ends it, and the rest stay. */
+  /** Rolling restart: replaces each worker once its successor serves; one that does not aborts it. */
   roll(): void;
-  /** Lets the workers finish what is in flight (at most 10 s), then gives everything back. */
+  /** Lets the workers finish what is in flight (at most 10 s), then releases everything. */
   stop(): Promise<void>;
 };
 
 /**
- * Serves with `count` processes on one port. This one looks after them, has the embedded database if there is one, and answers
- * no request itself. A worker that ends is started again: after 0.1 s, and up to 10 s when that does not help.
+ * Supervises `count` worker processes on one port (node:cluster); it owns the embedded database and serves no request itself.
+ * A worker that ends is restarted with exponential backoff, 0.1 s to 10 s.
  *
  * @param fork starts a process that does what `runWorker` says
  */
@@ -37,7 +37,7 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
   const started = Promise.withResolvers<Started>();
   const failed = Promise.withResolvers<never>();
   const running = new Set<RunningWorker>();
-  const places: Place[] = [];
+  const slots: WorkerSlot[] = [];
 
   const runWith = (order: WorkerOrder): RunningWorker => {
     const worker = followWorker(fork(), order);
@@ -46,37 +46,37 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
     return worker;
   };
 
-  const put = (worker: RunningWorker, place: Place, order: WorkerOrder): void => {
-    place.worker = worker;
+  const occupy = (worker: RunningWorker, slot: WorkerSlot, order: WorkerOrder): void => {
+    slot.worker = worker;
     void worker.ended.then(async (end) => {
-      const isReplaced = () => place.worker !== worker;
+      const isReplaced = () => slot.worker !== worker;
       if (signal.aborted || isReplaced()) return;
       if (end.code === configurationExit && running.size === 0) return failed.reject(new WorkerFailed(end));
-      const isOnceMore = Date.now() - worker.since < steadyMs;
-      place.waitMs = isOnceMore ? Math.min(2 * place.waitMs, longestWaitMs) : firstWaitMs;
-      log.error({ pid: worker.pid, ...end, waitMs: place.waitMs }, 'a worker ended; starting another');
-      await delay(place.waitMs, undefined, { signal }).catch(() => undefined);
-      // Where others serve, nobody shall be sent to one that does not yet.
-      if (!signal.aborted && !isReplaced()) put(runWith({ ...order, atOnce: running.size === 0 }), place, order);
+      const isCrashLoop = Date.now() - worker.since < steadyMs;
+      slot.waitMs = isCrashLoop ? Math.min(2 * slot.waitMs, maxWaitMs) : firstWaitMs;
+      log.error({ pid: worker.pid, ...end, waitMs: slot.waitMs }, 'a worker ended; starting another');
+      await delay(slot.waitMs, undefined, { signal }).catch(() => undefined);
+      // While others serve, no request goes to a worker that does not serve yet.
+      if (!signal.aborted && !isReplaced()) occupy(runWith({ ...order, atOnce: running.size === 0 }), slot, order);
     });
   };
 
   const start = async (order: WorkerOrder): Promise<void> => {
-    const place: Place = { worker: runWith(order), waitMs: firstWaitMs / 2 };
-    places.push(place);
-    const end = await Promise.race([place.worker.started, place.worker.ended]);
+    const slot: WorkerSlot = { worker: runWith(order), waitMs: firstWaitMs / 2 };
+    slots.push(slot);
+    const end = await Promise.race([slot.worker.started, slot.worker.ended]);
     if (end) throw new WorkerFailed(end);
-    put(place.worker, place, order);
+    occupy(slot.worker, slot, order);
   };
 
-  const replace = async (place: Place, order: WorkerOrder): Promise<boolean> => {
+  const replace = async (slot: WorkerSlot, order: WorkerOrder): Promise<boolean> => {
     const next = runWith({ ...order, atOnce: false });
-    const patience = delay(rollPatienceMs, 'late', { signal, ref: false }).catch(() => 'late');
-    const serves = (await Promise.race([next.serving, next.ended, patience])) === undefined;
+    const deadline = delay(rollTimeoutMs, 'late', { signal, ref: false }).catch(() => 'late');
+    const serves = (await Promise.race([next.serving, next.ended, deadline])) === undefined;
     if (!serves) await next.stop();
     else {
-      const { worker } = place;
-      put(next, place, order);
+      const { worker } = slot;
+      occupy(next, slot, order);
       await worker.stop();
     }
     return serves;
@@ -108,9 +108,9 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
     const order = await opening.catch(() => null);
     if (!order) return;
     log.info('replacing the workers');
-    for (const place of places) {
+    for (const slot of slots) {
       if (signal.aborted) return;
-      if (!(await replace(place, order))) return log.error('a new worker does not serve; the others stay');
+      if (!(await replace(slot, order))) return log.error('a new worker does not serve; the others stay');
     }
     log.info('the workers are replaced');
   };
@@ -133,14 +133,14 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
   };
 }
 
-/** One of the `count`, which a worker has at a time. */
-type Place = { worker: RunningWorker; waitMs: number };
+/** One of the `count` slots; one worker at a time has it. */
+type WorkerSlot = { worker: RunningWorker; waitMs: number };
 
 const firstWaitMs = 100;
-const longestWaitMs = 10_000;
-/** Who has lived as long did not end because of how it was started. */
+const maxWaitMs = 10_000;
+/** A worker that ran for as long did not end because of its start: the backoff begins again. */
 const steadyMs = 60_000;
-const rollPatienceMs = 60_000;
+const rollTimeoutMs = 60_000;
 
 /** EX_CONFIG of sysexits.h: another try would end the same way. */
 const configurationExit = 78;

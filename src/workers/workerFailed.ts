@@ -1,6 +1,6 @@
 import type { WorkerEnd } from './followWorker.ts';
 
-/** A worker could not start, for a reason that it has told itself. */
+/** A worker could not start; it has logged the reason itself. */
 export class WorkerFailed extends Error {
   override name = 'WorkerFailed';
   readonly exitCode: number;

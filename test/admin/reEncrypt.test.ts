@@ -88,7 +88,7 @@ test('goes through more users than fit into a batch', async () => {
   expect(await read(last)).toBe(last.token);
 });
 
-test('looks again at a token that somebody sets or clears meanwhile', async () => {
+test('reads a token again that is set or cleared meanwhile', async () => {
   const [left, changed, cleared] = [await insertUser(), await insertUser(), await insertUser()];
   const other = await database.owner.connect();
   await other.query('begin');

@@ -216,7 +216,7 @@ describe('assign-card and withdraw-card', () => {
     expect(rows).toEqual([{ name: 'Phone' }]);
   });
 
-  it('leave a card to whoever else holds it', async () => {
+  it('leave a card to its other holders', async () => {
     const [user, holder] = [await createUser(oauth), await createUser(oauth)];
     expectDone(await run('assign-card', '--email', user.email, '--type', 'IdentificationCode', '--name', 'Shared'));
     await oauth.database.owner.query(

@@ -108,7 +108,7 @@ describe('the history', () => {
     );
   });
 
-  it('tells the login of whoever works with psql', async () => {
+  it('has the login of a psql session', async () => {
     const user = await createUser(tenant);
 
     const [entry] = await historyOf(user.uuid);
@@ -248,7 +248,7 @@ describe('the history', () => {
   });
 });
 
-describe('nobody rewrites it', () => {
+describe('no role rewrites it', () => {
   const roles = ['graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_admin', 'graph_auditor'];
   const entry = `insert into audit.changes (organization_id, subject_id, relation, row_id, command, columns, role, login)
     values (gen_random_uuid(), gen_random_uuid(), 'x', gen_random_uuid(), 'insert', '{}', 'x', 'x')`;

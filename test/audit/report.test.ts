@@ -25,7 +25,7 @@ test('npm run audit says all of it on one page, and ends with 0 when nothing is 
     '## What escapes row-level security, and why it may',
     '## Who may do what',
     '## Tables',
-    '## Functions that somebody may call',
+    '## Functions that a role may call',
     '## The history',
   ]);
   // Other test files make roles meanwhile; their names end in random digits.

@@ -53,7 +53,7 @@ describe('the login roles of the server', () => {
     expect(await findingsOf(authenticator)).toEqual([]);
   });
 
-  it('are told apart also when the one that was both becomes that of OAuth', async () => {
+  it('are distinguished also when the one that was both becomes that of OAuth', async () => {
     const { authenticator, oauth } = logins.names;
     const swapped = { ...logins, authUrl: logins.oauthUrl, oauthUrl: logins.authUrl };
 

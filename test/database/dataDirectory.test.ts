@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDataDirectory, keep, lockDataDirectory } from '../../src/database/dataDirectory.ts';
+import { createDataDirectory, lockDataDirectory, readOrCreate } from '../../src/database/dataDirectory.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 
 describe('the data directory', () => {
@@ -18,7 +18,7 @@ describe('the data directory', () => {
     expect((await stat(join(parent, 'data'))).mode & 0o777).toBe(0o711);
   });
 
-  it('keeps the mode that somebody gave it', async () => {
+  it('keeps the mode that it was given', async () => {
     await mkdir(join(parent, 'data'));
     await chmod(join(parent, 'data'), 0o700);
 
@@ -40,12 +40,14 @@ describe('the data directory', () => {
     await next?.release();
   });
 
-  it('keeps a value once, whoever comes first', async () => {
+  it('creates a value once for concurrent processes', async () => {
     let made = 0;
-    const values = await Promise.all(Array.from({ length: 10 }, () => keep(parent, 'value.json', () => ++made)));
+    const values = await Promise.all(
+      Array.from({ length: 10 }, () => readOrCreate(parent, 'value.json', () => ++made)),
+    );
 
     expect(new Set(values).size).toBe(1);
-    expect(await keep(parent, 'value.json', () => 'another')).toBe(values[0]);
+    expect(await readOrCreate(parent, 'value.json', () => 'another')).toBe(values[0]);
     expect(await readdir(parent)).toEqual(['value.json']);
     expect((await stat(join(parent, 'value.json'))).mode & 0o777).toBe(0o600);
   });
@@ -53,6 +55,8 @@ describe('the data directory', () => {
   it('says which file cannot be read', async () => {
     await writeFile(join(parent, 'value.json'), 'not JSON');
 
-    await expect(keep(parent, 'value.json', () => 1)).rejects.toThrow(`Cannot read ${join(parent, 'value.json')}`);
+    await expect(readOrCreate(parent, 'value.json', () => 1)).rejects.toThrow(
+      `Cannot read ${join(parent, 'value.json')}`,
+    );
   });
 });

@@ -94,7 +94,7 @@ describe('migrating', () => {
   });
 
   it.each([['audit'], ['app_public', 'oauth']])(
-    "refuses a database that has somebody else's schema %s, and leaves it alone",
+    'refuses a database that has a foreign schema %s, and leaves it alone',
     async (...schemas) => {
       const name = `others_${suffix}`;
       await asAdministrator(`create database ${name} template template0`);
@@ -149,13 +149,13 @@ describe('migrating', () => {
   });
 
   it('refuses an authenticator that passes by row-level security', async () => {
-    const mighty = `mighty_${suffix}`;
-    await asAdministrator(`create role ${mighty} login bypassrls`);
+    const bypassing = `bypassing_${suffix}`;
+    await asAdministrator(`create role ${bypassing} login bypassrls`);
 
-    const refused = migrate({ ...urls, authUrl: as(urls.authUrl, mighty, 'x') }, log);
+    const refused = migrate({ ...urls, authUrl: as(urls.authUrl, bypassing, 'x') }, log);
 
     await expect(refused).rejects.toThrow('row-level security');
-    await asAdministrator(`drop role ${mighty}`);
+    await asAdministrator(`drop role ${bypassing}`);
   });
 
   it('tells the authenticator whether the database is behind', async () => {

@@ -117,7 +117,7 @@ describe('the permissions of the database', () => {
           join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.own and a.attname = 'organization_id'
           join pg_attribute b on b.attrelid = c.confrelid and b.attnum = pair.other and b.attname = 'organization_id')`;
     expect(await lines(crossing)).toEqual([]);
-    // What has no organization: the organizations themselves, and what is nobody's.
+    // What has no organization: the organizations themselves, and what has no owner.
     const shared = `
       select c.oid::regclass::text from pg_class c
       where c.relkind in ('r', 'p') and ${ours('c.relnamespace')}
@@ -136,7 +136,7 @@ describe('the permissions of the database', () => {
           select from unnest(i.indkey) as key (number)
           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = key.number and a.attname = 'organization_id')
       order by 1`;
-    // A client is known by its id before its organization is; a session by a hash that nobody can choose.
+    // A client is known by its id before its organization is; a session by a hash that no client can choose.
     expect(await lines(keys)).toEqual([
       'app_hidden.organizations_name_key',
       'app_hidden.organizations_pkey',

@@ -29,7 +29,7 @@ describe('the connections of the server', () => {
     await pool.end();
   });
 
-  it('may be lost while somebody has one, who hears of it at the next statement', async () => {
+  it('may be lost while a request has one, whose next statement fails', async () => {
     const pool = createTestPool({});
     const taken = await pool.connect();
     const { rows } = await taken.query<{ pid: number }>('select pg_backend_pid() as pid');

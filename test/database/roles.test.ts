@@ -52,7 +52,7 @@ test('every role that migrations make is made before them, and in the list of do
 });
 
 describe('an owner without CREATEROLE', () => {
-  test('is told the SQL that is missing, and nothing is changed; with it the database is migrated, and again', async () => {
+  test('gets the SQL that is missing, and nothing is changed; with it the database is migrated, and again', async () => {
     const message = await migrate(urls, log).catch((error: Error) => error.message);
 
     expect(String(message).split('\n')).toEqual([
@@ -120,7 +120,7 @@ describe('an owner without CREATEROLE', () => {
       ],
       () => `grant connect on database ${names.database} to ${names.authenticator}`,
     ],
-  ])('is told what is wrong with %s', async (_, spoil, remedy) => {
+  ])('gets the reason what is wrong with %s', async (_, spoil, remedy) => {
     await makeRoles();
     for (const statement of spoil()) await asAdministrator(statement);
 
@@ -138,7 +138,7 @@ test('an authenticator that passes by row-level security is refused before anyth
   await makeRoles();
   await asAdministrator(`alter role ${names.authenticator} bypassrls`);
 
-  await expect(migrate(urls, log)).rejects.toThrow('may pass by row-level security');
+  await expect(migrate(urls, log)).rejects.toThrow('bypasses row-level security');
   expect(await schemas()).toEqual([]);
 
   await asAdministrator(`alter role ${names.authenticator} nobypassrls`);

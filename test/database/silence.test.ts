@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { loadConfig } from '../../src/config.ts';
 import { cancelStatement } from '../../src/database/cancelStatement.ts';
-import { createPool, type RenewablePool } from '../../src/database/pools.ts';
+import { createPool, type EvictablePool } from '../../src/database/pools.ts';
 import { type DatabaseWatch, watchDatabase } from '../../src/database/readiness.ts';
 import { isUnavailable } from '../../src/database/unavailable.ts';
 import { createLog } from '../../src/log.ts';
@@ -15,7 +15,7 @@ import { startTcpProxy, type TcpProxy } from '../system/support/tcpProxy.ts';
 let database: TestDatabase;
 let proxy: TcpProxy;
 let authUrl: string;
-let pool: RenewablePool;
+let pool: EvictablePool;
 let watch: DatabaseWatch;
 let logs: string[];
 beforeAll(async () => {
@@ -52,7 +52,7 @@ const ask = (client: PoolClient): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('whoever waits for an answer hears that there will be none, a second after it is late', async () => {
+test('a pending statement fails a second after its timeout', async () => {
   start({ STATEMENT_TIMEOUT_MS: '500', DATABASE_POOL_WAIT_MS: '1000' });
   const client = await pool.connect();
   expect(await ask(client)).toBe(1);
@@ -67,7 +67,7 @@ test('whoever waits for an answer hears that there will be none, a second after 
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
 });
 
-test('connections of a silent time are broken off when the database answers again, though nobody asks', async () => {
+test('half-open connections are destroyed when the database answers again, without a request', async () => {
   start({ STATEMENT_TIMEOUT_MS: '600000', DATABASE_POOL_WAIT_MS: '1000' });
   const client = await pool.connect();
   await proxy.become({ kind: 'silent' });

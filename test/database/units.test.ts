@@ -491,7 +491,7 @@ describe('the tree of units', () => {
     expect(await count('app_public.units')).toBe(2);
   });
 
-  it('takes no ancestors from whoever writes', async () => {
+  it('takes no ancestors from the statement that writes', async () => {
     await plant(2, (index) => (index === 0 ? null : 0));
     const claimed = 'update app_public.units set ancestor_ids = array[id] where external_identifier = $1';
 

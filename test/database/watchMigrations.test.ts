@@ -31,14 +31,14 @@ test('a server that could not hear of a migration sees it when its connection is
   await asAdministrator(
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}' and application_name like 'graph%'`,
   );
-  await until(() => services.every(({ logs }) => logs.some((line) => line.includes('cannot hear of migrations'))));
+  await until(() => services.every(({ logs }) => logs.some((line) => line.includes('cannot LISTEN for migrations'))));
 
   await asAdministrator(`alter database ${name} allow_connections true`);
   await migrate('virtue');
 
   await until(() => show('virtue'));
   for (const { logs } of services) {
-    expect(logs.filter((line) => line.includes('cannot hear of migrations'))).toHaveLength(1);
+    expect(logs.filter((line) => line.includes('cannot LISTEN for migrations'))).toHaveLength(1);
   }
 });
 
@@ -62,7 +62,7 @@ test('a word on the channel alone builds nothing anew', async () => {
   await until(() => show('motto'));
 
   for (const { logs } of services) {
-    expect(logs.filter((line) => line.includes('building the schema anew'))).toHaveLength(1);
+    expect(logs.filter((line) => line.includes('rebuilding the schema'))).toHaveLength(1);
   }
 });
 

@@ -142,7 +142,7 @@ test('a column that no migration has dropped is a defect', async () => {
 });
 
 const drop = 'alter table app_public.users drop column nickname';
-/** As a migration leaves it, before the service is told. */
+/** As a migration leaves it, before the service is notified. */
 const record = `insert into graphile_migrate.migrations (hash, filename) values ('sha1:0', '900000.sql')`;
 
 async function migrate(message: string, sql: string): Promise<void> {

@@ -35,7 +35,7 @@ test('it must be named', async () => {
 
 test('it stays while there are sessions in it, and goes when there are none', async () => {
   await withLogin(ownerUrl, () =>
-    expect(reset(config, ['--erase', name], log)).rejects.toThrow('Somebody is connected to the database'),
+    expect(reset(config, ['--erase', name], log)).rejects.toThrow('Another session uses the database'),
   );
   expect(await isKept()).toBe(true);
   expect(await databases()).toEqual([name]);

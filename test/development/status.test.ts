@@ -26,7 +26,7 @@ test('a database of migrations alone has no drift, and the shadow database goes'
   expect(rows).toEqual([]);
 });
 
-test('what somebody did by hand is found, both ways', async () => {
+test('what was done by hand is found, both ways', async () => {
   await database.owner.query(`
     create index by_hand_idx on app_public.users (locale);
     comment on column app_public.units.name is 'By hand.'`);
@@ -45,7 +45,7 @@ test('what somebody did by hand is found, both ways', async () => {
   expect(await drift()).toEqual([]);
 });
 
-test('however much differs, it is told in 20 lines, and each kind of difference has some of them', async () => {
+test('however much differs, it is listed in 20 lines, and each kind of difference has some of them', async () => {
   await database.owner.query(`
     do $$ begin for n in 1..30 loop execute format('create table app_public.by_hand_%s (id int)', n); end loop; end $$`);
 
@@ -83,7 +83,7 @@ test.each([
     `insert into graphile_migrate.migrations (hash, previous_hash, filename) values ('sha1:1', null, '999999.sql')`,
     /^The database ran a migration 999999\.sql that is not here/,
   ],
-])('a database is told that %s', async (_, statement, message) => {
+])('the status of a database says that %s', async (_, statement, message) => {
   await database.owner.query('create table public.kept as select * from graphile_migrate.migrations');
   await database.owner.query(statement);
 

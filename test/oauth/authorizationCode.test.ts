@@ -209,7 +209,7 @@ test('of 20 exchanges at once one wins, and those that were on their way with it
   expect(await isAlive(tokens)).toBe(false);
 });
 
-test('of 20 exchanges that nobody holds up one wins, too, again and again', async () => {
+test('of 20 exchanges without a lock one wins, too, again and again', async () => {
   for (let round = 0; round < 5; round++) {
     const { form } = await obtain();
 
@@ -252,7 +252,7 @@ test.each([
 const split = (answers: Answer[]) =>
   [answers.filter(({ status }) => status === 200), answers.filter(({ status }) => status !== 200)] as const;
 
-test('nobody who was disabled or deleted since gets tokens, nor does an application that lost its scope', async () => {
+test('no person who was disabled or deleted since gets tokens, nor does an application that lost its scope', async () => {
   const { owner } = oauth.database;
   const someone = async () => {
     const person = await createUser(oauth);

@@ -141,7 +141,7 @@ describe.each([
     expect(complaints()).toEqual([]);
   });
 
-  test('signs out, and in again as somebody else', async () => {
+  test('signs out, and in again as another person', async () => {
     const other = await createUser(oauth);
     await page.goto(address());
     await signIn();

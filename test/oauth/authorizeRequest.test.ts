@@ -52,7 +52,7 @@ test('a request that is in order gets the sign-in page', async () => {
   expect(page.forms[0]?.fields).toEqual({ csrf_token: expect.stringMatching(/^[\w-]{43}$/) });
 });
 
-test('an unknown client, and an address that it has not registered, are told to the person', async () => {
+test('an unknown client, and an address that it has not registered, are refused on a page for the person', async () => {
   const disabled = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
   await oauth.database.owner.query('update oauth.applications set disabled_at = now() where id = $1', [disabled.id]);
   for (const request of [
@@ -63,7 +63,7 @@ test('an unknown client, and an address that it has not registered, are told to 
     requestOf(disabled),
     without('redirect_uri'),
     { ...valid(), redirect_uri: 'https://evil.example.test/callback' },
-    // The rest being wrong, too, sends nobody anywhere.
+    // The rest being wrong, too, redirects no one.
     { ...without('response_type'), redirect_uri: 'https://evil.example.test/' },
   ]) {
     expectPage(await open(request), 400);
@@ -139,7 +139,7 @@ test('of a loopback IP, and of nothing else, the port may differ', async () => {
   }
 });
 
-test('everything else is told to the client, with its state and our name', async () => {
+test('everything else is reported to the client, with its state and our name', async () => {
   const refusals: [Record<string, string>, string][] = [
     [without('response_type'), 'invalid_request'],
     [{ ...valid(), response_type: 'token' }, 'unsupported_response_type'],
@@ -253,7 +253,7 @@ test('a body must be a form of at most 56 KiB', async () => {
     expectPage(await post(path, `${encoded}&x=%ff`), 400);
     expectPage(await post(path, JSON.stringify(valid()), 'application/json'), 400);
     expectPage(await post(path, `${encoded}&x=`.padEnd(56 * 1024 + 1, 'x')), 413);
-    // In order, but nobody was asked.
+    // Valid, but without a consent screen.
     expectPage(await post(path, encoded), 403);
     expectPage(await post(path, `${encoded}&x=`.padEnd(56 * 1024, 'x')), 403);
     expectPage(await post(path, `${encoded}&csrf_token=a&csrf_token=b`), 400);

@@ -83,7 +83,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('whoever is unknown, disabled, without a password or wrong gets the same page', async () => {
+test('a person who is unknown, disabled, without a password or with a wrong one gets the same page', async () => {
   const disabled = await createUser(oauth, { disabled: true });
   const without = await createUser(oauth, { password: null });
   const foreign = await createUser(oauth, { organizationId: await createOrganization(oauth.database) });
@@ -260,7 +260,7 @@ test('a person who is disabled or deleted is signed out with the next request, a
   }
 });
 
-test("a session is nobody's to an application of another organization", async () => {
+test('a session is no sign-in to an application of another organization', async () => {
   const organizationId = await createOrganization(oauth.database);
   const foreign = await createApplication(oauth, { organizationId, scopes: ['me'], redirectUris: [redirectUri] });
   const visitor = new Visitor(oauth);

@@ -23,7 +23,7 @@ export const requestOf = (application: TestApplication, { challenge }: Pkce = cr
 
 export type Visit = { status: number; headers: Headers; text: string; forms: Form[] };
 
-/** A form of a page: where it goes, and what it carries unless somebody types something else. */
+/** A form of a page: where it goes, and what it carries unless the person types something else. */
 export type Form = { action: string; fields: Record<string, string> };
 
 /** A browser without scripts: it keeps cookies, sees forms, and follows no redirect by itself. */

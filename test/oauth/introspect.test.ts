@@ -91,7 +91,7 @@ test('callers are confidential clients, and bearers of an app or basic token', a
     expect({ status: answer.status, active: answer.body.active }).toEqual({ status: 200, active: true });
 });
 
-test('nobody else is answered', async () => {
+test('no other caller is answered', async () => {
   const publicClient = await createApplication(oauth, { scopes: ['me'], confidential: false });
   const mobile = await createApplication(oauth, { scopes: ['app', 'me'], mobileApp: 'password' });
   const { access_token, refresh_token } = await signIn(oauth, asClient(application));

@@ -21,7 +21,7 @@ beforeAll(async () => {
   oauth = await shareOauthTest();
 });
 
-/** Sends a request in the middle of somebody else's transaction, which commits once the request waits for it. */
+/** Sends a request in the middle of another transaction, which commits once the request waits for it. */
 async function during(statement: string, values: unknown[], request: () => Promise<Answer>): Promise<Answer> {
   const { owner } = oauth.database;
   const other = await owner.connect();

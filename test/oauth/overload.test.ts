@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => oauth.stop());
 
-test('too many sign-ins at once are refused with 503, and nobody else has to wait for them', async () => {
+test('too many sign-ins at once are refused with 503, and no other request waits for them', async () => {
   const application = await createApplication(oauth, { scopes: ['app', 'me'] });
   const user = await createUser(oauth);
   const form = { grant_type: 'password', username: user.email, password: 'wrong', ...asClient(application) };

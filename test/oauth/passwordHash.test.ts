@@ -60,7 +60,7 @@ test('is renewed when its parameters are out of date and the password is right',
   expect(await readHash(user)).toBe(renewed);
 });
 
-test('is not renewed over a password that somebody sets meanwhile', async () => {
+test('is not renewed over a password that is set meanwhile', async () => {
   const user = await createUser(oauth);
   await setHash(user, await weakHash(user.password));
   const set = await weakHash('another password');

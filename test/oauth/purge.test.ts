@@ -194,7 +194,7 @@ test('of two at a time one does it', async () => {
   expect(await purgeExpired(query)).toEqual({ ...nothing, accessTokens: 2, grants: 2 });
 });
 
-test('leaves a grant that somebody is issuing a token for', async () => {
+test('leaves a grant that a token is being issued for', async () => {
   await insertOwners();
   await insertGrant('gone', { access: -1 });
   const issuing = await database.owner.connect();

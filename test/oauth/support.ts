@@ -176,7 +176,7 @@ export function expectTokens(answer: Answer, scope: string): Tokens {
   return answer.body as Tokens;
 }
 
-/** The answer is 200 with exactly this, and nobody may keep it. */
+/** The answer is 200 with exactly this, and no cache may store it. */
 export function expectAnswer(answer: Answer, body: unknown): void {
   expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body });
   expectUncached(answer);

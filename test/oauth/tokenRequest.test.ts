@@ -137,7 +137,7 @@ test('parameters in the query of an empty POST are not read', async () => {
   expectTokens(await token(oauth, { form: { grant_type, scope }, basic }), 'app');
 });
 
-test('each grant type refuses the lack of what it needs, whoever asks', async () => {
+test('each grant type refuses the lack of what it needs, for every client', async () => {
   for (const [form, error] of [
     [{}, 'invalid_request'],
     [{ grant_type: '' }, 'invalid_request'],

@@ -38,7 +38,7 @@ describe('paths', () => {
     expect(routeOf(route)).toBe(route);
   });
 
-  it('are told apart as Express does, and whatever else is asked for is other', () => {
+  it('are distinguished as Express does, and whatever else is asked for is other', () => {
     expect(routeOf('/GraphQL/?query=secret')).toBe('/graphql');
     expect(routeOf('/oauth/token?grant_type=password')).toBe('/oauth/token');
     expect(routeOf('/assets/pages-123/page.css')).toBe('/assets');

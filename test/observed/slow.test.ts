@@ -34,7 +34,7 @@ const query = `query Find($ids: [String!] = ["marker-default"]) { # marker-comme
   }
 }`;
 
-test('the document, the SQL and the plan of a slow operation are told, without values', async () => {
+test('the document, the SQL and the plan of a slow operation are logged, without values', async () => {
   await createUser(tenant, { email: 'marker-email@acme.test', externalIdentifier: 'marker-row' });
 
   const line = await described(query, { ids: ['marker-row'] });
@@ -52,8 +52,8 @@ test('the document, the SQL and the plan of a slow operation are told, without v
   );
   expect(line.statements.map(({ sql }) => sql).join()).toContain('"app_public"."users"');
   // Ids and times are drawn, and so may have any figure.
-  const told = { ...line, requestId: '', clientId: '' };
-  const text = JSON.stringify(told, (_key, value) => (typeof value === 'number' ? 0 : value));
+  const logged = { ...line, requestId: '', clientId: '' };
+  const text = JSON.stringify(logged, (_key, value) => (typeof value === 'number' ? 0 : value));
   expect(text).not.toMatch(/marker|471/);
 });
 
@@ -67,7 +67,7 @@ test('the plan is that of the caller, with its policies, where PostgreSQL gives 
   else expect(line.plan).toBeUndefined();
 });
 
-test('the plan is told once in a while, since what is slow comes often', async () => {
+test('the plan is logged once in a while, since what is slow comes often', async () => {
   const again = 'query Again { app { users(first: 5) { nodes { locale } } } }';
   await described(again);
 
@@ -83,7 +83,7 @@ test('an operation is described in the second thread as in the first', async () 
   expect(line.document).toContain('children(first: _)');
 });
 
-test('of one that is neither slow nor failed only the request is told', async () => {
+test('of one that is neither slow nor failed only the request is logged', async () => {
   const quiet = await startGraphTest({ SLOW_MS: '60000' });
   const own = await createTenant(quiet);
   await ask(quiet, own.app, 'query Quick { app { name } }');

@@ -177,7 +177,7 @@ test('no value, token or query is in a trace', async () => {
   expect(collector.spans.length).toBeGreaterThan(30);
 });
 
-test('traces go as protobuf unless told otherwise, the last ones at the end', async () => {
+test('traces go as protobuf by default, the last ones at the end', async () => {
   const other = await start({ OTEL_BSP_SCHEDULE_DELAY: '600000' });
   await fetch(`${other.url}/graphiql`);
   other.signal('SIGTERM');
@@ -186,7 +186,7 @@ test('traces go as protobuf unless told otherwise, the last ones at the end', as
   expect([...collector.contentTypes]).toContain('/v1/traces application/x-protobuf');
 });
 
-test('a collector that is away is told once, and nothing else is affected', async () => {
+test('an unreachable collector is logged once, and nothing else is affected', async () => {
   const other = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
   for (let request = 0; request < 3; request++) await fetch(`${other.url}/healthz`);
   await other.says('traces cannot be sent');

@@ -133,7 +133,7 @@ describe('npm start without a database', () => {
       await service.exited;
       service = await start();
 
-      // It has ended the database that was left, and not waited until it lost patience with it.
+      // It has ended the database that was left, and not waited for the deadline.
       expect(await postgresLog()).toContain('database system was shut down');
       expect(await remembered()).toContain('group');
     });

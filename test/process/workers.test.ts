@@ -67,7 +67,7 @@ describe('a service of several workers', () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('hides its secrets from whoever lists processes', async () => {
+  it('hides its secrets from a list of processes', async () => {
     const { password } = new URL(database.authUrl);
     for (const pid of await workersOf(service)) {
       const shown = `${await readFile(`/proc/${pid}/cmdline`)} ${await readFile(`/proc/${pid}/environ`)}`;
@@ -135,7 +135,7 @@ describe('a service of several workers', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('answers what is in flight when it is told to stop, and exits with 0', async () => {
+  it('answers what is in flight on SIGTERM, and exits with 0', async () => {
     const load = startSteadyLoad({ urls: [url, addressOf(successor)], token, connections: 4, pauseMs });
     await until(() => load.answered > 20);
 

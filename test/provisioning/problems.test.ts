@@ -20,7 +20,7 @@ describe('what is wrong with a document', () => {
   const ofApplication = (fields: object) =>
     pathsOf(database.owner, acme({ applications: [{ ...backend, ...fields }] }));
 
-  it('is told all at once, whoever finds it, and changes nothing', async () => {
+  it('is reported all at once, by whichever check, and changes nothing', async () => {
     const before = await everyRow(database.owner);
 
     const problems = await problemsOf(database.owner, {
@@ -84,7 +84,7 @@ describe('what is wrong with a document', () => {
     ['a token of 501 characters', { externalAuthenticationToken: 'x'.repeat(501) }, 'externalAuthenticationToken'],
     ['a password of 7 characters', { password: 'x'.repeat(7) }, 'password'],
     ['a password of 201 characters', { password: 'x'.repeat(201) }, 'password'],
-    ['a key that nobody knows', { timezone: 'Berlin' }, 'timezone'],
+    ['an unknown key', { timezone: 'Berlin' }, 'timezone'],
     ['a card of no type', { cards: [{ name: 'Badge' }] }, 'cards[0].type'],
     ['a card of another type', { cards: [{ type: 'Badge', name: 'Badge' }] }, 'cards[0].type'],
     ['a card without a name', { cards: [{ type: 'IdentificationCode' }] }, 'cards[0].name'],
@@ -119,7 +119,7 @@ describe('what is wrong with a document', () => {
     ['a redirect with a fragment', { redirectUris: ['https://a.test/#'] }, 'redirectUris[0]'],
     ['a relative redirect', { redirectUris: ['/callback'] }, 'redirectUris[0]'],
     ['http elsewhere than on this machine', { redirectUris: ['http://a.test/'] }, 'redirectUris[0]'],
-    ["a scheme that is nobody's own", { redirectUris: ['javascript:alert(1)'] }, 'redirectUris[0]'],
+    ["a scheme that is no app's own", { redirectUris: ['javascript:alert(1)'] }, 'redirectUris[0]'],
     [
       '51 redirects',
       { redirectUris: Array.from({ length: 51 }, (_, index) => `https://a.test/${index}`) },
@@ -204,7 +204,7 @@ describe('what is wrong with a document', () => {
     ]);
   });
 
-  it('is told of an organization whose name is wrong, too', async () => {
+  it('is reported of an organization whose name is wrong, too', async () => {
     const users = [{ ...user('u-1'), accessibleUnits: ['hq', 'moon'], timeZone: 'Atlantis' }];
 
     const paths = await pathsOf(database.owner, {
@@ -214,7 +214,7 @@ describe('what is wrong with a document', () => {
     expect(paths).toEqual(['organizations[0].name', inUser('accessibleUnits[1]'), inUser('timeZone')]);
   });
 
-  it('is what somebody else has written in the meantime', async () => {
+  it('is what another session has written in the meantime', async () => {
     const other = await database.owner.connect();
     await other.query('begin');
     await other.query(
@@ -233,7 +233,7 @@ describe('what is wrong with a document', () => {
     other.release();
 
     expect(await problems).toEqual([
-      'document: breaks the rule users_email_key; if somebody else is changing the same things, try again',
+      'document: breaks the rule users_email_key; if another session is changing the same things, try again',
     ]);
   });
 

@@ -83,7 +83,7 @@ function isOf(baseUrl: string, url: string): boolean {
   return protocol === 'data:' || protocol === 'blob:' || origin === new URL(baseUrl).origin;
 }
 
-/** Which requests are under way. Of a worker's own script the end is not always told, and then it counts as broken off. */
+/** Which requests are under way. Of a worker's own script the end is not always reported, and then it counts as aborted. */
 function followRequests(page: Page) {
   const underWay = new Set<Request>();
   const workerScripts = new Set<string>();

@@ -41,7 +41,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 /** Whether the way to the databases keeps prepared statements; PgBouncer does since 1.21. */
 export const preparedStatements = process.env.TEST_PREPARED_STATEMENTS !== 'false';
 
-/** PgBouncer keeps connections for whoever comes next. */
+/** PgBouncer keeps connections for the next client. */
 const heldByPooler = process.env.TEST_PGBOUNCER ? 'with (force)' : '';
 
 /** Runs one statement as the owner of the cluster, outside of every test database. */

@@ -17,7 +17,7 @@ export type TestProcess = {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
-/** What Node.js itself is told, and as whom it runs. */
+/** Options of Node.js itself, and as whom it runs. */
 export type ProcessOptions = { flags?: string[]; uid?: number; gid?: number };
 
 /**

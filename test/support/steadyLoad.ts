@@ -47,7 +47,7 @@ export function startSteadyLoad({ urls, token, connections, pauseMs }: LoadSetti
       else failures.push(`${response.statusCode} ${body}`);
       if (urls.length > 1 && response.headers.connection === 'close') moveOn();
     } catch (error) {
-      // Nobody was there who could have failed: that is for whoever spreads requests over machines to notice.
+      // No server was there that could have failed: that is for the load balancer to notice.
       if (urls.length > 1 && Error.isError(error) && 'code' in error && error.code === 'ECONNREFUSED') moveOn();
       else failures.push(String(error));
     }

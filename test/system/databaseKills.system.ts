@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Pool } from 'pg';
 import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
-import { placePostgres } from '../../src/database/postgresPlace.ts';
+import { findInstallation } from '../../src/database/postgresInstallation.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
@@ -83,7 +83,7 @@ test('what was acknowledged is there after 20 kills of PostgreSQL at random mome
 }, 300_000);
 
 async function postmasterPid(): Promise<number> {
-  const { cluster } = await placePostgres(dataDir, createLog('error'));
+  const { cluster } = await findInstallation(dataDir, createLog('error'));
   return Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[0]);
 }
 

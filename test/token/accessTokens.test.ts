@@ -5,9 +5,9 @@ import { noRequest } from '../../src/http/facts.ts';
 import { createLog } from '../../src/log.ts';
 import {
   type AccessToken,
-  AccessTokenEnded,
-  createPresentToken,
-  type PresentToken,
+  createTokenVerifier,
+  InvalidTokenError,
+  type TokenVerifier,
 } from '../../src/token/accessTokens.ts';
 import { createToken } from '../../src/token/format.ts';
 import { queryInImplicitTransaction, type Statement } from '../../src/token/implicitTransaction.ts';
@@ -16,13 +16,13 @@ import { asClient, createApplication, expectTokens, type OauthTest, shareOauthTe
 
 let oauth: OauthTest;
 let pool: Pool;
-let present: PresentToken;
+let verifyToken: TokenVerifier;
 beforeAll(async () => {
   oauth = await shareOauthTest();
   const { authUrl: AUTH_DATABASE_URL } = oauth.database;
   const environment = { AUTH_DATABASE_URL, SECRET_KEY: Buffer.alloc(32).toString('base64'), DATABASE_POOL_SIZE: '1' };
   pool = createPool(AUTH_DATABASE_URL, loadConfig(environment, 'serve'), createLog('silent'));
-  present = createPresentToken({ pool, oauthPool: pool });
+  verifyToken = createTokenVerifier({ pool, oauthPool: pool });
 });
 afterAll(async () => {
   await pool.end();
@@ -35,25 +35,25 @@ async function issue() {
 }
 
 async function bring(text: string): Promise<AccessToken> {
-  const presented = await present(text, noRequest);
-  if (!presented) throw new Error('The token is live');
-  return presented;
+  const accessToken = await verifyToken(text, noRequest);
+  if (!accessToken) throw new Error('The token is live');
+  return accessToken;
 }
 
-/** Reads the application's name as the holder of the token, and tells whether there was a proof. */
-async function readName(presented: AccessToken, claims = presented.claims, statement: Statement = nameQuery) {
-  let hadProof: boolean | null = null;
-  const rows = await presented.relyOn(async (proof) => {
-    hadProof = proof !== null;
+/** Reads the application's name as the holder of the token, and tells whether there was a check. */
+async function readName(accessToken: AccessToken, claims = accessToken.claims, statement: Statement = nameQuery) {
+  let wasChecked: boolean | null = null;
+  const rows = await accessToken.withTokenCheck(async (check) => {
+    wasChecked = check !== null;
     const client = await pool.connect();
     try {
       const settings = graphSettings(claims, noRequest, 100);
-      return (await queryInImplicitTransaction<{ name: string }>(client, settings, statement, proof)).rows;
+      return (await queryInImplicitTransaction<{ name: string }>(client, settings, statement, check)).rows;
     } finally {
       client.release();
     }
   });
-  return { names: rows.map(({ name }) => name), hadProof };
+  return { names: rows.map(({ name }) => name), wasChecked };
 }
 
 const nameQuery = { text: 'select name from app_public.app' };
@@ -66,10 +66,10 @@ const end = (text: string) =>
 test('a token is looked up the first time, and from then on proves itself with what relies on it, once', async () => {
   const { text } = await issue();
 
-  expect(await readName(await bring(text))).toEqual({ names: [expect.any(String)], hadProof: false });
+  expect(await readName(await bring(text))).toEqual({ names: [expect.any(String)], wasChecked: false });
   const second = await bring(text);
-  expect(await readName(second)).toEqual({ names: [expect.any(String)], hadProof: true });
-  expect(await readName(second)).toEqual({ names: [expect.any(String)], hadProof: false });
+  expect(await readName(second)).toEqual({ names: [expect.any(String)], wasChecked: true });
+  expect(await readName(second)).toEqual({ names: [expect.any(String)], wasChecked: false });
 });
 
 test('it proves itself after however many statements, on the one connection', async () => {
@@ -79,11 +79,11 @@ test('it proves itself after however many statements, on the one connection', as
   await (await bring(text)).requireLive();
   const statement = { name: 'long', text: `select name from app_public.app -- ${'x'.repeat(40_000)}` };
 
-  const proofs = [];
+  const checks = [];
   for (const number of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    proofs.push((await readName(await bring(text), undefined, { ...statement, name: `long-${number}` })).hadProof);
+    checks.push((await readName(await bring(text), undefined, { ...statement, name: `long-${number}` })).wasChecked);
 
-  expect(proofs).toEqual(Array(10).fill(true));
+  expect(checks).toEqual(Array(10).fill(true));
 });
 
 test.each([
@@ -109,10 +109,10 @@ test.each([
 
   await finish(issued);
 
-  await expect(readName(remembered)).rejects.toThrow(AccessTokenEnded);
-  await expect(readName(remembered)).rejects.toThrow(AccessTokenEnded);
-  await expect(asked.requireLive()).rejects.toThrow(AccessTokenEnded);
-  expect(await present(issued.text, noRequest)).toBeNull();
+  await expect(readName(remembered)).rejects.toThrow(InvalidTokenError);
+  await expect(readName(remembered)).rejects.toThrow(InvalidTokenError);
+  await expect(asked.requireLive()).rejects.toThrow(InvalidTokenError);
+  expect(await verifyToken(issued.text, noRequest)).toBeNull();
   // What was found live stays so for the rest of its request.
   expect(await readName(before)).toMatchObject({ names: [expect.any(String)] });
 });
@@ -130,7 +130,7 @@ test.each([
   await bring(text);
   const remembered = await bring(text);
 
-  await expect(readName(remembered, { ...remembered.claims, ...other })).rejects.toThrow(AccessTokenEnded);
+  await expect(readName(remembered, { ...remembered.claims, ...other })).rejects.toThrow(InvalidTokenError);
   expect(await readName(await bring(text))).toMatchObject({ names: [expect.any(String)] });
 });
 
@@ -139,13 +139,13 @@ test('a failure of what relies on it says nothing about the token', async () => 
   await bring(text);
   const remembered = await bring(text);
 
-  await expect(remembered.relyOn(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  await expect(remembered.withTokenCheck(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
 
-  expect(await readName(remembered)).toMatchObject({ hadProof: true });
+  expect(await readName(remembered)).toMatchObject({ wasChecked: true });
   await expect(remembered.requireLive()).resolves.toBeUndefined();
 });
 
 test('what was never issued is null', async () => {
-  expect(await present(createToken('access'), noRequest)).toBeNull();
-  expect(await present('gqs_at_nonsense', noRequest)).toBeNull();
+  expect(await verifyToken(createToken('access'), noRequest)).toBeNull();
+  expect(await verifyToken('gqs_at_nonsense', noRequest)).toBeNull();
 });

@@ -13,7 +13,7 @@ test('a token is recognised, and only as what it is for', () => {
   expect(isToken('refresh', token)).toBe(false);
 });
 
-test('a token with one character changed, added or lost is told apart', () => {
+test('a token with one character changed, added or lost is refused', () => {
   const token = createToken('access');
   const changed = Array.from(token, (character, at) => {
     return token.slice(0, at) + (character === 'x' ? 'y' : 'x') + token.slice(at + 1);

@@ -109,7 +109,7 @@ test('a malformed token does not reach the database', async () => {
   await expect(verifyBearer(unreachable, createToken('access'), noRequest)).rejects.toThrow('reached');
 });
 
-test("the connection is nobody's again afterwards, also after an error", async () => {
+test('the connection has no claims afterwards, also after an error', async () => {
   const { access_token } = await signIn();
   const whoAmI = async () =>
     (

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 
-/** Where the client waits for an answer, and what it wants to hear again. */
+/** The client's redirect URI, and the `state` to send back to it. */
 export type ReplyTo = { readonly redirectUri: string; readonly state: string | undefined };
 
 /** Sends the person back to the client with an answer (RFC 6749 sections 4.1.2 and 4.1.2.1) that names us (RFC 9207). */
@@ -18,7 +18,7 @@ export function createAnswerClient(issuer: string): AnswerClient {
   };
 }
 
-/** 303, so that a browser comes by GET and leaves what it posted behind; in words for whoever takes JSON. */
+/** 303, so that a browser follows by GET without the form; as JSON for a client that accepts it. */
 export function sendTo(request: Request, response: Response, uri: string): void {
   if (wantsJson(request)) response.json({ status: 'redirect', redirect_uri: uri });
   else response.status(303).set('Location', uri).end();

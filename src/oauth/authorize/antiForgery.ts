@@ -6,8 +6,9 @@ import { OAuthError } from '../errors.ts';
 import { cookieName } from './sessions.ts';
 
 /**
- * Ties the forms for signing in and out to the browser that was given them: what a form carries is a keyed hash of a
- * cookie. Nothing is stored, since everybody may open the sign-in page. The question of consent has a token of its own.
+ * Signed double-submit cookie against CSRF, for the forms that sign in and out.
+ * A form carries a keyed hash of the browser's cookie. Nothing is stored, since every client may open the sign-in page. The consent
+ * screen has a one-time token of its own.
  */
 export type AntiForgery = {
   /** The token for a form in the answer to this request; gives the browser its cookie if it has none. */
@@ -34,14 +35,14 @@ export function createAntiForgery(key: Buffer, url: string): AntiForgery {
     },
     verify: (request, token = '') => {
       const browser = browserOf(request);
-      if (browser === undefined || !isSame(token, hash(browser))) throw notAsked();
+      if (browser === undefined || !isSame(token, hash(browser))) throw invalidCsrfToken();
     },
   };
 }
 
-/** A form that we did not show to this person, showed too long ago, or that was answered already. */
-export const notAsked = () =>
-  new OAuthError('invalid_request', 'csrf_token is missing, was given to somebody else, has expired or was used.', {
+/** The form was not shown to this session, was shown too long ago, or was submitted already. */
+export const invalidCsrfToken = () =>
+  new OAuthError('invalid_request', 'csrf_token is missing, was given to another session, has expired or was used.', {
     status: 403,
   });
 

@@ -24,7 +24,7 @@ export type AskedBy = {
 };
 
 /**
- * What is refused to the person, in this order. Nobody is sent anywhere before these hold: the address may be an
+ * Checks whose refusal is a page for the person, in this order. No redirect happens before they hold: the address may be an
  * attacker's (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
  */
 export const clientChecks: readonly Check<AskedBy>[] = [
@@ -51,7 +51,7 @@ export const clientChecks: readonly Check<AskedBy>[] = [
   ],
 ];
 
-/** What the client is told at its redirect, in this order; the scope comes last (`grantedScopes`). */
+/** Checks whose refusal redirects to the client, in this order; the scope comes last (`grantedScopes`). */
 export const requestChecks: readonly Check<AuthorizationParameters>[] = [
   [
     'RFC 6749 section 3.1.1',

@@ -5,24 +5,24 @@ import { requestIdOf } from '../../http/requestId.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { bodyOf, pick } from '../parameters.ts';
 import { type AnswerClient, wantsJson } from './answerClient.ts';
-import { type AntiForgery, notAsked } from './antiForgery.ts';
-import { askConsent, takeConsent } from './consents.ts';
+import { type AntiForgery, invalidCsrfToken } from './antiForgery.ts';
+import { consumeToken, createConsent } from './consents.ts';
 import { issueCode } from './issueCode.ts';
 import type { Pages } from './pages.ts';
 import { requireAuthorization } from './readAuthorization.ts';
 import type { Person } from './sessions.ts';
 
-/** `GET /oauth/authorize`: asks the person to sign in or, once that is done, what the application may do; each time. */
-export function ask(pool: Pool, antiForgery: AntiForgery, pages: Pages): RequestHandler {
+/** `GET /oauth/authorize`: the sign-in page or, once that is done, the consent screen; each time. */
+export function showConsent(pool: Pool, antiForgery: AntiForgery, pages: Pages): RequestHandler {
   return async (request, response) => {
     const authorization = requireAuthorization(request);
     const { application } = authorization;
     const person = request.oauthPerson ?? null;
     const formToken = antiForgery.tokenFor(request, response);
-    const question = { sessionId: request.sessionID, authorization };
+    const consent = { sessionId: request.sessionID, authorization };
     const csrfToken = person
       ? await inOrganization(pool, application.organizationId, requestIdOf(response), (database) =>
-          askConsent(database, question),
+          createConsent(database, consent),
         )
       : formToken;
 
@@ -46,7 +46,7 @@ export function ask(pool: Pool, antiForgery: AntiForgery, pages: Pages): Request
 export function approve(pool: Pool, answerClient: AnswerClient): RequestHandler {
   return async (request, response) => {
     const authorization = requireAuthorization(request);
-    const code = await answered(pool, request, requestIdOf(response), (database, person) =>
+    const code = await consumeConsent(pool, request, requestIdOf(response), (database, person) =>
       issueCode(database, person.id, authorization),
     );
     answerClient(request, response, authorization, { code });
@@ -57,7 +57,7 @@ export function approve(pool: Pool, answerClient: AnswerClient): RequestHandler 
 export function deny(pool: Pool, answerClient: AnswerClient): RequestHandler {
   return async (request, response) => {
     const authorization = requireAuthorization(request);
-    await answered(pool, request, requestIdOf(response), async () => undefined);
+    await consumeConsent(pool, request, requestIdOf(response), async () => undefined);
     const error = { error: 'access_denied', error_description: 'The person did not allow it.' };
     answerClient(request, response, authorization, error);
   };
@@ -67,8 +67,8 @@ export function deny(pool: Pool, answerClient: AnswerClient): RequestHandler {
 export const deniesByForm = (request: Request) =>
   pick(bodyOf(request), ['_method'])._method?.toLowerCase() === 'delete';
 
-/** Takes the question that this person was asked and does what follows, or refuses with 403: both or nothing. */
-function answered<T>(
+/** Consumes the one-time consent token and does `work` in the same transaction; 403 without one. */
+function consumeConsent<T>(
   pool: Pool,
   request: Request,
   requestId: RequestId,
@@ -77,9 +77,9 @@ function answered<T>(
   const authorization = requireAuthorization(request);
   const { oauthPerson: person, sessionID: sessionId } = request;
   const { csrf_token } = pick(bodyOf(request), ['csrf_token']);
-  if (!person || csrf_token === undefined) throw notAsked();
+  if (!person || csrf_token === undefined) throw invalidCsrfToken();
   return inOrganization(pool, authorization.application.organizationId, requestId, async (database) => {
-    if (!(await takeConsent(database, csrf_token, { sessionId, authorization }))) throw notAsked();
+    if (!(await consumeToken(database, csrf_token, { sessionId, authorization }))) throw invalidCsrfToken();
     return work(database, person);
   });
 }

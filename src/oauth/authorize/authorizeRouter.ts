@@ -8,7 +8,7 @@ import { readBody, refuseQueryCredentials } from '../parameters.ts';
 import type { Throttle } from '../throttle/createThrottle.ts';
 import { createAnswerClient, wantsJson } from './answerClient.ts';
 import { createAntiForgery } from './antiForgery.ts';
-import { approve, ask, deniesByForm, deny } from './authorize.ts';
+import { approve, deniesByForm, deny, showConsent } from './authorize.ts';
 import { createPages } from './pages.ts';
 import { readAuthorization } from './readAuthorization.ts';
 import { createSessions } from './sessions.ts';
@@ -26,7 +26,7 @@ export type AuthorizeContext = {
 
 /**
  * The authorization endpoint and its pages (RFC 6749 section 4.1). oauth2orize is not used here: its `decision` approves
- * unless told otherwise and is not tied to the person who was asked, its code grant reads the query alone, and a
+ * unless it gets `cancel` and is not tied to the person who was asked, its code grant reads the query alone, and a
  * repeated parameter reaches its callbacks as an array.
  */
 export function createAuthorizeRouter(context: AuthorizeContext): Router {
@@ -43,15 +43,15 @@ export function createAuthorizeRouter(context: AuthorizeContext): Router {
     (deniesByForm(asked) ? denies : approves)(asked, response, next);
 
   router.use(paths, (_request, response, next) => {
-    // What was asked stays between the person and us, also where the answer is a redirect. A client that opened a window
-    // for this keeps its hold on it, to read the answer from its own page there.
+    // The authorization request stays between the person and us, also where the answer is a redirect. A client that opened a window
+    // for this keeps its handle, to read the answer from its own page there.
     response.set({ 'Referrer-Policy': 'no-referrer', 'Cross-Origin-Opener-Policy': 'unsafe-none' });
     next();
   });
   router.use(paths, throttle.limitAddress);
   router
     .route('/oauth/authorize')
-    .get(request, ask(pool, antiForgery, pages))
+    .get(request, showConsent(pool, antiForgery, pages))
     .post(form, answers)
     .delete(form, denies)
     .all(allowOnly('GET', 'HEAD', 'POST', 'DELETE'));

@@ -4,14 +4,14 @@ import { hashToken } from '../../token/format.ts';
 import type { Authorization } from './readAuthorization.ts';
 import { storedId } from './sessionStore.ts';
 
-/** How long a person may think about it. */
+/** How long a consent screen may be answered. */
 const consentMinutes = 10;
 
-/** A session, and the request that its person is asked about. */
-export type Question = { readonly sessionId: string; readonly authorization: Authorization };
+/** A session, and the authorization request that its person consents to. */
+export type Consent = { readonly sessionId: string; readonly authorization: Authorization };
 
-/** Remembers that the person was asked. What it returns must come back with the answer. */
-export async function askConsent(database: PoolClient, question: Question): Promise<string> {
+/** Stores a one-time token of the consent screen, which the person's answer must carry. */
+export async function createConsent(database: PoolClient, consent: Consent): Promise<string> {
   const token = randomBytes(32).toString('base64url');
   await database.query({
     name: 'ask_consent',
@@ -21,22 +21,22 @@ export async function askConsent(database: PoolClient, question: Question): Prom
       )
       insert into oauth.consents (organization_id, consent_hash, sid, request_hash, expires_at)
       values (app_hidden.current_organization_id(), $1, $2, $3, clock_timestamp() + make_interval(mins => ${consentMinutes}))`,
-    values: [hashToken(token), storedId(question.sessionId), requestHash(question.authorization)],
+    values: [hashToken(token), storedId(consent.sessionId), requestHash(consent.authorization)],
   });
   return token;
 }
 
 /**
- * Takes the question away, so that of all its answers one counts. False when this session was not asked, about another
- * request, too long ago, or has answered; then nothing changes.
+ * Consumes the one-time token, so that of concurrent answers one counts. False when it is another session's or another request's,
+ * has expired or was used; then nothing changes.
  */
-export async function takeConsent(database: PoolClient, token: string, question: Question): Promise<boolean> {
+export async function consumeToken(database: PoolClient, token: string, consent: Consent): Promise<boolean> {
   const { rowCount } = await database.query({
     name: 'take_consent',
     text: `
       delete from oauth.consents
       where consent_hash = $1 and sid = $2 and request_hash = $3 and expires_at > clock_timestamp()`,
-    values: [hashToken(token), storedId(question.sessionId), requestHash(question.authorization)],
+    values: [hashToken(token), storedId(consent.sessionId), requestHash(consent.authorization)],
   });
   return rowCount === 1;
 }

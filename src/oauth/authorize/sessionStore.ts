@@ -6,15 +6,15 @@ import { hashToken } from '../../token/format.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 
-/** Whoever signed in is asked for the password again after a working day, however busy. */
+/** A session is absolute: the password is required again after a working day, however active it was. */
 const sessionSeconds = 8 * 60 * 60;
 
 const PostgresStore = connectPgSimple(session);
 
 /**
  * Sessions in PostgreSQL, by connect-pg-simple, with two additions. Each statement runs in the organization of the
- * session, with which its id begins, so that row-level security keeps it there. And the id is kept as its SHA-256: rows
- * that somebody reads open nothing.
+ * session, with which its id begins, so that row-level security keeps it there. And the id is stored as its SHA-256: a row
+ * that leaks opens no session.
  */
 export class SessionStore extends session.Store {
   readonly #pool: Pool;

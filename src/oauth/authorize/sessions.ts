@@ -18,7 +18,7 @@ declare module 'express-session' {
 declare global {
   namespace Express {
     interface Request {
-      /** Set by `createSessions`: who is signed in, in the organization of the application that asks; null if nobody. */
+      /** Set by `createSessions`: who is signed in, in the organization of the application that asks; null without a sign-in. */
       oauthPerson?: Person | null;
     }
   }
@@ -27,8 +27,8 @@ declare global {
 export type Person = { readonly id: string; readonly fullName: string; readonly email: string };
 
 /**
- * Finds out who is signed in. A session is one person of one organization: to an application of another organization
- * nobody is. It is there from sign-in to sign-out or at most for 8 hours (the cookie until
+ * Reads the signed-in person from the session, which is one person of one organization: an application of another organization
+ * sees no sign-in. It lasts from sign-in to sign-out or at most for 8 hours (the cookie until
  * the browser is closed), and not before, so that strangers fill no table.
  */
 export function createSessions(pool: Pool, keys: readonly Buffer[], url: string): RequestHandler[] {
@@ -58,7 +58,7 @@ export function createSessions(pool: Pool, keys: readonly Buffer[], url: string)
   ];
 }
 
-/** Begins a session under another id than the browser had before, which somebody may have given it (session fixation). */
+/** Regenerates the session's id: an attacker may have set the one before (session fixation). */
 export async function beginSession(request: Request, userId: string): Promise<void> {
   await new Promise<void>((resolve, reject) =>
     request.session.regenerate((error) => (error ? reject(error) : resolve())),

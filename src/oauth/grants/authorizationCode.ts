@@ -5,19 +5,18 @@ import type { Scope } from '../../token/claims.ts';
 import { hashToken, isToken } from '../../token/format.ts';
 import type { Client } from '../authenticateClient.ts';
 import { createUserGrant } from '../createUserGrant.ts';
-import { endGrant } from '../endGrant.ts';
 import { invalidGrant, OAuthError } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { issueTokens, type TokenReply } from '../issueTokens.ts';
 import type { Parameters } from '../parameters.ts';
 import { respond } from '../respond.ts';
+import { revokeGrant } from '../revokeGrant.ts';
 import { grantedScopes } from '../scope.ts';
 
 /**
- * What a person allowed at the authorization endpoint (RFC 6749 section 4.1.3), with PKCE (RFC 7636 section 4.6). A code
- * buys tokens once. Whoever is not the client that it was made for, or cannot show the verifier, changes nothing. The
- * client itself coming back with a used code means that something copies its requests: what the code bought ends
- * (RFC 6749 section 4.1.2, RFC 9700 section 4.5).
+ * The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636 section 4.6).
+ * A code is redeemed once. A client that it was not issued to, or without the verifier, changes nothing. The client itself coming
+ * back with a used code means that its requests are replayed: the grant is revoked (RFC 6749 section 4.1.2, RFC 9700 section 4.5).
  */
 export const authorizationCode = (pool: Pool) =>
   oauth2orize.exchange.authorizationCode<Client>(
@@ -35,7 +34,7 @@ async function exchange(pool: Pool, client: Client, shown: Shown): Promise<Token
     const code = isToken('code', shown.code) ? await lockCode(database, shown.code) : undefined;
     if (!code || code.application_id !== application.id || !isMeant(code, shown)) return unknownCode();
     if (code.grant_id !== null) {
-      if (!isConcurrent(code, client)) await endGrant(database, code.grant_id);
+      if (!isConcurrent(code, client)) await revokeGrant(database, code.grant_id);
       return invalidGrant('The authorization code was used before.');
     }
     if (code.expired || code.disabled) return unknownCode();

@@ -31,8 +31,8 @@ async function issue(pool: Pool, client: Client, { scope }: Parameters): Promise
 }
 
 /**
- * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used. Most clients ask anew instead of using
- * theirs, each of which would stay for 30 days.
+ * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used. Most clients request a new token instead of
+ * using theirs, each of which would stay for 30 days.
  */
 async function deleteUnusedTokens(database: PoolClient, grantId: string): Promise<void> {
   await database.query({

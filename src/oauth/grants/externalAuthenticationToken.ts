@@ -7,7 +7,7 @@ import { invalidGrant } from '../errors.ts';
 import type { Form } from '../form.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { issueToUser } from '../issueToUser.ts';
-import type { Elsewhere, Parameters } from '../parameters.ts';
+import type { ParameterFallback, Parameters } from '../parameters.ts';
 import { grantedScopes, scopesOfGrantType } from '../scope.ts';
 
 /**
@@ -24,8 +24,8 @@ export function externalAuthenticationToken(pool: Pool, secrets: Secrets): Middl
   };
 }
 
-/** The same row passes the parameters as the query of a POST without a body: the one credential that may be in a URL. */
-export const inQueryOfEmptyPost: Elsewhere = (body, query) => {
+/** Legacy query credentials: row 7 also passes the parameters as the query of a POST without a body. */
+export const legacyQueryCredentials: ParameterFallback = (body, query) => {
   const credential = 'external_authentication_token';
   if (body.length > 0 || find(query, 'grant_type') !== 'password') return null;
   return find(query, credential) === undefined ? null : { form: query, credential };

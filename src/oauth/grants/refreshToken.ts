@@ -5,12 +5,12 @@ import type { Scope } from '../../token/claims.ts';
 import { hashToken, isToken } from '../../token/format.ts';
 import type { Client } from '../authenticateClient.ts';
 import { deleteExpiredTokens } from '../deleteExpiredTokens.ts';
-import { endGrant } from '../endGrant.ts';
 import { invalidClient, invalidGrant, OAuthError } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { issueTokens, type TokenReply } from '../issueTokens.ts';
 import type { Parameters } from '../parameters.ts';
 import { respond } from '../respond.ts';
+import { revokeGrant } from '../revokeGrant.ts';
 import { grantedScopes } from '../scope.ts';
 
 /**
@@ -36,7 +36,7 @@ async function renew(pool: Pool, client: Client, token: string, { scope }: Param
 
     const old = await readToken(database, token);
     if (old?.used && !old.replayable) {
-      await endGrant(database, grant.id);
+      await revokeGrant(database, grant.id);
       return invalidGrant('The refresh token was used before, so its grant has been ended; sign in again.');
     }
     if (!old || old.expired || grant.disabled) return unknownToken();
@@ -58,8 +58,8 @@ type GrantRow = {
 };
 
 /**
- * The grant, locked first: it makes renewals of one grant take turns, and whoever ends it locks it before its tokens, too,
- * so that no two wait for each other.
+ * The grant, locked first: it serializes the refreshes of one grant. A revocation locks it before its tokens, too, so that
+ * there is no deadlock.
  */
 async function lockGrant(database: PoolClient, token: string): Promise<GrantRow | undefined> {
   const { rows } = await database.query<GrantRow>({
@@ -78,7 +78,7 @@ async function lockGrant(database: PoolClient, token: string): Promise<GrantRow 
 type TokenRow = {
   scopes: Scope[];
   used: boolean;
-  /** Used less than 60 s ago, by somebody who may not have received the reply: the successor was not used yet. */
+  /** Used less than 60 s ago, by a client that may not have received the reply: the successor was not used yet. */
   replayable: boolean | null;
   expired: boolean;
   absolute_expires_at: string;

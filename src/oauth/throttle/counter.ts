@@ -37,7 +37,7 @@ export type CounterOptions = {
   inMemory: boolean;
 };
 
-/** All of them fail with {@link temporarilyUnavailable} when the database does not answer: nobody gets in uncounted. */
+/** A rate limit that fails closed, with {@link temporarilyUnavailable} when the database does not answer. */
 export function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions): Counter {
   const limiter = new RateLimiterPostgres({
     storeClient: { query: (query: QueryConfig) => queryOnce(pool, oauthSettings(null, noRequest), query) },

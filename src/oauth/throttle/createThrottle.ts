@@ -7,13 +7,13 @@ import { subkey } from '../../secrets.ts';
 import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequests } from '../errors.ts';
 import { type Count, createCounter } from './counter.ts';
 
-/** Who tries too often waits (contract section 5, first row), whichever server of one database is asked. */
+/** Rate limits (contract section 5, first row), shared by all servers of one database. */
 export type Throttle = {
   /** Counts a request of an address; refuses it when there were too many, or too many that failed to authenticate. */
   limitAddress: RequestHandler;
   /**
-   * Counts a request of a client; refuses it when there were too many. Only once it is known who asks, so that nobody can
-   * use up what another client may do.
+   * Counts a request of a client; refuses it when there were too many. Only once the client is authenticated, so that no
+   * client can use up another's limit.
    */
   limitClient: RequestHandler;
   /** Counts each refusal that is a failure to authenticate; answers 429 in its place when there were too many. */
@@ -25,14 +25,14 @@ export type Throttle = {
    */
   countFailure(request: Request): Promise<void>;
   /**
-   * Makes a try to sign in count against its account, unless it succeeds. Few failures are left from one address, and several times
+   * Makes a try to sign in count against its account, unless it succeeds. Few failures are allowed from one address, and several times
    * that many from all addresses together; but an address from which the account has signed in before is bounded by its own alone,
-   * so that strangers lock no one out. Tries at one account from one address take turns, so that those that are still being verified do
+   * so that strangers lock no account. Tries at one account from one address are serialized, so that those still being verified do
    * not use up what is left.
    *
-   * @param account the user's id, or whatever else tells accounts apart, be there such a user or not
+   * @param account the user's id, or another key of the account when there is no such user
    * @param attempt resolves to null when it failed
-   * @throws {OAuthError} 429 when too many have failed: before anything is verified, so that its time tells nothing
+   * @throws {OAuthError} 429 when too many have failed: before anything is verified, so that there is no timing side channel
    */
   tryAccount<T>(account: string, address: string, attempt: () => Promise<T | null>): Promise<T | null>;
 };
@@ -44,12 +44,12 @@ export type ThrottleLimits = {
   readonly failuresPerAccount: number;
 };
 
-/** What was counted when somebody was held back. */
+/** The counter by which a request was throttled. */
 export type ThrottledBy = 'address' | 'client' | 'failures' | 'account';
 
 /**
  * @param secretKey SECRET_KEY: what is counted is kept as keyed hashes
- * @param onThrottled hears of each request that is refused
+ * @param onThrottled called for each request that is refused
  */
 export function createThrottle(
   pool: Pool,

@@ -91,7 +91,7 @@ export class Tokens {
       credentials: 'omit',
       headers: { Authorization: `Bearer ${session.accessToken}` },
     });
-    // A body that nobody reads keeps the connection.
+    // An unread body keeps the connection.
     await response.text();
   }
 

@@ -88,6 +88,6 @@ test('a web site with passport-oauth2 hears that a person did not allow it', asy
   const denied = await atService.submit(denial);
   const callback = await atSite.get(denied.headers.get('Location') ?? '');
 
-  // passport's answer to whoever was not authenticated.
+  // passport's answer to a request that was not authenticated.
   expect(callback.status).toBe(401);
 });

@@ -11,7 +11,7 @@ import {
   type TestUser,
 } from '../support.ts';
 
-// With the paths that simple-oauth2 has unless it is told others.
+// With the paths that simple-oauth2 has by default.
 
 let oauth: OauthTest;
 let application: TestApplication;

@@ -113,7 +113,7 @@ test('the account is the same however its name is written', async () => {
   expectTokens(await signIn(user.email, user.password, elsewhere), 'me');
 });
 
-test('a lock ends after 15 minutes, however often somebody tries meanwhile', async () => {
+test('a lock ends after 15 minutes, however many tries there are meanwhile', async () => {
   const user = await createUser(oauth);
   await fail(user, 3, here);
 

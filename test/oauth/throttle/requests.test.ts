@@ -27,7 +27,7 @@ const limits = {
 let oauth: OwnOauthTest;
 /** Another process' server, in effect: its own pool and memory on the same database. */
 let other: TestService;
-/** One that nobody stands in front of. */
+/** Without a proxy in front. */
 let direct: TestService;
 let application: TestApplication;
 beforeAll(async () => {
@@ -268,7 +268,7 @@ describe('the requests of a client', () => {
     expectTokens(await ask(here, oauth, busy), 'app');
   });
 
-  it('do not count what somebody else sends in its name', async () => {
+  it('do not count what another client sends in its name', async () => {
     const client = await createApplication(oauth);
     for (let address = 0; address < 18; address++) {
       const here = newAddress();
@@ -359,7 +359,7 @@ test('the table holds no address, account or client in clear, nor a hash that ca
   }
 });
 
-test('nobody gets in while tries cannot be counted: 503', async () => {
+test('no one signs in while tries cannot be counted: 503', async () => {
   const address = newAddress();
   expectTokens(await ask(address), 'app');
   const { owner } = oauth.database;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, chown, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type PostgresPlace, placePostgres } from '../../../src/database/postgresPlace.ts';
+import { findInstallation, type Installation } from '../../../src/database/postgresInstallation.ts';
 import { createLog } from '../../../src/log.ts';
 import { freePort } from '../../support/freePort.ts';
 import { opened } from '../../support/openThings.ts';
@@ -24,7 +24,7 @@ export async function startOlderPostgres(
   await access(join(binaries, 'initdb')).catch((cause: unknown) => {
     throw new Error(`There is no ${binaries}. On Debian 12: apt-get install postgresql-15`, { cause });
   });
-  const place = { ...(await placePostgres(dataDir, createLog('error'))), binaries };
+  const place = { ...(await findInstallation(dataDir, createLog('error'))), binaries };
   await run('install', ['--directory', '--mode=700', place.cluster]);
   if ((await readdir(place.cluster)).length === 0) await createCluster(place, password);
   if (place.user) await run('chown', ['--recursive', `${place.user.uid}:${place.user.gid}`, place.cluster]);
@@ -43,7 +43,7 @@ export async function startOlderPostgres(
   };
 }
 
-async function createCluster(place: PostgresPlace, password: string): Promise<void> {
+async function createCluster(place: Installation, password: string): Promise<void> {
   const passwordFile = `${place.cluster}.password`;
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (place.user) for (const path of [passwordFile, place.cluster]) await chown(path, place.user.uid, place.user.gid);
@@ -53,5 +53,5 @@ async function createCluster(place: PostgresPlace, password: string): Promise<vo
 
 const run = promisify(execFile);
 
-const runAs = ({ binaries, user }: PostgresPlace, program: string, args: string[]) =>
+const runAs = ({ binaries, user }: Installation, program: string, args: string[]) =>
   run(join(binaries, program), args, { ...user, cwd: '/', env: { LC_ALL: 'C' } });

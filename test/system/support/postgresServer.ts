@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { migrate } from '../../../src/database/migrate.ts';
-import { type PostgresPlace, placePostgres } from '../../../src/database/postgresPlace.ts';
+import { findInstallation, type Installation } from '../../../src/database/postgresInstallation.ts';
 import { createCluster, endLeftovers, isReady } from '../../../src/database/postgresProcess.ts';
 import { createLog } from '../../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../support/dataDirectory.ts';
@@ -44,9 +44,9 @@ export async function startPostgresServer(settings: Settings = {}): Promise<Post
   return server;
 }
 
-async function run(settings: Settings, create: (place: PostgresPlace) => Promise<void>): Promise<PostgresServer> {
+async function run(settings: Settings, create: (place: Installation) => Promise<void>): Promise<PostgresServer> {
   const dataDir = await createTestDataDirectory();
-  const place = await placePostgres(dataDir, createLog('error'));
+  const place = await findInstallation(dataDir, createLog('error'));
   const port = await freePort();
   await create(place);
   const closed = opened(`PostgreSQL on ${port}`);

@@ -8,8 +8,8 @@ import { isErrno } from '../isErrno.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 
-/** Where the embedded PostgreSQL runs, and as whom. */
-export type PostgresPlace = {
+/** The embedded PostgreSQL's binaries, directories and user. */
+export type Installation = {
   /** The directory with `initdb` and `postgres`. */
   binaries: string;
   /** What they are, such as 18. */
@@ -29,16 +29,16 @@ export type PostgresUser = { uid: number; gid: number };
 /**
  * The package's binaries and `<dataDir>/postgres`, as the user of this process. As root it is the unprivileged user
  * `postgres`; what that user cannot reach moves to `/var/lib/graph-query-service/<hash of dataDir>` instead, since
- * opening somebody's parent directories is not ours to do.
+ * the permissions of parent directories are not ours to change.
  *
- * @throws {StartupError} when there is no PostgreSQL for this machine or no such user can be had
+ * @throws {StartupError} when there is no PostgreSQL for this machine or the user cannot be created
  */
-export async function placePostgres(dataDir: string, log: Log): Promise<PostgresPlace> {
+export async function findInstallation(dataDir: string, log: Log): Promise<Installation> {
   const packaged = packagedPostgres();
   const near = { binaries: join(packaged, 'bin'), base: dataDir };
   const majorVersion = Number.parseInt(packagedVersion(packaged), 10);
   if (process.getuid?.() !== 0)
-    return { ...placeAt(near.base), binaries: near.binaries, majorVersion, user: undefined };
+    return { ...directoriesIn(near.base), binaries: near.binaries, majorVersion, user: undefined };
 
   const user = await unprivilegedUser(dataDir, log);
   const far = join('/var/lib/graph-query-service', digest(dataDir));
@@ -50,10 +50,10 @@ export async function placePostgres(dataDir: string, log: Log): Promise<Postgres
   if (!reachesData) log.warn(`The user of PostgreSQL cannot reach ${dataDir}: the database is in ${far} instead.`);
 
   const binaries = reachesBinaries ? near.binaries : await copyBinaries(packaged, far, log);
-  return { ...placeAt(reachesData ? near.base : far), binaries, majorVersion, user };
+  return { ...directoriesIn(reachesData ? near.base : far), binaries, majorVersion, user };
 }
 
-function placeAt(base: string): Pick<PostgresPlace, 'cluster' | 'socketDirectory' | 'logFile'> {
+function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDirectory' | 'logFile'> {
   const cluster = join(base, 'postgres');
   return { cluster, socketDirectory: socketDirectoryOf(cluster), logFile: join(base, 'postgres.log') };
 }
@@ -73,7 +73,7 @@ function socketDirectoryOf(cluster: string): string {
  *
  * @throws {StartupError} when another user has made it
  */
-export async function createSocketDirectory({ cluster, socketDirectory, user }: PostgresPlace): Promise<void> {
+export async function createSocketDirectory({ cluster, socketDirectory, user }: Installation): Promise<void> {
   if (socketDirectory === cluster) return;
   try {
     await mkdir(socketDirectory, { mode: 0o700 });

@@ -9,8 +9,8 @@ export type Started = {
   embedded: { cluster: string; demo: DemoCredentials } | undefined;
 };
 
-/** What a person sees on stdout when the service has started: where everything is and how to try it. */
-export function startLines({ url, explorers, embedded }: Started): string[] {
+/** The startup banner on stdout: where everything is and how to try it. */
+export function startupBanner({ url, explorers, embedded }: Started): string[] {
   const pages = [
     `GraphiQL: ${url}/graphiql`,
     `Playground: ${url}/playground`,

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import { encodeNodeId } from '../plugins/NodeIdPlugin.ts';
 import type { Config } from './config.ts';
-import type { RenewablePool } from './database/pools.ts';
+import type { EvictablePool } from './database/pools.ts';
 import type { Replica } from './database/replica.ts';
 import { readMigrations, watchMigrations } from './database/watchMigrations.ts';
 import { createEndpoint } from './graphql/endpoint.ts';
@@ -21,16 +21,16 @@ import { createSecrets, type Secrets } from './secrets.ts';
 import type { DemoAccess } from './tools/demo.ts';
 import { createToolsRouter } from './tools/router.ts';
 
-/** What the parts of the service are built from; each takes what it needs. */
-export type PartsContext = {
+/** The dependencies of everything that serves requests; each factory takes the ones it needs. */
+export type AppDependencies = {
   config: Config;
   /** The specification's `{base_url}`. */
   url: string;
   /** Connections as the authenticator. */
-  pool: RenewablePool;
-  /** The OAuth server's, which look tokens up, too. */
-  oauthPool: RenewablePool;
-  /** Null when all is asked of the primary. */
+  pool: EvictablePool;
+  /** The OAuth server's, which verify tokens, too. */
+  oauthPool: EvictablePool;
+  /** Null when every query goes to the primary. */
   replica: Replica | null;
   /** How to connect as the authenticator. */
   authUrl: string;
@@ -40,21 +40,21 @@ export type PartsContext = {
   operations: StoredOperations | null;
   /** Null without the demo organization. */
   demo: DemoAccess | null;
-  /** Gives the database what a start would give it, when it has other migrations or was made anew. */
+  /** Does on the database what a start does, after other migrations or when it was created again. */
   prepare: () => Promise<void>;
   metrics: Metrics;
-  /** Whether the graph is tried before it answers, which takes part of a second. */
-  isWarmedUp: boolean;
+  /** Whether the graph is warmed up before it serves, which takes part of a second. */
+  warmsUp: boolean;
   log: Log;
 };
 
-/** Everything that answers requests, in request order; the database answers and is migrated by now. */
-export async function createParts(context: PartsContext): Promise<Parts> {
+/** The composition root: builds all that serves requests. The database is ready and migrated by now. */
+export async function composeApp(context: AppDependencies): Promise<ComposedApp> {
   const { pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
-  // Before the graph is built: what comes later is noticed.
+  // Before the graph is built, so that later migrations are noticed.
   const seen = await readMigrations(pool);
-  const first = await createEdition(context, secrets);
+  const first = await createGeneration(context, secrets);
   const exchange = createExchange(first, (error) => log.error({ error }, 'an old graph was not released'));
   // A client knows a user by the id that the graph shows.
   const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
@@ -63,20 +63,20 @@ export async function createParts(context: PartsContext): Promise<Parts> {
   const purging = startPurging(oauthPool, log);
 
   let { schema } = first;
-  let turn: Promise<unknown> = Promise.resolve();
-  const exchangeEdition = async (): Promise<SchemaChange> => {
-    const next = await createEdition(context, secrets);
+  let lastReload: Promise<unknown> = Promise.resolve();
+  const swapGeneration = async (): Promise<SchemaChange> => {
+    const next = await createGeneration(context, secrets);
     exchange.replace(next);
-    pool.renew();
-    oauthPool.renew();
+    pool.evictAll();
+    oauthPool.evictAll();
     const before = schema;
     schema = next.schema;
     return { before, after: schema };
   };
   const reload = () => {
-    // One after the other: whoever asks later gets what the database has later.
-    const change = turn.then(exchangeEdition);
-    turn = change.catch(() => undefined);
+    // Serialized: a later call reads the database later.
+    const change = lastReload.then(swapGeneration);
+    lastReload = change.catch(() => undefined);
     return change;
   };
   const watching = watchMigrations({ authUrl, seen, log }, async () => {
@@ -90,21 +90,21 @@ export async function createParts(context: PartsContext): Promise<Parts> {
     reload,
     async stop() {
       await watching.stop();
-      await turn;
+      await lastReload;
       await purging.stop();
       await exchange.stop();
     },
   };
 }
 
-export type Parts = {
+export type ComposedApp = {
   /** Answers `/graphql`. */
   graphql: RequestListener;
-  /** What answers everything else, in request order. */
+  /** The handlers of everything else, in request order. */
   mounts: RequestHandler[];
   /**
-   * Builds the graph anew from what the database has now. New requests go to it as soon as it is whole; those in flight finish
-   * on the old one. Should it fail, the old one stays.
+   * Hot swap: builds the graph from the database's present catalogue. New requests go to it once it is built; those in flight finish
+   * on the old one (draining). If it fails, the old one stays.
    */
   reload(): Promise<SchemaChange>;
   stop(): Promise<void>;
@@ -112,9 +112,9 @@ export type Parts = {
 
 export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
 
-/** What follows from one state of the database's catalogue: the graph, its second thread, and the pages that show it. */
-async function createEdition(
-  context: PartsContext,
+/** Builds what one state of the catalogue determines: the graph, its offload thread, and its pages. */
+async function createGeneration(
+  context: AppDependencies,
   secrets: Secrets,
 ): Promise<Edition & { readonly schema: GraphQLSchema }> {
   const { config, pool, oauthPool, replica, authUrl, keys, operations, log } = context;
@@ -122,18 +122,18 @@ async function createEdition(
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
   context.metrics.watchThread('second', offload.state);
-  const forget = replica?.onTrouble(offload.reconnect);
+  const unsubscribe = replica?.onTrouble(offload.reconnect);
   const release = async () => {
-    forget?.();
+    unsubscribe?.();
     await offload.stop();
     await graph.release();
   };
   try {
     const graphql = createEndpoint({ config, pool, oauthPool, replica, secrets, graph, operations, offload, log });
-    // What is asked now is asked of tables and columns that it may not have yet.
-    replica?.doubt();
+    // The replica may not have the new tables and columns yet.
+    replica?.invalidate();
     const pages = await createToolsRouter({ ...context, pool: oauthPool, schema });
-    if (context.isWarmedUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
+    if (context.warmsUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
     return { schema, graphql, pages, release };
   } catch (error) {
     await release();

@@ -2,23 +2,23 @@ import { relative } from 'node:path';
 import { Client, DatabaseError } from 'pg';
 import { isWithoutTransaction } from '../database/graphileMigrate.ts';
 
-/** Something that a developer wrote and PostgreSQL refused; the message shows where, and why. */
-export class Mistake extends Error {
-  override name = 'Mistake';
+/** PostgreSQL refused a file of SQL; the message has the place and the reason. */
+export class SqlFileError extends Error {
+  override name = 'SqlFileError';
 
   constructor(where: string, reason: string, options?: ErrorOptions) {
     super(`${where}: ${reason}`, options);
   }
 }
 
-/** The mistake behind PostgreSQL's answer to a file of SQL: its line, the SQL there and a caret below, if it can be told. */
-export async function mistakeIn(file: string, text: string, error: DatabaseError, ownerUrl: string): Promise<Mistake> {
-  const offset = error.position ? Number(error.position) - 1 : await offsetOfStatement(text, ownerUrl);
-  return mistakeAt(file, text, offset, error);
+/** Adds line, source and caret to PostgreSQL's error about a file of SQL, as far as they are known. */
+export async function locateError(file: string, sql: string, error: DatabaseError, url: string): Promise<SqlFileError> {
+  const offset = error.position ? Number(error.position) - 1 : await offsetOfStatement(sql, url);
+  return sqlErrorAt(file, sql, offset, error);
 }
 
 /** @param offset in characters; null when it is not known */
-export function mistakeAt(file: string, text: string, offset: number | null, error: DatabaseError): Mistake {
+export function sqlErrorAt(file: string, text: string, offset: number | null, error: DatabaseError): SqlFileError {
   const place = offset === null ? null : placeOf(text, offset);
   const where = relative(process.cwd(), file) + (place ? `:${place.line}:${place.column}` : '');
   const snippet = place
@@ -26,7 +26,7 @@ export function mistakeAt(file: string, text: string, offset: number | null, err
     : [];
   const more = [error.detail, error.hint && `Hint: ${error.hint}`, error.where].filter(Boolean);
   const lines = [`${error.message} (SQLSTATE ${error.code})`, ...snippet, ...more.map((line) => `  ${line}`)];
-  return new Mistake(where, lines.join('\n'), { cause: error });
+  return new SqlFileError(where, lines.join('\n'), { cause: error });
 }
 
 /** Where an offset is. PostgreSQL counts characters, JavaScript halves of the rarer ones. */
