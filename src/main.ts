@@ -138,9 +138,9 @@ function refuseInProduction(): void {
 }
 
 /** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */
-function stopOnSignals(starting: Promise<{ stop(lingerMs?: number): Promise<void> }>, log: Log): void {
+function stopOnSignals(starting: Promise<{ stop(preStopMs?: number): Promise<void> }>, log: Log): void {
   // For clients that are connecting or sending at this moment, and balancers that will see that it is no longer ready.
-  const lingerMs = 500;
+  const preStopMs = 500;
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) return;
@@ -148,7 +148,7 @@ function stopOnSignals(starting: Promise<{ stop(lingerMs?: number): Promise<void
     log.info({ signal }, 'stopping');
     const service = await starting.catch(() => null);
     if (!service) return;
-    await service.stop(lingerMs);
+    await service.stop(preStopMs);
     process.exit(0);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);

@@ -32,9 +32,9 @@ export type Service = Started & {
   /**
    * Finishes what is in flight (at most 10 s), then gives everything back.
    *
-   * @param lingerMs how long whoever comes is still answered, and told that it is stopping; 0 unless said
+   * @param preStopMs how long new requests are still served, with `Connection: close`; 0 unless said
    */
-  stop(lingerMs?: number): Promise<void>;
+  stop(preStopMs?: number): Promise<void>;
 };
 
 export type StartOptions = {
@@ -92,10 +92,10 @@ export async function startService(
   });
   const open = () => listen(config.host, config.port, onRequest, config.mostConnections);
   let server: HttpServer | null = null;
-  const stop = async (lingerMs = 0) => {
+  const stop = async (preStopMs = 0) => {
     stopping.abort();
     readiness = async () => 'The service is stopping.';
-    await server?.stop(drainMs, lingerMs);
+    await server?.stop(drainMs, preStopMs);
     await resources.disposeAsync();
   };
 

@@ -12,8 +12,8 @@ import type { PreparedDocument } from './document.ts';
 import { graphqlError } from './errors.ts';
 
 /**
- * One error for each variable that is null where null may not be. Validation lets a nullable one stand there if it has a default
- * (GraphQL section 5.8.5), since only its value tells; Grafast then fails to plan the whole operation, or takes null for true.
+ * Rejects null in a nullable variable with a default where a non-null type is expected (GraphQL section 5.8.5).
+ * Validation allows such a variable, since only its value decides; Grafast then fails to plan the whole operation, or takes null for true.
  */
 export function misplacedNulls(
   schema: GraphQLSchema,
@@ -28,9 +28,9 @@ export function misplacedNulls(
 
   const misplaced = new Set<string>();
   const types = new TypeInfo(schema);
-  const asked = separateOperations(document)[operation.name?.value ?? ''] ?? document;
+  const selected = separateOperations(document)[operation.name?.value ?? ''] ?? document;
   visit(
-    asked,
+    selected,
     visitWithTypeInfo(types, {
       [Kind.VARIABLE]({ name: { value: name } }) {
         if (nulls.includes(name) && isNonNullType(types.getInputType())) misplaced.add(name);
