@@ -14,7 +14,7 @@ declare global {
 }
 
 /**
- * Keyset pagination of `Viewer.accessibleUnits` at a constant cost: two deep units granted, or every root.
+ * Keyset pagination of `Viewer.accessibleUnits` at a constant cost, whatever was granted.
  * In the default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids, which walks the key
  * of each granted subtree and stops. It only drives the query; row-level security still decides about every row.
  */

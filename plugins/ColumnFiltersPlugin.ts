@@ -21,7 +21,7 @@ declare global {
 }
 
 /**
- * Filters from comments: `@filter names` on a column gives every connection of its table the argument `names`.
+ * Filters from comments: `@filter names` on a column adds `names` to every connection of its table.
  * It takes values, one of which the column of each row has, as `externalIdentifiers` does. With an operator behind the argument it compares
  * otherwise: `@filter createdFrom from`. A comment may have several. Each is part of the statement, under row-level security.
  */

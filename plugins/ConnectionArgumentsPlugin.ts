@@ -25,7 +25,7 @@ declare global {
 export const defaultPageSize = 100;
 
 /**
- * The arguments of every connection (Relay): `first`, `last`, `after`, `before`, `orderBy` and filters.
+ * The arguments of each connection (Relay): `first`, `last`, `after`, `before`, `orderBy`, filters.
  * The filters are `ids`, and `externalIdentifiers` where rows have such a column. Other lists take none but those of their function.
  */
 export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {

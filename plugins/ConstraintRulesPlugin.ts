@@ -15,7 +15,7 @@ declare global {
 }
 
 /**
- * Error messages from the comments of constraints and unique indexes, in `schema.extensions.constraintRules`.
+ * Error messages from comments of constraints and unique indexes: `extensions.constraintRules`.
  * So a new constraint in a migration comes with its own error message.
  */
 export const ConstraintRulesPlugin: GraphileConfig.Plugin = {

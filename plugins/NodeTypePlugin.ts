@@ -10,7 +10,7 @@ declare global {
 }
 
 /**
- * Finds a row of a single-table polymorphic type by its type column too, so that a tampered id finds nothing.
+ * Single-table polymorphism: an id finds a row only if its type column fits, and a tampered one none.
  * A global id names a type and a key; PostGraphile looks for the key alone and would show a row as a type that it is not.
  */
 export const NodeTypePlugin: GraphileConfig.Plugin = {

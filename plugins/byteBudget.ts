@@ -2,7 +2,7 @@ import type { PayloadRoot } from './fusion/internals.ts';
 import { refusal } from './refusal.ts';
 
 /**
- * Byte budget of an answer, spent while it is written, so that one that is too long is never completed.
+ * Byte budget of an answer, spent while it is written, so that a too long one is never completed.
  * Counts UTF-16 code units, of which each takes at least a byte; the bytes are counted when the answer is complete.
  */
 export class ByteBudget {
@@ -24,7 +24,7 @@ export class ByteBudget {
   }
 }
 
-/** The budget stored on an object that Grafast keeps for one operation while it is executed, or its answer written. */
+/** The budget of an operation, stored on an object that Grafast keeps for it. */
 export function budgetOf(keeper: object & { [key]?: ByteBudget }, max: number): ByteBudget {
   keeper[key] ??= new ByteBudget(max);
   return keeper[key];

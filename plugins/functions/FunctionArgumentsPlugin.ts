@@ -11,7 +11,7 @@ declare global {
 }
 
 /**
- * The arguments of function fields: required without a default, described, ids for keys, input objects.
+ * Arguments of function fields: required without a default, described, ids for keys, input objects.
  * PostGraphile takes a parameter for required only if the function is strict. Their values are checked before the operation is executed.
  */
 export const FunctionArgumentsPlugin: GraphileConfig.Plugin = {

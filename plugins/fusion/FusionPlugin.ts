@@ -10,7 +10,7 @@ declare global {
   }
 }
 
-/** Loop fusion: writes each list of a query as JSON in one pass over PostgreSQL's rows; README.md says how, and when not. */
+/** Loop fusion: writes each list of a query as JSON in one pass over its rows; see README.md. */
 export const createFusionPlugin = (maxBytes: number): GraphileConfig.Plugin => {
   const fused = new WeakSet<GrafastOperationPlan>();
   return {

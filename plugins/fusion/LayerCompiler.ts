@@ -1,7 +1,7 @@
 import type { LayerPlan, Step } from './internals.ts';
 import type { JsonWriter } from './JsonWriter.ts';
 
-/** The values that are known while a list is written: each that more than one step needs has a register. */
+/** Registers: values known while a list is written, of steps that more than one other step needs. */
 export type Registers = unknown[];
 
 /** Computes a step's value for the current object. */
@@ -13,7 +13,7 @@ export type Write = (registers: Registers, json: JsonWriter) => boolean;
 /** Counted rows with their counter, to be taken back when Grafast counts them again. */
 export type Counted = [countRows: (rows: number) => void, rows: number][];
 
-/** Fallback to Grafast: a plan that fusion cannot compile, or rows for which Grafast may have errors to report. */
+/** Fallback to Grafast: a plan that fusion cannot compile, or rows that may have errors. */
 export class NotFusible extends Error {
   override name = 'NotFusible';
 }
@@ -36,7 +36,7 @@ export class RegisterMap {
   }
 }
 
-/** Compiles the steps of one layer plan, for some or all of its types, to closures over {@link Registers}. */
+/** Compiles the steps of one layer plan, for some or all types, to closures over {@link Registers}. */
 export class LayerCompiler {
   readonly layout: RegisterMap;
   readonly layer: LayerPlan;

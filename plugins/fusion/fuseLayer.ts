@@ -6,7 +6,7 @@ import { type Counted, LayerCompiler, NotFusible, RegisterMap, type Registers, t
 import { writeArray } from './writeOutput.ts';
 
 /**
- * Loop fusion: writes the lists whose items make up this layer in one pass, as soon as the layer above is complete.
+ * Loop fusion: writes the lists of this layer in one pass, as soon as the layer above is complete.
  * If that fails, for any reason, Grafast does with the same rows what it would have done without.
  *
  * @throws {NotFusible} when any part of them is not known here; then nothing is changed

@@ -1,7 +1,7 @@
 import type { Cell } from './parseRows.ts';
 
 /**
- * Replaces @dataplan/pg's `pgInlineViaJoinTransform`, which extracts a joined row from the row that it was joined to.
+ * Replaces @dataplan/pg's `pgInlineViaJoinTransform`, which extracts a joined row from its row.
  * The list of one is allocated at its size, and not grown, for which V8 reserves room for seventeen.
  */
 export function joinedRow([details, item]: readonly [JoinDetails, readonly Cell[] | null | undefined]) {

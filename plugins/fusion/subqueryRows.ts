@@ -1,7 +1,7 @@
 import { type Cell, parseRows, type Row, type Shape } from './parseRows.ts';
 
 /**
- * Replaces @dataplan/pg's `pgInlineViaSubqueryTransform`, which parses nested rows level by level, by one pass.
+ * One pass instead of @dataplan/pg's `pgInlineViaSubqueryTransform`, which parses by level.
  * The outermost statement is parsed with all that is in it, and the others find their rows there.
  */
 export function subqueryRows([details, item]: readonly [SubqueryDetails, readonly Cell[]]) {

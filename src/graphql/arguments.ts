@@ -27,7 +27,7 @@ import { misplacedNulls } from './misplacedNulls.ts';
 const maxPageSize = 1000;
 
 /**
- * Query cost analysis, and validation of variables and of page and filter arguments, before anything is executed.
+ * Query cost analysis, and validation of variables, page arguments and filters, before execution.
  * In the statement that carries a whole tree of connections, an error could no longer be attributed to one of them.
  *
  * @returns the upper bound of the answer's size, if every page is full; lists that are no connections count once

@@ -51,7 +51,7 @@ export const bytesOfCharacter = 80;
 const recognizedDocuments = 10_000;
 
 /**
- * Document cache: parses, measures and validates documents, and keeps the valid ones (LRU) from their second request on.
+ * Document cache (LRU): parses and validates; keeps valid documents from their second request on.
  * However many come only once, they neither take memory nor displace what comes often.
  * The function that it returns throws {@link DocumentError}.
  */

@@ -21,7 +21,7 @@ export type Size = Readonly<Record<(typeof measured)[number], number>>;
 
 const measured = ['depth', 'aliases', 'rootFields', 'directives', 'fields', 'connections'] as const;
 
-/** Measures each operation before validation, in time linear in the document: each fragment is measured once. */
+/** Measures each operation before validation, in linear time: each fragment is measured once. */
 export function measureOperations(schema: GraphQLSchema, document: DocumentNode): Map<OperationDefinitionNode, Size> {
   const measure = createMeasure(schema, document);
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);

@@ -12,7 +12,7 @@ import type { PreparedDocument } from './document.ts';
 import { graphqlError } from './errors.ts';
 
 /**
- * Rejects null in a nullable variable with a default where a non-null type is expected (GraphQL section 5.8.5).
+ * Rejects null in a nullable variable with a default at a non-null position (GraphQL section 5.8.5).
  * Validation allows such a variable, since only its value decides; Grafast then fails to plan the whole operation, or takes null for true.
  */
 export function misplacedNulls(

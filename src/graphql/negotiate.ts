@@ -28,7 +28,7 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
     throw new RequestError(406, `The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`);
 }
 
-/** Clients of `application/json` distinguish a GraphQL answer from that of a proxy by its status, which then is 200. */
+/** By their status 200, clients of `application/json` distinguish answers from those of proxies. */
 export function wantsJson(response: ServerResponse): boolean {
   return String(response.getHeader('Content-Type')).startsWith(jsonMediaType);
 }

@@ -1,7 +1,7 @@
 import { Lexer, Source, TokenKind } from 'postgraphile/graphql';
 
 /**
- * Nesting limit: so many braces, brackets and parentheses may be open at a time, so that no recursion overflows its stack.
+ * Nesting limit: so many brackets may be open at a time, so that no recursion overflows its stack.
  * GraphQL.js stays far from the end of it, and a document of the deepest fields, in two fragments each, is within.
  */
 export const maxNesting = 1000;

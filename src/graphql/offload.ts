@@ -52,7 +52,7 @@ export type OffloadState = {
   readonly eventLoopLagSeconds: number;
 };
 
-/** Messages from the offload thread: an answer, a refusal, a failure, a log line, or every few seconds its state. */
+/** Messages from the offload thread: an answer, a refusal, a failure, a log line, or its state. */
 export type OffloadMessage =
   | { readonly id: number; readonly answer: Answer }
   | { readonly id: number; readonly refused: OffloadRefusal }
@@ -70,7 +70,7 @@ export type Offload = {
 };
 
 /**
- * Offloading: a second thread executes expensive operations, so that they do not block this thread's event loop.
+ * Offloading: a second thread executes expensive operations, which would block this event loop.
  * Node.js plans an operation and writes its answer in one tick. The thread starts with the first such operation and has connections of
  * its own. Operations wait in a fair queue as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do those
  * that find 64 waiting, unless their tenant has less than its share of these.
@@ -183,7 +183,7 @@ function declaredOf(variables: Operation['variables'], { variableDefinitions = [
   return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
 }
 
-/** Planning time grows with fields and with nested connections; the time to write an answer with its rows and values. */
+/** Planning time grows with fields and nested connections; serialization with rows and values. */
 export function isExpensive({ prepared: { size }, cost }: Operation): boolean {
   const isExpensiveToPlan = size.fields > 200 || size.depth * size.connections > 500;
   return isExpensiveToPlan || cost.rows > 3000 || cost.values > 5000;

@@ -22,7 +22,7 @@ import {
 } from 'postgraphile/graphql';
 
 /**
- * Field Selection Merging (GraphQL specification, section 5.3.2) by response path instead of by pairs of fields.
+ * Field Selection Merging (GraphQL section 5.3.2) by response path instead of by pairs of fields.
  * GraphQL.js compares each two fields that share a response name, and then all that is below the one with all that is below the other.
  * Here the fields of one path are compared together, equal ones are united, and what is below a path is visited once. The idea is
  * S. Adameit's, which Sangria and graphql-java follow ("GraphQL: Overlapping fields can be merged fast", 2019). They visit each group of

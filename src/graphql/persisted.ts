@@ -5,7 +5,7 @@ import { graphqlError } from './errors.ts';
 import { type GraphqlRequest, RequestError } from './request.ts';
 import { type StoredOperations, sha256 } from './storedOperations.ts';
 
-/** Persisted operations: requests name documents by id instead of sending them (GraphQL over HTTP, appendix A). */
+/** Persisted operations: requests name documents by id (GraphQL over HTTP, appendix A). */
 export type PersistedDocuments = {
   /**
    * The document of the request.
@@ -44,7 +44,7 @@ export function createAllowlist(operations: StoredOperations): PersistedDocument
 const cacheCharacters = 2_000_000;
 
 /**
- * Automatic persisted queries (APQ), as Apollo's clients send them: the SHA-256, and the document too when that is unknown.
+ * Automatic persisted queries (APQ, Apollo): the SHA-256, and the document too if that is unknown.
  * Each organization has its own, so that none learns of another's documents; requests without a token are not stored.
  */
 export function createPersistedQueryCache(): PersistedDocuments {

@@ -8,7 +8,7 @@ const plansOfOneOperation = 3;
 const operationsOfOneDocument = 2;
 
 /**
- * A copy of the schema with an isolated plan cache, which is freed with the document that it belongs to.
+ * A copy of the schema with an isolated plan cache, which is freed with its document.
  * Grafast keeps the plans of a schema's last 500 operations, however large; so the limit on documents limits the plans.
  */
 export function withIsolatedPlanCache(schema: GraphQLSchema): GraphQLSchema {
@@ -20,7 +20,7 @@ export function withIsolatedPlanCache(schema: GraphQLSchema): GraphQLSchema {
   return Object.create(schema, { extensions: { value: { ...schema.extensions, grafast } } });
 }
 
-/** The memory that the plans of a document with operations of these sizes take, in bytes: what was measured, roughly. */
+/** Estimates the memory of a document's plans from the sizes of its operations, as measured. */
 export function bytesOfPlans(sizes: Iterable<Size>): number {
   const largest = [...sizes].map(bytesOfPlan).toSorted((a, b) => b - a);
   return largest.slice(0, operationsOfOneDocument).reduce((sum, bytes) => sum + bytes, 0);

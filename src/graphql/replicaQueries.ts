@@ -7,7 +7,7 @@ import type { AccessToken } from '../token/accessTokens.ts';
 import type { Preliminary } from '../token/implicitTransaction.ts';
 import { createNoteWrite } from '../token/writes.ts';
 
-/** Minimum LSNs that a replica must have replayed: one for all clients, and that of the client's own writes. */
+/** Minimum LSNs of a replica: one for all clients, and that of the client's own writes. */
 export type RequiredLsns = readonly [all: string, writer: string];
 
 export type ReplicaQueries = {
@@ -17,7 +17,7 @@ export type ReplicaQueries = {
   afterWrite(token: AccessToken, requestId: RequestId): Promise<void>;
 };
 
-/** Read-your-writes: routes a query to the replica only if that has replayed the client's own writes, whichever process it asks. */
+/** Read-your-writes: a query goes to the replica only if that has the client's own writes. */
 export function createReplicaQueries(replica: Replica, primary: Pool, log: Log): ReplicaQueries {
   const noteWrite = createNoteWrite(primary);
 
@@ -58,7 +58,7 @@ export const requireReplayed = (lsns: RequiredLsns): Preliminary => ({
   values: lsns,
 });
 
-/** Whether a statement that failed on a replica may succeed on the primary. A client's mistake fails on any server. */
+/** Whether a statement that failed on a replica may succeed on the primary. */
 export function isRetryableOnPrimary(error: unknown): boolean {
   return !(error instanceof DatabaseError && failsOnAnyServer.test(error.code ?? ''));
 }

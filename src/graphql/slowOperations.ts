@@ -27,7 +27,7 @@ export type OperationStats = {
 };
 
 /**
- * Slow-query log: of an operation that was slow, or failed by a fault of ours, all that an operator needs.
+ * Slow-query log: operations that were slow, or failed by a fault of ours.
  * These are the document, its SQL, and PostgreSQL's plan of the statement that took longest, all without values.
  */
 export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {

@@ -13,7 +13,7 @@ export type Snapshot = {
 };
 
 /**
- * A read-only snapshot: one repeatable-read transaction on one connection, for all statements of a query.
+ * Read-only snapshot: one repeatable-read transaction on one connection for a query's statements.
  * They run one after the other, each in a savepoint, so that one that fails does not fail the others, unless it timed out.
  */
 export function openSnapshot(

@@ -42,7 +42,7 @@ export type QueryTarget = {
 export type RanStatement = { readonly text: string; readonly durationMs: number };
 
 /**
- * Runs each statement in a transaction of its own and one round trip; a query's several statements share a snapshot.
+ * One transaction and one round trip for each statement; a query with several runs in a snapshot.
  * A statement that collided with another transaction is retried once.
  */
 export function createStatements({ pool, lsnCheck }: QueryTarget, options: StatementsOptions): Statements {

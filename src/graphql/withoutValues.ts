@@ -3,7 +3,7 @@ import { type DocumentNode, Kind, print, visit } from 'postgraphile/graphql';
 /** A readable length of a log line. */
 const maxCharacters = 4000;
 
-/** Redaction: the document's names and nothing else, no literal, default, comment or alias, which may hold any value. */
+/** Redaction: the document's names only, no literal, default, comment or client-chosen alias. */
 export function documentWithoutValues(document: DocumentNode): string {
   const outline = visit(document, {
     Field: ({ alias: _alias, ...field }) => field,

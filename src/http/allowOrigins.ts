@@ -4,7 +4,7 @@ import type { Handler } from './inOrder.ts';
 export const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 /**
- * CORS: pages of these origins may call the API from a browser, without cookies, since only the token counts.
+ * CORS: pages of these origins may call the API, without cookies, since only the token counts.
  * Without origins no header is sent, and browsers keep other pages out.
  */
 export function allowOrigins(origins: readonly string[]): Handler {

@@ -9,7 +9,7 @@ import { setSecurityHeaders } from './securityHeaders.ts';
 type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly string[] };
 
 /**
- * Load shedding's answer: 503 in the format of the request, GraphQL, OAuth (RFC 6749 section 5.2) or a page.
+ * Load shedding's answer: 503 as GraphQL, as OAuth (RFC 6749 section 5.2) or as a page.
  * It has what every answer has. All headers are written at once: in an overload this is what the service does most, and through the
  * handlers that other requests pass it would be late itself (`bench overload`).
  */

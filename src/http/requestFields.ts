@@ -12,7 +12,7 @@ export type RequestId = {
 export const noRequest: RequestId = { id: '', ofServer: '' };
 
 /**
- * Fields of the request's canonical log line, its metrics and its span: one wide event for each request.
+ * Fields of the request's canonical log line (wide event), metrics and span.
  * Each handler sets what it learns: names, codes and figures that we made or verified, and nothing else that a client has sent.
  */
 export type RequestFields = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fieldsOf, noRequest, type RequestId } from './requestFields.ts';
 
-/** Correlation id: the answer's X-Request-Id is in each line of the log and, as `graph.request_id`, in each transaction. */
+/** Correlation id: X-Request-Id, in each log line, and `graph.request_id` in each transaction. */
 export function nameRequest(request: IncomingMessage, response: ServerResponse, next: () => void): void {
   response.setHeader('X-Request-Id', giveRequestId(request, response).id);
   next();

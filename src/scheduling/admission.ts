@@ -23,7 +23,7 @@ export type Waiting = {
   readonly refuse: () => void;
 };
 
-/** Held by a request until its end, and released while it waits for something outside this thread: then others are served. */
+/** Held by a request until its end, and released while it waits for something outside this thread. */
 export type Permit = {
   pause(): void;
   /** Takes the permit back at once, without queueing: to be called where few requests can. */

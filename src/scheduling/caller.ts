@@ -13,7 +13,7 @@ export type Caller = {
   readonly onIdentified: (organizationId: string) => void;
 };
 
-/** Wait budget (a deadline for waits only): how long a request may still wait, in ms. Concurrent waits spend it once. */
+/** Wait budget, a deadline for waits only, in milliseconds. Concurrent waits spend it once. */
 export type WaitBudget = { leftMs: number; waits: number; waitsSince: number };
 
 export const createWaitBudget = (leftMs: number): WaitBudget => ({ leftMs, waits: 0, waitsSince: 0 });
@@ -38,7 +38,7 @@ export function identifyCaller(organizationId: string): void {
 /** Queues the request again when its permit was paused while its body was read. */
 export const resumeQueued = async (): Promise<void> => callers.getStore()?.permit.resumeQueued();
 
-/** Releases the request's permit while `work` needs neither this thread nor its connections, such as argon2 or the offload thread. */
+/** Releases the request's permit while `work` runs elsewhere, such as argon2 or the offload thread. */
 export async function withoutPermit<T>(work: () => Promise<T>): Promise<T> {
   const permit = callers.getStore()?.permit;
   permit?.pause();
@@ -55,7 +55,7 @@ export class WaitBudgetSpentError extends Error {
 }
 
 /**
- * Awaits a promise within the caller's wait budget, which is one for all waits of a request; without a limit if there is no caller.
+ * Awaits a promise within the caller's wait budget, shared by all its waits; unlimited without one.
  *
  * @throws {WaitBudgetSpentError}
  */

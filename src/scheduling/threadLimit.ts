@@ -19,7 +19,7 @@ export function createThreadLimit(max: number, clock: Clock) {
 }
 
 /**
- * Whether an event-loop tick was so short that requests which came during it have hardly waited in their sockets.
+ * Whether an event-loop tick was so short that requests hardly waited in their sockets meanwhile.
  * To be called at the end of each. When all ticks are long, one in 50 ms counts as short, so that some requests are served.
  */
 export function createTickMeter(clock: Clock): () => boolean {
