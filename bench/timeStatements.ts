@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { noRequest } from '../src/http/facts.ts';
+import { noRequest } from '../src/http/requestFields.ts';
 import type { Claims } from '../src/token/claims.ts';
 import { graphSettings } from '../src/token/settings.ts';
 import { inTransaction } from '../src/token/transaction.ts';

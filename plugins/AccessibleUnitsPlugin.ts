@@ -14,9 +14,9 @@ declare global {
 }
 
 /**
- * Makes a page of `Viewer.accessibleUnits` cost the same whether a person was granted two deep units or every root: in the
- * default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids, which walks the key
- * of each granted subtree and stops. It only drives the query; the policy on units still decides about every row.
+ * Keyset pagination of `Viewer.accessibleUnits` at a constant cost, whatever was granted.
+ * In the default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids, which walks the key
+ * of each granted subtree and stops. It only drives the query; row-level security still decides about every row.
  */
 export const AccessibleUnitsPlugin: GraphileConfig.Plugin = wrapPlans({
   Viewer: {

@@ -11,14 +11,14 @@ declare global {
 }
 
 /**
- * Ends an answer as soon as more of it has been written than it may have bytes: the same few rows may be asked for again and again.
- * Lists that are fused count what they write themselves.
+ * Limits the bytes of an answer while it is written: few rows may be selected again and again.
+ * Fused lists count what they write themselves.
  */
-export const createByteLimitPlugin = (most: number): GraphileConfig.Plugin => {
+export const createByteLimitPlugin = (max: number): GraphileConfig.Plugin => {
   const limited = new WeakSet<GrafastOperationPlan>();
   return {
     name: 'ByteLimitPlugin',
-    description: 'Counts what of an answer is written',
+    description: 'Counts the bytes of an answer while it is written',
     version: '1.0.0',
 
     grafast: {
@@ -27,7 +27,7 @@ export const createByteLimitPlugin = (most: number): GraphileConfig.Plugin => {
           const plan = next();
           if (!limited.has(plan)) {
             limited.add(plan);
-            for (const output of outputPlansOf((plan as unknown as OperationPlan).rootOutputPlan)) limit(output, most);
+            for (const output of outputPlansOf((plan as unknown as OperationPlan).rootOutputPlan)) limit(output, max);
           }
           return plan;
         },
@@ -36,7 +36,7 @@ export const createByteLimitPlugin = (most: number): GraphileConfig.Plugin => {
   };
 };
 
-function limit(plan: OutputPlan, most: number): void {
+function limit(plan: OutputPlan, max: number): void {
   const { mode } = plan.type;
   // They pass on what their children have written, and add little.
   if (mode === 'array' || mode === 'polymorphic') return;
@@ -44,7 +44,7 @@ function limit(plan: OutputPlan, most: number): void {
   const { executeString } = plan;
   plan.executeString = function (root, ...rest) {
     const text = executeString.call(this, root, ...rest);
-    spendOn(root, ownLength === null || text === 'null' ? text.length : ownLength, most);
+    spendOn(root, ownLength === null || text === 'null' ? text.length : ownLength, max);
     return text;
   };
 }

@@ -14,8 +14,8 @@ declare global {
 export const levelsPerStatement = 8;
 
 /**
- * Lets `children` nest to any depth. A nested connection is read inside its parent's statement, as text escaped once more per
- * level, so that its size doubles with each; every eighth level begins a statement of its own instead.
+ * Lets `children` nest to any depth: every eighth level begins a statement of its own.
+ * A nested connection is read inside its parent's statement, as text escaped once more per level, so that its size doubles with each.
  */
 export const ChildrenPlugin: GraphileConfig.Plugin = wrapPlans({
   Unit: {

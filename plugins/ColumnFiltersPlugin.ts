@@ -21,9 +21,9 @@ declare global {
 }
 
 /**
- * A column whose comment says `@filter names` gives every connection of its table the argument `names`: values, one of which the column
- * of each row has, as `externalIdentifiers` does. With an operator behind the argument it compares otherwise: `@filter createdFrom from`.
- * A comment may have several. Each is part of the statement, under row-level security.
+ * Filters from comments: `@filter names` on a column adds `names` to every connection of its table.
+ * It takes values, one of which the column of each row has, as `externalIdentifiers` does. With an operator behind the argument it compares
+ * otherwise: `@filter createdFrom from`. A comment may have several. Each is part of the statement, under row-level security.
  */
 export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
   name: 'ColumnFiltersPlugin',

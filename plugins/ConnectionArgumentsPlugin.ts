@@ -25,8 +25,8 @@ declare global {
 export const defaultPageSize = 100;
 
 /**
- * The same arguments on every connection: `first`, `last`, `after`, `before`, `orderBy`, and the filters `ids` and
- * `externalIdentifiers` where the rows have such a column. Lists that are no connections take none but those of their function.
+ * The arguments of each connection (Relay): `first`, `last`, `after`, `before`, `orderBy`, filters.
+ * The filters are `ids`, and `externalIdentifiers` where rows have such a column. Other lists take none but those of their function.
  */
 export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
   name: 'ConnectionArgumentsPlugin',

@@ -15,8 +15,8 @@ declare global {
 }
 
 /**
- * Reads the comments of constraints and unique indexes, and hands what a client is told that breaks one on in
- * `schema.extensions.constraintRules`, so that a new rule in a migration comes with its own error message.
+ * Error messages from comments of constraints and unique indexes: `extensions.constraintRules`.
+ * So a new constraint in a migration comes with its own error message.
  */
 export const ConstraintRulesPlugin: GraphileConfig.Plugin = {
   name: 'ConstraintRulesPlugin',

@@ -13,8 +13,8 @@ declare global {
 }
 
 /**
- * Notes on each connection which rows it pages through. Each cursor begins with Grafast's digest of an order of these rows;
- * with the note, {@link isCursorOf} knows it before a query is built, and a cursor from elsewhere is refused in time.
+ * Cursor validation: records on each connection which rows it pages through, for {@link isCursorOf}.
+ * Each cursor begins with Grafast's digest of an order of these rows; so a foreign cursor is refused before a query is built.
  */
 export const CursorDigestPlugin: GraphileConfig.Plugin = {
   name: 'CursorDigestPlugin',
@@ -32,8 +32,8 @@ export const CursorDigestPlugin: GraphileConfig.Plugin = {
 };
 
 /**
- * Whether the service can have issued a cursor for this connection in this order: the digest of the order's SQL as Grafast takes it, and
- * then its row's values by that order. What fits is at worst another position among the caller's own rows.
+ * Whether the service can have issued a cursor for this connection in this order: the SQL's digest, then the row's values.
+ * A forged one that passes is at worst another position among the caller's own rows.
  */
 export function isCursorOf(
   connection: GraphQLField<unknown, unknown>,
@@ -53,7 +53,7 @@ export function isCursorOf(
 
 type Order = { readonly fragment: SQL; readonly codec: PgCodec; readonly isNullable: boolean };
 
-/** By what the rows of a connection are ordered, the key included. */
+/** The order of a connection's rows, the key included. */
 function ordersOf(connection: GraphQLField<unknown, unknown>, orderBy: readonly string[]): readonly Order[] {
   const { name, codec, uniques } = connection.extensions.pagedResource as PgResource;
   const alias = sql.identifier(Symbol(name));
@@ -83,7 +83,7 @@ function ordersOf(connection: GraphQLField<unknown, unknown>, orderBy: readonly 
 
 type Query = Pick<PgSelectQueryBuilder, 'alias' | 'orderBy' | 'setOrderIsUnique'>;
 
-/** What PostGraphile has attached to the value of the enum, such as `NAME_ASC`. */
+/** PostGraphile's extension of the enum's value, such as `NAME_ASC`. */
 function applyOf(connection: GraphQLField<unknown, unknown>, order: string): (query: Query) => void {
   const argument = connection.args.find(({ name }) => name === 'orderBy');
   const type = argument && getNamedType(argument.type);

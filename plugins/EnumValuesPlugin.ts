@@ -9,8 +9,8 @@ declare global {
 }
 
 /**
- * Any value of an enum has a name in the graph: `in-repair` is `in_repair`, `2nd` is `_2nd`. Two values of one name stop the build, as one
- * of them could not be asked for.
+ * GraphQL names of enum values: `in-repair` is `in_repair`, `2nd` is `_2nd`.
+ * Two values of one name stop the build, as one of them could not be selected.
  */
 export const EnumValuesPlugin: GraphileConfig.Plugin = {
   name: 'EnumValuesPlugin',

@@ -31,8 +31,9 @@ export type NodeId = readonly [type: string, ...key: unknown[]];
 export type NodeKeys = ReadonlyMap<string, readonly PgCodec[]>;
 
 /**
- * Global ids of any table with a primary key: base64url of `<type>:<uuid>`, or of `<type>:<key as JSON>` where the key is not one uuid;
- * opaque to clients. Only what the service itself could have issued decodes, so that a tampered id never reaches a statement.
+ * Global object identification (Relay): opaque ids of any table with a primary key.
+ * An id is base64url of `<type>:<uuid>`, or of `<type>:<key as JSON>` where the key is not one uuid. Only what the service itself could
+ * have issued decodes, so that a tampered id never reaches a statement.
  */
 export const NodeIdPlugin: GraphileConfig.Plugin = {
   name: 'NodeIdPlugin',
@@ -195,7 +196,7 @@ function keyCodecs({ codec, uniques }: PgResource): readonly PgCodec[] | null {
   return key ? key.attributes.map((name) => codec.attributes?.[name]?.codec as PgCodec) : null;
 }
 
-/** Whether the key of each row can be told as JSON and back. */
+/** Whether the key survives a round trip through JSON. */
 function isIdentifiable(resource: PgResource | null): boolean {
   return resource ? (keyCodecs(resource)?.every(isPlain) ?? false) : true;
 }

@@ -10,8 +10,8 @@ declare global {
 }
 
 /**
- * Several types may live in one table, told apart by a column. A global id names a type and a key; PostGraphile looks for the
- * key alone and would show a row as a type that it is not. With this a tampered id finds nothing.
+ * Single-table polymorphism: an id finds a row only if its type column fits, and a tampered one none.
+ * A global id names a type and a key; PostGraphile looks for the key alone and would show a row as a type that it is not.
  */
 export const NodeTypePlugin: GraphileConfig.Plugin = {
   name: 'NodeTypePlugin',

@@ -16,9 +16,9 @@ declare global {
 }
 
 /**
- * Keyset pagination by any column that a B-tree has, whatever its type, and by every column of a view. Each order is total: it ends in
- * the key. PostGraphile by itself takes a unique column for free of ties however many nulls it has, looks for nulls on the wrong side of a
- * cursor, and writes some types into cursors as it cannot read them again; paging to the end would leave rows out.
+ * Keyset pagination by any column that a B-tree can order, and by every column of a view.
+ * Each order is total: it ends in the key. PostGraphile takes a unique column for free of ties despite nulls, looks for nulls on the
+ * wrong side of a cursor, and writes some types into cursors as it cannot read them again; paging to the end would leave rows out.
  */
 export const OrdersPlugin: GraphileConfig.Plugin = {
   name: 'OrdersPlugin',
@@ -102,7 +102,7 @@ type Index = { getIndexClass(): { getAccessMethod(): { amname: string | null } |
 
 const isBTree = (index: Index) => index.getIndexClass()?.getAccessMethod()?.amname === 'btree';
 
-/** PostGraphile writes and reads these as they are. */
+/** PostGraphile writes and reads these types without a loss. */
 const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;
 
 function orderBy(attribute: string, codec: PgCodec, notNull: boolean, direction: Direction) {

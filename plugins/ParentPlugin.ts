@@ -15,8 +15,8 @@ declare global {
 const parentsBelow = new WeakMap<Step, number>();
 
 /**
- * Lets `parent` be followed to any height. Each is one more join of the statement, and PostgreSQL takes ten seconds to plan
- * three hundred of them; every eighth begins a statement of its own instead.
+ * Lets `parent` be nested to any height: every eighth begins a statement of its own.
+ * Each is one more join of the statement, and PostgreSQL takes ten seconds to plan three hundred of them.
  */
 export const ParentPlugin: GraphileConfig.Plugin = wrapPlans({
   Unit: {

@@ -18,8 +18,8 @@ declare global {
 }
 
 /**
- * The two points of view: `viewer` for a person's token, `app` for an application's own. Each is one row of a view that the
- * claims choose. The wrong kind of token finds no row there anyway; the guard says why.
+ * The root fields: `viewer` for a person's token, `app` for an application's own.
+ * Each is one row of a view, selected by the claims. The wrong kind of token finds no row there anyway; the guard says why.
  */
 export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const { app, viewer } = build.pgResources;
@@ -52,8 +52,8 @@ export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
 }, 'RootFieldsPlugin');
 
 /**
- * The row of such a view, or `FORBIDDEN`. The check is something that the statement depends on and not a side effect, past
- * which Grafast would not merge nested selections into one statement.
+ * The row of such a view, or `FORBIDDEN`.
+ * The check is a dependency and not a side effect, past which Grafast would not merge nested selections into one statement.
  */
 function theOnlyRow(resource: PgResource, scope: string) {
   const $rows = resource.find().setUnique();

@@ -11,8 +11,8 @@ declare global {
 }
 
 /**
- * Leaves in `App.rootUnits` those units that have no parent. A comment can relate tables by columns that are equal, and no
- * more; a function could say it in SQL, but could not both be merged into the statement and pin its search path.
+ * Filters `App.rootUnits` to units without a parent.
+ * A comment can relate tables by equal columns only; a function could not both be inlined into the statement and pin its search path.
  */
 export const RootUnitsPlugin: GraphileConfig.Plugin = wrapPlans({
   App: {

@@ -21,9 +21,9 @@ declare global {
 }
 
 /**
- * Keeps nested pages from multiplying beyond the limit on rows, twice over: in PostgreSQL each row of a connection calls
- * app_hidden.count_row, which ends the statement; and here each page is counted before anything is made of its rows, since
- * the same few rows may be asked for again and again.
+ * Row limit against the multiplication of nested pages, counted twice.
+ * In PostgreSQL each row of a connection calls app_hidden.count_row, which ends the statement. Here each page is counted before its rows
+ * are used, since the same few rows may be selected again and again.
  */
 export const RowLimitPlugin: GraphileConfig.Plugin = {
   name: 'RowLimitPlugin',

@@ -24,8 +24,8 @@ declare global {
 }
 
 /**
- * Tells each operation how many statements it will run, so that those that run several can see one state of the database; and how
- * long it was planned.
+ * Counts the statements of each operation plan, and times the planning.
+ * A query with several statements runs them in one snapshot.
  */
 export const StatementCountPlugin: GraphileConfig.Plugin = {
   name: 'StatementCountPlugin',

@@ -9,8 +9,8 @@ declare global {
 }
 
 /**
- * Keeps the tenant out of the graph. Every key in the database begins with `organization_id`, but the caller's policies
- * leave only one organization, so that within the graph `id` alone identifies a row, and the column is not shown.
+ * Multi-tenancy: hides the tenant column, with which every key in the database begins.
+ * Row-level security leaves the caller only one organization, so that within the graph `id` alone identifies a row.
  */
 export const TenantPlugin: GraphileConfig.Plugin = {
   name: 'TenantPlugin',

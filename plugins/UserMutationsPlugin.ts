@@ -229,7 +229,7 @@ function toValues(args: Arguments): Values {
   );
 }
 
-/** Replaces the external authentication token by its ciphertext and hash; null clears both, whoever the user is. */
+/** Replaces the external authentication token by its ciphertext and hash; null clears both, for any user. */
 async function seal(graph: Grafast.Context, userId: string, values: Values): Promise<Values> {
   const { externalAuthenticationToken: token, ...others } = values;
   if (token === undefined) return others;

@@ -9,8 +9,8 @@ declare global {
 }
 
 /**
- * A variable may have any name. Grafast looks the values up in a plain object, where a variable that is not given but called
- * `constructor` or `__proto__` would get what every object inherits under that name.
+ * Against prototype pollution: a variable may have any name, `constructor` or `__proto__` too.
+ * Grafast looks the values up in a plain object, where such a variable, if it is not given, would get the inherited value.
  */
 export const VariableNamesPlugin: GraphileConfig.Plugin = {
   name: 'VariableNamesPlugin',

@@ -2,8 +2,8 @@ import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
 import { isText, unusableIn } from './unusableIn.ts';
 
 /**
- * Whether PostgreSQL can read this as a value of the type, alone or as text: what comes back in an id or a cursor may have been tampered
- * with, and must not become an error of a statement. Of types that are not named here any text passes, and PostgreSQL decides.
+ * Validates a value of an id or a cursor: whether PostgreSQL can read it as a value of the type.
+ * It may have been tampered with, and must not become an error of a statement. For other types any text passes, and PostgreSQL decides.
  */
 export function isValueOf(codec: PgCodec, value: unknown): boolean {
   if (codec.domainOfCodec) return isValueOf(codec.domainOfCodec as PgCodec, value);

@@ -12,7 +12,7 @@ import { createOffload } from './graphql/offload.ts';
 import { buildGraph } from './graphql/schema.ts';
 import type { StoredOperations } from './graphql/storedOperations.ts';
 import { warmUp } from './graphql/warmUp.ts';
-import { createExchange, type Edition } from './http/exchange.ts';
+import { createHotSwap, type SchemaGeneration } from './http/hotSwap.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/createMetrics.ts';
 import { createOauthRouter } from './oauth/router.ts';
@@ -55,7 +55,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   // Before the graph is built, so that later migrations are noticed.
   const seen = await readMigrations(pool);
   const first = await createGeneration(context, secrets);
-  const exchange = createExchange(first, (error) => log.error({ error }, 'an old graph was not released'));
+  const hotSwap = createHotSwap(first, (error) => log.error({ error }, 'an old graph was not released'));
   // A client knows a user by the id that the graph shows.
   const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
   const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
@@ -66,7 +66,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   let lastReload: Promise<unknown> = Promise.resolve();
   const swapGeneration = async (): Promise<SchemaChange> => {
     const next = await createGeneration(context, secrets);
-    exchange.replace(next);
+    hotSwap.swap(next);
     pool.evictAll();
     oauthPool.evictAll();
     const before = schema;
@@ -85,14 +85,14 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   });
 
   return {
-    graphql: exchange.graphql,
-    mounts: [oauth, exchange.pages],
+    graphql: hotSwap.graphql,
+    mounts: [oauth, hotSwap.pages],
     reload,
     async stop() {
       await watching.stop();
       await lastReload;
       await purging.stop();
-      await exchange.stop();
+      await hotSwap.stop();
     },
   };
 }
@@ -116,9 +116,9 @@ export type SchemaChange = { readonly before: GraphQLSchema; readonly after: Gra
 async function createGeneration(
   context: AppDependencies,
   secrets: Secrets,
-): Promise<Edition & { readonly schema: GraphQLSchema }> {
+): Promise<SchemaGeneration & { readonly schema: GraphQLSchema }> {
   const { config, pool, oauthPool, replica, authUrl, keys, operations, log } = context;
-  const graph = await buildGraph(pool, { isFused: mayFuse(config, log), mostBytes: config.limits.bytes });
+  const graph = await buildGraph(pool, { isFused: mayFuse(config, log), maxBytes: config.limits.bytes });
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
   context.metrics.watchThread('second', offload.state);

@@ -11,8 +11,8 @@ declare global {
 }
 
 /**
- * The arguments of fields that are functions: required without a default, described, ids instead of keys, input objects. PostGraphile
- * takes a parameter for required only if the function is strict. Their values are checked before the operation is executed.
+ * Arguments of function fields: required without a default, described, ids for keys, input objects.
+ * PostGraphile takes a parameter for required only if the function is strict. Their values are checked before the operation is executed.
  */
 export const FunctionArgumentsPlugin: GraphileConfig.Plugin = {
   name: 'FunctionArgumentsPlugin',

@@ -9,10 +9,10 @@ declare global {
 }
 
 /**
- * A function that returns rows of a table (`returns setof app_public.units`) pages, sorts and counts like the table itself. PostGraphile
- * by itself takes the order in which the function happens to return its rows, and numbers them for cursors. What has no key
- * (`returns setof text`, `returns table (…)`) is a plain list: no cursor could find its place again. What a mutation returns stays in
- * the order in which it does.
+ * A function that returns rows of a table (`returns setof app_public.units`) is a connection.
+ * It pages, sorts and counts like the table. PostGraphile by itself takes the order in which the function happens to return its rows, and
+ * numbers them for cursors. What has no key (`returns setof text`, `returns table (…)`) is a plain list: no cursor could find its place
+ * again. What a mutation returns stays in the order in which it does.
  */
 export const SetofPlugin: GraphileConfig.Plugin = {
   name: 'SetofPlugin',

@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** Stops the build where a function says `@mutation` or `@param` and PostGraphile would leave it out with no more than a warning. */
+/** Stops the build where PostGraphile would only warn: a `@mutation` or `@param` function left out. */
 export const UncallableFunctionsPlugin: GraphileConfig.Plugin = {
   name: 'UncallableFunctionsPlugin',
   description: 'Refuses functions that are meant for clients and cannot be called',

@@ -10,8 +10,8 @@ declare global {
   }
 }
 
-/** Writes the lists of queries as JSON in one go each, from rows as PostgreSQL sends them; README.md says how, and when not. */
-export const createFusionPlugin = (mostBytes: number): GraphileConfig.Plugin => {
+/** Loop fusion: writes each list of a query as JSON in one pass over its rows; see README.md. */
+export const createFusionPlugin = (maxBytes: number): GraphileConfig.Plugin => {
   const fused = new WeakSet<GrafastOperationPlan>();
   return {
     name: 'FusionPlugin',
@@ -24,7 +24,7 @@ export const createFusionPlugin = (mostBytes: number): GraphileConfig.Plugin => 
           const plan = next();
           if (!fused.has(plan)) {
             fused.add(plan);
-            fuseOperation(plan as unknown as OperationPlan, mostBytes);
+            fuseOperation(plan as unknown as OperationPlan, maxBytes);
           }
           return plan;
         },

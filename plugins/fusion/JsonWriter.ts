@@ -1,11 +1,11 @@
 import type { ByteBudget } from '../byteBudget.ts';
 
 /**
- * Puts JSON together as bytes and gives it as one string. Pieces that are strings, and what joins them, would be thousands of objects
- * for a list. All writers share one buffer: each must be done before the next begins.
+ * Writes JSON as bytes into one shared buffer, and returns it as one string.
+ * Strings and their ropes would be thousands of objects for a list. Each writer must be done before the next begins.
  */
 export class JsonWriter {
-  /** What came before that which is in the buffer. */
+  /** The text before the buffer's. */
   #text = '';
   #length = 0;
   readonly #budget: ByteBudget | null;
@@ -33,7 +33,7 @@ export class JsonWriter {
     return false;
   }
 
-  /** What is JSON already. */
+  /** A piece that is JSON already. */
   json(piece: string): boolean {
     if (piece === 'null') return this.null();
     const { length } = piece;
@@ -99,7 +99,7 @@ export class JsonWriter {
     return true;
   }
 
-  /** Where as many bytes fit in. */
+  /** @returns where in the buffer that many bytes fit */
   #makeRoom(length: number): number {
     if (this.#length + length > buffer.length) this.#flush();
     return this.#length;
@@ -116,7 +116,7 @@ export class JsonWriter {
   }
 }
 
-/** More was written than the budget has. */
+/** The byte budget is exceeded. */
 export class TooLong extends Error {
   override name = 'TooLong';
 }
@@ -125,7 +125,7 @@ export class TooLong extends Error {
 const buffer = Buffer.allocUnsafeSlow(64 * 1024);
 const view = new DataView(buffer.buffer);
 
-/** To go through longer pieces by character would take longer than to leave them to the string. */
+/** Copying longer pieces by character would take longer than joining strings. */
 const short = 100;
 
 const [space, mark, backslash, lastOfLatin1] = [0x20, 0x22, 0x5c, 0xff];

@@ -1,31 +1,31 @@
 import { countPage } from '../RowLimitPlugin.ts';
 import { type Step, unusable } from './internals.ts';
-import { type Compute, type Counted, Refused, type Scope } from './Scope.ts';
+import { type Compute, type Counted, type LayerCompiler, NotFusible } from './LayerCompiler.ts';
 
 /**
- * How to get what a step gives for the object at hand, as Grafast would compute it if all goes well.
+ * Compiles a step: how to compute its value for the current object, as Grafast would if all goes well.
  *
- * @throws {Refused} when the step is of no class that is known here, or is run in some other way than plainly
+ * @throws {NotFusible} when the step's class is unknown here, or the step is not run plainly
  */
-export function computeStep(step: Step, scope: Scope): Compute {
-  const owner = scope.ownerOf(step);
-  if (!owner) return fromSlot(scope.layout.slotOf(step));
+export function computeStep(step: Step, compiler: LayerCompiler): Compute {
+  const owner = compiler.ownerOf(step);
+  if (!owner) return fromRegister(compiler.layout.registerOf(step));
   const known = owner.find(step);
   if (known) return known;
 
   const { name } = step.constructor;
   const compile = compilers.get(name);
-  if (!compile || !isPlain(step) || !runsFor(step, owner)) throw new Refused(`${name} ${step.id}`);
+  if (!compile || !isPlain(step) || !runsFor(step, owner)) throw new NotFusible(`${name} ${step.id}`);
   const compute = compile(step, owner);
-  return isShared(step) ? owner.keep(step, compute) : owner.define(step, compute);
+  return isShared(step) ? owner.memoize(step, compute) : owner.inline(step, compute);
 }
 
-const fromSlot =
-  (slot: number): Compute =>
-  (frame) =>
-    frame[slot];
+const fromRegister =
+  (register: number): Compute =>
+  (registers) =>
+    registers[register];
 
-/** It has no effects, and is not run for errors and the like, at which a fused run ends anyway. */
+/** It has no effects, and is not run for errors or inhibited values, at which a fused run ends anyway. */
 function isPlain(step: Step): boolean {
   const { dependencyForbiddenFlags: forbidden, dependencyOnReject: onReject } = step;
   return (
@@ -37,11 +37,11 @@ function isPlain(step: Step): boolean {
 }
 
 /** Grafast runs most steps for each object of their layer, and some for some types of objects only. */
-function runsFor(step: Step, { path }: Scope): boolean {
+function runsFor(step: Step, { path }: LayerCompiler): boolean {
   return !step._isSelectiveStep || (typeof path === 'string' && step.polymorphicPaths?.has(path) === true);
 }
 
-type Compile = (step: Step, scope: Scope) => Compute;
+type Compile = (step: Step, compiler: LayerCompiler) => Compute;
 
 /** By the name of the step's class: not all of them are exported. */
 const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
@@ -61,11 +61,11 @@ const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
   ['ConnectionItemsStep', ofRows],
 ]);
 
-/** Needs a slot, unless it is looked up as fast without, or by one step only; a check is made even if nobody asks. */
+/** Memoized, unless computing it is as fast, or one step uses it only; a check runs even if no step uses it. */
 function isShared(step: Step): boolean {
   const { name } = step.constructor;
   if (quick.has(name)) return false;
-  // A cursor is asked for by its edge and by its field.
+  // A cursor is used by its edge and by its field.
   if (name === 'PgCursorStep') return true;
   return step.dependents.length > 1 || (name === 'LambdaStep' && !step.isSyncAndSafe);
 }
@@ -78,29 +78,29 @@ const quick = new Set([
   'ConnectionItemsStep',
 ]);
 
-/** With the step's own function: of these classes none looks at its first argument. */
-function byItself(step: Step, scope: Scope): Compute {
-  if (!step.isSyncAndSafe || !step.unbatchedExecute) throw new Refused(`${step.constructor.name} waits`);
+/** By the step's own function: none of these classes uses its first argument. */
+function byItself(step: Step, compiler: LayerCompiler): Compute {
+  if (!step.isSyncAndSafe || !step.unbatchedExecute) throw new NotFusible(`${step.constructor.name} waits`);
   const run = step.unbatchedExecute.bind(step, nothing);
-  const [one, other, ...others] = dependenciesOf(step, scope);
-  if (others.length > 0) throw new Refused(`${step.constructor.name} has many dependencies`);
+  const [one, other, ...others] = dependenciesOf(step, compiler);
+  if (others.length > 0) throw new NotFusible(`${step.constructor.name} has many dependencies`);
   if (!one) return () => run();
-  if (!other) return (frame) => run(one(frame));
-  return (frame) => run(one(frame), other(frame));
+  if (!other) return (registers) => run(one(registers));
+  return (registers) => run(one(registers), other(registers));
 }
 
 const nothing = Object.freeze({});
 
-const dependenciesOf = (step: Step, scope: Scope) =>
-  step.dependencies.map((dependency) => computeStep(dependency, scope));
+const dependenciesOf = (step: Step, compiler: LayerCompiler) =>
+  step.dependencies.map((dependency) => computeStep(dependency, compiler));
 
-/** A row that was joined may be all nulls, and is none then; so is one without a certain column. */
-function ofRow(step: Step, scope: Scope): Compute {
+/** A joined row that is all nulls, or lacks its check column, is null. */
+function ofRow(step: Step, compiler: LayerCompiler): Compute {
   const { nullCheckAttributeIndex, _coalesceToEmptyObject } = step as Step & RowStep;
-  const [item] = dependenciesOf(step, scope);
-  if (!item || typeof nullCheckAttributeIndex !== 'number' || _coalesceToEmptyObject) return byItself(step, scope);
-  return (frame) => {
-    const row = item(frame) as readonly unknown[] | null | undefined;
+  const [item] = dependenciesOf(step, compiler);
+  if (!item || typeof nullCheckAttributeIndex !== 'number' || _coalesceToEmptyObject) return byItself(step, compiler);
+  return (registers) => {
+    const row = item(registers) as readonly unknown[] | null | undefined;
     return row?.[nullCheckAttributeIndex] == null ? null : row;
   };
 }
@@ -108,25 +108,25 @@ function ofRow(step: Step, scope: Scope): Compute {
 type RowStep = { readonly nullCheckAttributeIndex: number | null; readonly _coalesceToEmptyObject: boolean };
 
 /** A column, or any other expression, of a row. */
-function ofColumn(step: Step, scope: Scope): Compute {
+function ofColumn(step: Step, compiler: LayerCompiler): Compute {
   const { attrIndex, pgCodec } = step as Step & ColumnStep;
-  const [row] = dependenciesOf(step, scope);
-  if (!row || typeof attrIndex !== 'number' || !pgCodec) throw new Refused('A column that is unlike others');
-  return (frame) => {
-    const text = (row(frame) as readonly (string | null)[] | null)?.[attrIndex];
+  const [row] = dependenciesOf(step, compiler);
+  if (!row || typeof attrIndex !== 'number' || !pgCodec) throw new NotFusible('A column that is unlike others');
+  return (registers) => {
+    const text = (row(registers) as readonly (string | null)[] | null)?.[attrIndex];
     return text == null ? null : pgCodec.fromPg(text);
   };
 }
 
 type ColumnStep = { readonly attrIndex: number; readonly pgCodec: { fromPg(text: string): unknown } };
 
-/** As PgCursorStep has it, but for a Buffer, which takes longer than all the rest. */
-function ofCursor(step: Step, scope: Scope): Compute {
-  const [row, details] = dependenciesOf(step, scope);
-  if (!row || !details) throw new Refused('A cursor of nothing');
-  return (frame) => {
-    const values = row(frame) as readonly string[] | null;
-    const order = details(frame) as CursorDetails | null;
+/** As in PgCursorStep, but without a Buffer, which takes longer than all the rest. */
+function ofCursor(step: Step, compiler: LayerCompiler): Compute {
+  const [row, details] = dependenciesOf(step, compiler);
+  if (!row || !details) throw new NotFusible('A cursor of nothing');
+  return (registers) => {
+    const values = row(registers) as readonly string[] | null;
+    const order = details(registers) as CursorDetails | null;
     if (values == null || order == null) return null;
     const { digest, indicies } = order;
     if (indicies.every(({ index }) => values[index] == null)) return null;
@@ -146,28 +146,28 @@ type CursorDetails = {
 /** JSON escapes control characters. */
 const isAscii = /^[ -~]*$/;
 
-function ofList(step: Step, scope: Scope): Compute {
-  const items = dependenciesOf(step, scope);
+function ofList(step: Step, compiler: LayerCompiler): Compute {
+  const items = dependenciesOf(step, compiler);
   const [one, other] = items;
-  if (one && other && items.length === 2) return (frame) => [one(frame), other(frame)];
-  return (frame) => items.map((item) => item(frame));
+  if (one && other && items.length === 2) return (registers) => [one(registers), other(registers)];
+  return (registers) => items.map((item) => item(registers));
 }
 
-function ofLambda(step: Step, scope: Scope): Compute {
+function ofLambda(step: Step, compiler: LayerCompiler): Compute {
   const { fn } = step as Step & LambdaStep;
-  const [value] = dependenciesOf(step, scope);
-  if (value && fn === countPage) return counting(value, scope.layout.counted);
+  const [value] = dependenciesOf(step, compiler);
+  if (value && fn === countPage) return counting(value, compiler.layout.counted);
   // Others may give promises.
-  if (!value || !(step.isSyncAndSafe || fn.isSync)) throw new Refused(`Lambda ${fn.name}`);
-  return (frame) => fn(value(frame));
+  if (!value || !(step.isSyncAndSafe || fn.isSync)) throw new NotFusible(`Lambda ${fn.name}`);
+  return (registers) => fn(value(registers));
 }
 
-/** Notes what it counts, which is taken back when Grafast has to count it again. */
+/** Records what it counts, to be taken back when Grafast has to count it again. */
 function counting(value: Compute, counted: number): Compute {
-  return (frame) => {
-    const page = value(frame) as Parameters<typeof countPage>[0];
+  return (registers) => {
+    const page = value(registers) as Parameters<typeof countPage>[0];
     const [countRows, rows] = page;
-    if (countRows) (frame[counted] as Counted).push([countRows, rows.length]);
+    if (countRows) (registers[counted] as Counted).push([countRows, rows.length]);
     return countPage(page);
   };
 }
@@ -175,20 +175,20 @@ function counting(value: Compute, counted: number): Compute {
 /** Its function says `isSync` when it may throw, but never gives a promise. */
 export type LambdaStep = { readonly fn: ((value: unknown) => unknown) & { readonly isSync?: boolean } };
 
-/** Of what a statement found, and of a connection. */
-function ofRows(step: Step, scope: Scope): Compute {
-  const [found] = dependenciesOf(step, scope);
-  if (!found) throw new Refused('Rows of nothing');
-  return (frame) => (found(frame) as { readonly items: unknown }).items;
+/** The rows of a statement's result, and of a connection. */
+function ofRows(step: Step, compiler: LayerCompiler): Compute {
+  const [found] = dependenciesOf(step, compiler);
+  if (!found) throw new NotFusible('Rows of nothing');
+  return (registers) => (found(registers) as { readonly items: unknown }).items;
 }
 
-/** A connection of what knows its pages itself, as statements do; what it depends on beside that are checks. */
-function ofConnection(step: Step, scope: Scope): Compute {
+/** A connection whose collection pages itself, as statements do; its other dependencies are checks. */
+function ofConnection(step: Step, compiler: LayerCompiler): Compute {
   const { neededCollection, collectionDepId, paramsDepId, _mightStream } = step as Step & ConnectionStep;
-  if (!neededCollection || paramsDepId !== null || _mightStream) throw new Refused('A connection that pages itself');
-  const dependencies = dependenciesOf(step, scope);
+  if (!neededCollection || paramsDepId !== null || _mightStream) throw new NotFusible('A connection that pages itself');
+  const dependencies = dependenciesOf(step, compiler);
   const collection = dependencies[collectionDepId];
-  if (!collection) throw new Refused('A connection of nothing');
+  if (!collection) throw new NotFusible('A connection of nothing');
   return collection;
 }
 

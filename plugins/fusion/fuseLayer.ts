@@ -2,22 +2,22 @@ import { channel } from 'node:diagnostics_channel';
 import { ByteBudget, budgetOf, spendOn } from '../byteBudget.ts';
 import { type Bucket, type ExecutionValue, type LayerPlan, type OutputPlan, unusable } from './internals.ts';
 import { JsonWriter, TooLong } from './JsonWriter.ts';
-import { type Counted, type Frame, Layout, Refused, Scope, type Write } from './Scope.ts';
+import { type Counted, LayerCompiler, NotFusible, RegisterMap, type Registers, type Write } from './LayerCompiler.ts';
 import { writeArray } from './writeOutput.ts';
 
 /**
- * Has the lists whose items make up this layer written in one go, as soon as the layer above is complete. Should that fail, for
- * whatever reason, Grafast does with the same rows what it would have done without.
+ * Loop fusion: writes the lists of this layer in one pass, as soon as the layer above is complete.
+ * If that fails, for any reason, Grafast does with the same rows what it would have done without.
  *
- * @throws {Refused} when any part of them is not known here; then nothing is changed
+ * @throws {NotFusible} when any part of them is not known here; then nothing is changed
  */
-export function fuseLayer(layer: LayerPlan, plans: readonly OutputPlan[], mostBytes: number): void {
+export function fuseLayer(layer: LayerPlan, plans: readonly OutputPlan[], maxBytes: number): void {
   const lists = plans.map((plan) => compileList(plan, layer));
   const { newBucket } = layer;
   layer.newBucket = (bucket) => {
     const counted: Counted = [];
-    const budget = budgetOf(bucket.sharedState, mostBytes);
-    // Of its own, since Grafast counts again what it has to write in their place.
+    const budget = budgetOf(bucket.sharedState, maxBytes);
+    // A budget of its own, since Grafast counts again what it has to write instead.
     const ownBudget = new ByteBudget(budget.left);
     try {
       const written = lists.map((list) => [list.plan, writeList(list, bucket, counted, ownBudget)] as const);
@@ -42,7 +42,7 @@ export function fuseLayer(layer: LayerPlan, plans: readonly OutputPlan[], mostBy
     plan.executeString = function (root, path, bucket, index, ...rest) {
       const texts = textsOf(plan, bucket);
       const text = texts?.[index];
-      if (text !== undefined || texts === tooLong) spendOn(root, text?.length ?? Number.POSITIVE_INFINITY, mostBytes);
+      if (text !== undefined || texts === tooLong) spendOn(root, text?.length ?? Number.POSITIVE_INFINITY, maxBytes);
       return text ?? executeString.call(this, root, path, bucket, index, ...rest);
     };
     plan.execute = function (root, path, bucket, index, ...rest) {
@@ -52,19 +52,19 @@ export function fuseLayer(layer: LayerPlan, plans: readonly OutputPlan[], mostBy
   }
 }
 
-/** Tells whoever listens why rows were left to Grafast. */
+/** Diagnostics channel: why rows were left to Grafast. */
 const refused = channel('fusion:refused');
 
-type List = { readonly plan: OutputPlan; readonly layout: Layout; readonly write: Write };
+type List = { readonly plan: OutputPlan; readonly layout: RegisterMap; readonly write: Write };
 
 function compileList(plan: OutputPlan, layer: LayerPlan): List {
   const above = layer.reason.parentLayerPlan;
-  if (plan.layerPlan !== above) throw new Refused('A list that is somewhere else');
-  if (plan.sideEffectStep || plan.processRoot) throw new Refused('Effects');
-  const layout = new Layout();
-  const write = writeArray(plan, new Scope(layout, above, pathsAbove(above)));
+  if (plan.layerPlan !== above) throw new NotFusible('A list that is somewhere else');
+  if (plan.sideEffectStep || plan.processRoot) throw new NotFusible('Effects');
+  const layout = new RegisterMap();
+  const write = writeArray(plan, new LayerCompiler(layout, above, pathsAbove(above)));
   const isThere = (id: number) => id === plan.rootStep.id || layer.copyStepIds.includes(id);
-  if (![...layout.inputs.keys()].every(({ id }) => isThere(id))) throw new Refused('An input is not at hand');
+  if (![...layout.inputs.keys()].every(({ id }) => isThere(id))) throw new NotFusible('An input is not at hand');
   return { plan, layout, write };
 }
 
@@ -75,36 +75,36 @@ function pathsAbove({ reason }: LayerPlan): null | undefined {
   return isOfTypes || !reason.parentLayerPlan ? undefined : pathsAbove(reason.parentLayerPlan);
 }
 
-/** They are kept among the values of the bucket and go with it: a weak map would keep the last ones for long. */
+/** Texts are stored in the bucket and freed with it: a weak map would retain the last ones for long. */
 function textsOf(plan: OutputPlan, { store }: Bucket): Texts | undefined {
   return store.get(plan) as Texts | undefined;
 }
 
-/** For each object of the layer above; undefined where there is no list, or an error instead. */
+/** One for each object of the layer above; undefined where there is no list, or an error instead. */
 type Texts = readonly (string | undefined)[];
 
-/** In the place of texts of which there would be more than an answer may have. */
+/** In place of texts that exceed the byte limit of an answer. */
 const tooLong: Texts = [];
 
 function writeList({ plan, layout, write }: List, bucket: Bucket, counted: Counted, budget: ByteBudget): Texts {
-  const inputs = Array.from(layout.inputs, ([step, slot]) => ({ slot, values: valuesOf(step.id, bucket) }));
+  const inputs = Array.from(layout.inputs, ([step, register]) => ({ register, values: valuesOf(step.id, bucket) }));
   const lists = valuesOf(plan.rootStep.id, bucket);
-  const frame: Frame = [];
-  frame[layout.counted] = counted;
+  const registers: Registers = [];
+  registers[layout.counted] = counted;
   return Array.from({ length: bucket.size }, (_, index) => {
     if (lists._flagsAt(index) & unusable || lists.at(index) == null) return undefined;
-    for (const { slot, values } of inputs) {
-      if (values._flagsAt(index) & unusable) throw new Refused('An input is an error');
-      frame[slot] = values.at(index);
+    for (const { register, values } of inputs) {
+      if (values._flagsAt(index) & unusable) throw new NotFusible('An input is an error');
+      registers[register] = values.at(index);
     }
     const json = new JsonWriter(budget);
-    write(frame, json);
+    write(registers, json);
     return json.take();
   });
 }
 
 function valuesOf(stepId: number, { store }: Bucket) {
   const values = store.get(stepId) as ExecutionValue | undefined;
-  if (!values) throw new Refused('An input is missing');
+  if (!values) throw new NotFusible('An input is missing');
   return values;
 }

@@ -5,8 +5,8 @@ import { type LayerPlan, type OperationPlan, type OutputPlan, outputPlansOf } fr
 import { joinedRow } from './joinedRow.ts';
 import { subqueryRows } from './subqueryRows.ts';
 
-/** Fuses, of a finished plan that has not been run yet, the outermost lists that are known in all their parts. */
-export function fuseOperation(plan: OperationPlan, mostBytes: number): void {
+/** Fuses the outermost fusible lists of a finished plan, before its first run. */
+export function fuseOperation(plan: OperationPlan, maxBytes: number): void {
   replaceParsers(plan);
   const lists = listsByLayer(plan.rootOutputPlan);
   const visited = new Set<LayerPlan>();
@@ -14,13 +14,13 @@ export function fuseOperation(plan: OperationPlan, mostBytes: number): void {
     for (const layer of above.children) {
       if (visited.has(layer)) continue;
       visited.add(layer);
-      if (!tryToFuse(layer, lists.get(layer) ?? [], mostBytes)) fuseBelow(layer);
+      if (!tryToFuse(layer, lists.get(layer) ?? [], maxBytes)) fuseBelow(layer);
     }
   };
   fuseBelow(plan.rootLayerPlan);
 }
 
-/** Rows within rows are parsed once for all, in fused lists and in others. */
+/** Replaces @dataplan/pg's parsers of rows within rows by one-pass ones, in fused lists and in others. */
 function replaceParsers(plan: OperationPlan): void {
   for (const step of plan.getStepsByStepClass(LambdaStep) as { fn: { readonly name: string } }[]) {
     step.fn = parsers.get(step.fn.name) ?? step.fn;
@@ -33,10 +33,10 @@ const parsers: ReadonlyMap<string, { readonly name: string }> = new Map<string, 
   ['pgInlineViaJoinTransform', joinedRow],
 ]);
 
-function tryToFuse(layer: LayerPlan, lists: readonly OutputPlan[], mostBytes: number): boolean {
+function tryToFuse(layer: LayerPlan, lists: readonly OutputPlan[], maxBytes: number): boolean {
   if (lists.length === 0 || !isTree(layer)) return false;
   try {
-    fuseLayer(layer, lists, mostBytes);
+    fuseLayer(layer, lists, maxBytes);
     fused.publish({});
     return true;
   } catch (error) {
@@ -45,11 +45,11 @@ function tryToFuse(layer: LayerPlan, lists: readonly OutputPlan[], mostBytes: nu
   }
 }
 
-/** Tell whoever listens what came of each list: a test counts them. */
+/** Diagnostics channels for the outcome of each list: a test counts them. */
 const fused = channel('fusion:fused');
 const left = channel('fusion:left');
 
-/** A layer with several parents needs what each of them computes. */
+/** A layer with several parents depends on all of them. */
 function isTree({ reason, children }: LayerPlan): boolean {
   return reason.type !== 'combined' && children.every(isTree);
 }
@@ -63,7 +63,7 @@ function listsByLayer(root: OutputPlan): ReadonlyMap<LayerPlan, readonly OutputP
   return lists;
 }
 
-/** The one just below a list; all up to the root, and none of them will be fused, where that is not how they are related. */
+/** The layer just below a list; where they are not related so, all up to the root, of which none will be fused. */
 function layersOfItems({ type, child, layerPlan }: OutputPlan): readonly LayerPlan[] {
   if (type.mode !== 'array') return [];
   const layers: LayerPlan[] = [];

@@ -1,7 +1,7 @@
 import { version as dataplanPgVersion } from 'postgraphile/@dataplan/pg';
 import * as grafast from 'postgraphile/grafast';
 
-/** What fusion was written for, and compared with. */
+/** The versions that fusion was written for, and compared with. */
 const versions = { grafast: '1.1.3', '@dataplan/pg': '1.1.2' };
 
 /** Which library is not of the version that fusion knows; null when all are. */
@@ -14,7 +14,7 @@ export function findOtherVersion(): string | null {
   return null;
 }
 
-// What follows is there, though the libraries' types do not say so.
+// Internals of the libraries, which their types do not export.
 
 /** A step of a finished plan; its class has more, which the compiler of that class knows. */
 export type Step = {
@@ -57,7 +57,7 @@ export type LayerPlan = {
   newBucket(parent: Bucket): Bucket | null;
 };
 
-/** What becomes JSON, and how. */
+/** How values become JSON. */
 export type OutputPlan = {
   readonly type: {
     readonly mode: string;
@@ -87,7 +87,7 @@ export type Output<Result> = (
   ...rest: unknown[]
 ) => Result;
 
-/** What is kept of an answer while it is written. */
+/** The state of an answer while it is written. */
 export type PayloadRoot = {
   /** `HALT`: the first error ends the answer. */
   errorBehavior: string;
@@ -97,7 +97,7 @@ export type OutputKey =
   | { readonly type: '__typename' }
   | { readonly type: 'outputPlan'; readonly outputPlan: OutputPlan; readonly isNonNull: boolean };
 
-/** What has been computed for the objects of a layer. */
+/** The computed values for the objects of a layer. */
 export type Bucket = {
   readonly size: number;
   /** Shared by the buckets of an operation, or of a field of a mutation. */
@@ -108,7 +108,7 @@ export type Bucket = {
 
 export type ExecutionValue = { at(index: number): unknown; _flagsAt(index: number): number };
 
-/** Of the flags of a value: it is an error, or there is none to go on with; null is no such thing. */
+/** Flags of a value that is an error, or inhibited; null is neither. */
 export const unusable = 1 | 4 | 8 | 16;
 
 /** An output plan and all below it. */

@@ -1,8 +1,8 @@
 import type { Cell } from './parseRows.ts';
 
 /**
- * Stands in for @dataplan/pg's `pgInlineViaJoinTransform`, which finds a joined row in the cells of the one that it was joined to:
- * as a list of one, that was no list of seventeen while it grew.
+ * Replaces @dataplan/pg's `pgInlineViaJoinTransform`, which extracts a joined row from its row.
+ * The list of one is allocated at its size, and not grown, for which V8 reserves room for seventeen.
  */
 export function joinedRow([details, item]: readonly [JoinDetails, readonly Cell[] | null | undefined]) {
   const { meta, selectIndexes, cursorDetails, groupDetails } = details;

@@ -9,7 +9,7 @@ export type Shape = ReadonlyMap<number, Shape>;
  * Parses a text of a `text[][]`, each of whose items is a row, together with the rows in its cells.
  *
  * Those are text in text: what ends a text is `"` on the first level, `\"` one level further in, `\\\"` on the next, and a
- * backslash that is meant is doubled on each. So the number of backslashes before a mark tells which level it belongs to, and
+ * backslash that is meant is doubled on each. So the number of backslashes before a mark determines its level, and
  * nothing needs to be unescaped level by level.
  *
  * @throws {SyntaxError} when it is no such text

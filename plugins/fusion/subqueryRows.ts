@@ -1,8 +1,8 @@
 import { type Cell, parseRows, type Row, type Shape } from './parseRows.ts';
 
 /**
- * Stands in for @dataplan/pg's `pgInlineViaSubqueryTransform`, which parses the rows of a statement within a row, level by level:
- * the outermost one is parsed with all that is in it, and the others find their rows there.
+ * One pass instead of @dataplan/pg's `pgInlineViaSubqueryTransform`, which parses by level.
+ * The outermost statement is parsed with all that is in it, and the others find their rows there.
  */
 export function subqueryRows([details, item]: readonly [SubqueryDetails, readonly Cell[]]) {
   const cell = item[details.selectIndex] as Cell;

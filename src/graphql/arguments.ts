@@ -18,7 +18,7 @@ import { isCursorOf } from '../../plugins/CursorDigestPlugin.ts';
 import { readerOf } from '../../plugins/functions/functionArguments.ts';
 import { isNodeId, type NodeKeys } from '../../plugins/NodeIdPlugin.ts';
 import { unusableIn } from '../../plugins/unusableIn.ts';
-import { DocumentRefused, type PreparedDocument } from './document.ts';
+import { DocumentError, type PreparedDocument } from './document.ts';
 import { rootOf } from './errors.ts';
 import { isConnectionType } from './limits.ts';
 import { misplacedNulls } from './misplacedNulls.ts';
@@ -27,63 +27,63 @@ import { misplacedNulls } from './misplacedNulls.ts';
 const maxPageSize = 1000;
 
 /**
- * Refuses bad variables, and bad page and filter arguments of connections, before anything is executed: in the statement that
- * carries a whole tree of connections, an error could no longer be told from its neighbours.
+ * Query cost analysis, and validation of variables, page arguments and filters, before execution.
+ * In the statement that carries a whole tree of connections, an error could no longer be attributed to one of them.
  *
- * @returns how much the answer can have at most if every page is full; lists that are no connections count once
- * @throws {DocumentRefused} `BAD_USER_INPUT` with `extensions.argument`, one error for each bad argument
+ * @returns the upper bound of the answer's size, if every page is full; lists that are no connections count once
+ * @throws {DocumentError} `BAD_USER_INPUT` with `extensions.argument`, one error for each bad argument
  */
 export function checkArguments(
   schema: GraphQLSchema,
   prepared: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
-): Most {
+): QueryCost {
   const { operation, fragments } = prepared;
   const definitions = operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, definitions, variables, {
     hideSuggestions: true,
     maxErrors: 50,
   });
-  if (errors) throw new DocumentRefused(errors.map(badVariable));
+  if (errors) throw new DocumentError(errors.map(badVariable));
   const nulls = misplacedNulls(schema, prepared, coerced);
-  if (nulls.length > 0) throw new DocumentRefused(nulls);
+  if (nulls.length > 0) throw new DocumentError(nulls);
 
   const problems: GraphQLError[] = [];
   const nodeKeys = schema.extensions.nodeKeys as NodeKeys;
-  const mostOfFragment = new Map<string, Most>();
+  const costOfFragment = new Map<string, QueryCost>();
 
-  const mostOf = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): Most => {
+  const costOf = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): QueryCost => {
     let rows = 0;
     let values = 0;
     let once = 0;
     for (const node of selections) {
-      const most = mostOfSelection(node, type);
-      rows += most.rows;
-      values += most.values;
-      once += most.once;
+      const cost = costOfSelection(node, type);
+      rows += cost.rows;
+      values += cost.values;
+      once += cost.once;
     }
     return { rows, values, once };
   };
 
-  const mostOfSelection = (node: SelectionNode, type: GraphQLNamedType | undefined): Most => {
-    if (node.kind === Kind.FIELD) return mostOfField(node, type);
-    if (node.kind === Kind.FRAGMENT_SPREAD) return mostOfSpread(node.name.value);
-    return mostOf(node.selectionSet, node.typeCondition ? schema.getType(node.typeCondition.name.value) : type);
+  const costOfSelection = (node: SelectionNode, type: GraphQLNamedType | undefined): QueryCost => {
+    if (node.kind === Kind.FIELD) return costOfField(node, type);
+    if (node.kind === Kind.FRAGMENT_SPREAD) return costOfSpread(node.name.value);
+    return costOf(node.selectionSet, node.typeCondition ? schema.getType(node.typeCondition.name.value) : type);
   };
 
-  const mostOfSpread = (name: string): Most => {
-    const known = mostOfFragment.get(name);
+  const costOfSpread = (name: string): QueryCost => {
+    const known = costOfFragment.get(name);
     if (known) return known;
     const fragment = fragments.get(name);
-    const most = fragment ? mostOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value)) : oneValue;
-    mostOfFragment.set(name, most);
-    return most;
+    const cost = fragment ? costOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value)) : oneValue;
+    costOfFragment.set(name, cost);
+    return cost;
   };
 
-  const mostOfField = (node: FieldNode, type: GraphQLNamedType | undefined): Most => {
+  const costOfField = (node: FieldNode, type: GraphQLNamedType | undefined): QueryCost => {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
     if (!field) return oneValue;
-    const inner = node.selectionSet ? mostOf(node.selectionSet, getNamedType(field.type)) : oneValue;
+    const inner = node.selectionSet ? costOf(node.selectionSet, getNamedType(field.type)) : oneValue;
     if (isConnectionType(type)) return isPerRow(field) ? inner : onceOf(field, inner);
     if (field.name === 'node' && type === schema.getQueryType())
       return { ...inner, values: inner.values + valuesOfStatement };
@@ -99,25 +99,25 @@ export function checkArguments(
     return { rows: size * (1 + inner.rows), values: size * inner.values + inner.once, once: 0 };
   };
 
-  const most = mostOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
-  if (problems.length > 0) throw new DocumentRefused(problems);
-  return most;
+  const cost = costOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  if (problems.length > 0) throw new DocumentError(problems);
+  return cost;
 }
 
-/** How many rows an answer can have, and how many leaves; what is asked of PostgreSQL apart weighs as many as take as long. */
-export type Most = {
+/** Query cost: the rows and leaf values that an answer can have. A statement of its own weighs as many values as take as long. */
+export type QueryCost = {
   readonly rows: number;
   readonly values: number;
-  /** Of a connection: the values that it has beside those of its rows. */
+  /** The values of a connection beside those of its rows. */
   readonly once: number;
 };
 
-const oneValue: Most = { rows: 0, values: 1, once: 0 };
+const oneValue: QueryCost = { rows: 0, values: 1, once: 0 };
 
-/** What reads every row, as a count does, or is a statement of its own, as `node` is. */
+/** A field that reads every row, as a count does, or is a statement of its own, as `node` is. */
 const valuesOfStatement = 1000;
 
-const onceOf = ({ name }: Field, { values }: Most): Most => ({
+const onceOf = ({ name }: Field, { values }: QueryCost): QueryCost => ({
   rows: 0,
   values: 0,
   once: values + (name === 'totalCount' ? valuesOfStatement : 0),
@@ -131,7 +131,7 @@ type Values = Readonly<Record<string, unknown>>;
 const hasPages = (field: Field) => field.args.some((argument) => argument.name === 'first' && !readerOf(argument));
 const isFunction = (field: Field) => field.args.some(readerOf);
 
-/** What a value is checked against. */
+/** The field that a value is checked for. */
 type Context = { readonly field: Field; readonly nodeKeys: NodeKeys };
 type Check = (value: unknown, values: Values, context: Context) => string | null;
 
@@ -152,7 +152,7 @@ function problemOf(context: Context, argument: string, values: Values): string |
   return message === null ? null : `${argument}: ${message}`;
 }
 
-/** Of the refusal that reading an argument of a function throws. */
+/** The message of the error that reading an argument of a function throws. */
 function messageOf(read: () => unknown): string | null {
   try {
     read();
@@ -163,7 +163,7 @@ function messageOf(read: () => unknown): string | null {
   }
 }
 
-/** Argument → what is wrong with it, in the order in which a client is told. */
+/** Argument → its check, in the order in which errors are reported. */
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['first', (first, { last }) => (last == null ? pageSize(first) : 'not together with last.')],
   ['last', pageSize],
@@ -194,7 +194,7 @@ function pageSize(size: unknown): string | null {
 function pageSizeOf({ first, last, ids, externalIdentifiers }: Values): number {
   const page = Number(first ?? last ?? defaultPageSize);
   return [ids, externalIdentifiers].reduce<number>(
-    (most, filter) => (Array.isArray(filter) ? Math.min(most, filter.length) : most),
+    (size, filter) => (Array.isArray(filter) ? Math.min(size, filter.length) : size),
     page,
   );
 }
@@ -213,14 +213,14 @@ function parseCursor(value: unknown): readonly unknown[] {
   }
 }
 
-const isShort = (value: unknown, most: number): value is readonly unknown[] =>
-  Array.isArray(value) && value.length <= most;
+const isShort = (value: unknown, max: number): value is readonly unknown[] =>
+  Array.isArray(value) && value.length <= max;
 
-/** GraphQL.js says which variable and why; the client sees the variable where an argument stands otherwise. */
+/** GraphQL.js' error with its variable in `extensions.argument`. */
 function badVariable(error: GraphQLError): GraphQLError {
   const { nodes = [] } = error;
   const node = nodes[0];
-  // A scalar that takes any value makes a text of it, for which there may be too many lists in lists.
+  // A scalar that takes any value converts it to text, which overflows the stack when lists are nested too deep.
   const message = rootOf(error) instanceof RangeError ? 'A variable is nested too deep.' : error.message;
   const argument = node?.kind === Kind.VARIABLE_DEFINITION ? { argument: node.variable.name.value } : {};
   return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...argument } });

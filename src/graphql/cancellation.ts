@@ -2,8 +2,8 @@ import type { PoolClient } from 'pg';
 import { cancelStatement } from '../database/cancelStatement.ts';
 
 /**
- * Runs something on a connection; when `signal` aborts, PostgreSQL is asked to end the statement. Resolves only when that request
- * was heard, so that it cannot hit the statement of whoever has the connection next.
+ * Statement cancellation: runs `run` on a connection, and sends a cancel request when `signal` aborts.
+ * Resolves only when PostgreSQL has processed that request, so that it cannot hit the next statement on the connection.
  */
 export async function cancellable<T>(client: PoolClient, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();

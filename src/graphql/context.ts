@@ -1,9 +1,7 @@
 import type { Secrets } from '../secrets.ts';
 import type { Claims } from '../token/claims.ts';
 
-/**
- * What plans may read: derived from the verified token and nothing else. There are no claims under public introspection.
- */
+/** What plans may read, all from the verified token; public introspection has no claims. */
 export function createContext(
   claims: Claims | null,
   secrets: Secrets,

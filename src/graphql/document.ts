@@ -18,21 +18,21 @@ import { graphqlError } from './errors.ts';
 import { exceededLimits, limitExceeded, measureOperations, type Size } from './limits.ts';
 import { isNestedTooDeep } from './nesting.ts';
 import { findConflicts } from './overlappingFields.ts';
-import { bytesOfPlans, withPlansOfItsOwn } from './plans.ts';
+import { bytesOfPlans, withIsolatedPlanCache } from './plans.ts';
 
-/** A document that fits the schema and its limits, and the operation that was asked for. */
+/** A valid document within the limits, and the requested operation. */
 export type PreparedDocument = {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly size: Size;
   readonly query: string;
-  /** To execute it with: keeps its plans as long as the document itself is remembered. */
+  /** To execute it with: keeps its plans as long as the document itself is cached. */
   readonly schema: GraphQLSchema;
 };
 
 /** The document is refused before execution. */
-export class DocumentRefused extends Error {
+export class DocumentError extends Error {
   readonly errors: readonly GraphQLError[];
 
   constructor(errors: readonly GraphQLError[]) {
@@ -41,23 +41,23 @@ export class DocumentRefused extends Error {
   }
 }
 
-/** What documents may take that came before, with their plans. */
-const rememberedBytes = 40_000_000;
+/** The memory limit of cached documents, with their plans. */
+const cacheBytes = 40_000_000;
 
 /** A parsed document takes some eighty times the memory of its text. */
 export const bytesOfCharacter = 80;
 
-/** Documents that are recognized when they come a second time. */
+/** Documents that are recognized on their second request. */
 const recognizedDocuments = 10_000;
 
 /**
- * Parses, measures and validates documents, and remembers the good ones from the second time on: however many come only once,
- * they neither take memory nor displace what comes often.
- * The function that it returns throws {@link DocumentRefused}.
+ * Document cache (LRU): parses and validates; keeps valid documents from their second request on.
+ * However many come only once, they neither take memory nor displace what comes often.
+ * The function that it returns throws {@link DocumentError}.
  */
 export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits']) {
   const known = new LRUCache<string, ReadDocument>({
-    maxSize: rememberedBytes,
+    maxSize: cacheBytes,
     sizeCalculation: ({ sizes }, query) => bytesOfCharacter * query.length + bytesOfPlans(sizes.values()),
   });
 
@@ -75,10 +75,10 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
     const { sizes, ...document } = known.get(query) ?? readNew(query);
     const operation = getOperationAST(document.document, operationName);
     const size = operation && sizes.get(operation);
-    if (!size) throw new DocumentRefused([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
+    if (!size) throw new DocumentError([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
     // Validation finds nothing wrong with an operation of a kind that the schema does not have.
     if (!schema.getRootType(operation.operation))
-      throw new DocumentRefused([graphqlError('GRAPHQL_VALIDATION_FAILED', 'There are no subscriptions.')]);
+      throw new DocumentError([graphqlError('GRAPHQL_VALIDATION_FAILED', 'There are no subscriptions.')]);
     return { ...document, operation, size, query };
   };
 }
@@ -91,14 +91,14 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits']): R
   const document = parseDocument(query, limits);
   const sizes = measureOperations(schema, document);
   const exceeded = exceededLimits(sizes.values(), limits);
-  if (exceeded.length > 0) throw new DocumentRefused(exceeded);
+  if (exceeded.length > 0) throw new DocumentError(exceeded);
 
   const fragments = fragmentsOf(document);
-  // Suggestions would spell the schema out for those who may not read it.
+  // Suggestions would disclose the schema to clients that may not read it.
   const errors = validate(schema, document, linearRules, { hideSuggestions: true });
   const problems = errors.length > 0 ? errors : findConflicts(schema, document, fragments);
-  if (problems.length > 0) throw new DocumentRefused(toRefusals(problems));
-  return { document, sizes, fragments, schema: withPlansOfItsOwn(schema) };
+  if (problems.length > 0) throw new DocumentError(toValidationErrors(problems));
+  return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };
 }
 
 /** GraphQL.js' rules but the one that compares fields by pairs, in whose place is {@link findConflicts}. */
@@ -106,13 +106,13 @@ const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCa
 
 function parseDocument(query: string, { tokens: maxTokens, depth }: Config['limits']): DocumentNode {
   try {
-    if (isNestedTooDeep(query, maxTokens)) throw new DocumentRefused([limitExceeded('depth', depth)]);
+    if (isNestedTooDeep(query, maxTokens)) throw new DocumentError([limitExceeded('depth', depth)]);
     return parse(query, { maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     // GraphQL.js has no other sign of its token limit than this sentence.
     const isTokenLimit = error.message.includes(`more that ${maxTokens} tokens`);
-    throw new DocumentRefused([isTokenLimit ? limitExceeded('tokens', maxTokens) : parseFailed(error)]);
+    throw new DocumentError([isTokenLimit ? limitExceeded('tokens', maxTokens) : parseFailed(error)]);
   }
 }
 
@@ -121,8 +121,8 @@ function parseFailed({ message, source, positions }: GraphQLError): GraphQLError
   return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
 }
 
-/** One error for each message, with all of its places: else one short mistake, repeated, would make a long answer. */
-function toRefusals(errors: readonly GraphQLError[]): GraphQLError[] {
+/** One error for each message, with all of its locations: otherwise one short mistake, repeated, would make a long answer. */
+function toValidationErrors(errors: readonly GraphQLError[]): GraphQLError[] {
   return Array.from(
     Map.groupBy(errors, ({ message }) => message),
     ([message, same]) => {

@@ -6,10 +6,10 @@ import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import type { Replica } from '../database/replica.ts';
 import { DatabaseUnavailable, isRetryable } from '../database/unavailable.ts';
-import { factsOf, type RequestFacts, type RequestId } from '../http/facts.ts';
+import { fieldsOf, type RequestFields, type RequestId } from '../http/requestFields.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
-import { callerPath, identifyCaller, resumeInTurn, withoutPermit } from '../scheduling/caller.ts';
+import { callerPath, identifyCaller, resumeQueued, withoutPermit } from '../scheduling/caller.ts';
 import { createPermits } from '../scheduling/permits.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, createTokenVerifier, InvalidTokenError } from '../token/accessTokens.ts';
@@ -18,25 +18,25 @@ import type { Claims } from '../token/claims.ts';
 import { createReplicaTokenVerifier } from '../token/writes.ts';
 import { traced, tracedSync } from '../tracing/traced.ts';
 import { checkArguments } from './arguments.ts';
-import { createDocumentReader, DocumentRefused, type PreparedDocument } from './document.ts';
+import { createDocumentReader, DocumentError, type PreparedDocument } from './document.ts';
+import { toErrorResponse, unauthenticated } from './errorResponse.ts';
 import { presentError } from './errors.ts';
 import { type Answer, createExecution } from './execution.ts';
-import { boundIntrospection, isIntrospection, rememberIntrospection } from './introspection.ts';
+import { createIntrospectionCache, isIntrospection, limitIntrospection } from './introspection.ts';
 import { negotiate } from './negotiate.ts';
-import { isLong, type Offload } from './offload.ts';
-import { allowOnly, rememberDocuments } from './persisted.ts';
-import { toRefusal, unauthenticated } from './refusal.ts';
+import { isExpensive, type Offload } from './offload.ts';
+import { createAllowlist, createPersistedQueryCache } from './persisted.ts';
 import { createReplicaQueries } from './replicaQueries.ts';
-import { type GraphqlRequest, RequestRefused, readRequest } from './request.ts';
+import { type GraphqlRequest, RequestError, readRequest } from './request.ts';
 import type { Graph } from './schema.ts';
 import { checkStoredOperations, type StoredOperations } from './storedOperations.ts';
 
-export type EndpointParts = {
+export type EndpointOptions = {
   config: Config;
   pool: Pool;
-  /** Looks tokens up. */
+  /** Token introspection. */
   oauthPool: Pool;
-  /** Null when all is asked of the primary. */
+  /** Null when the primary answers all. */
   replica: Replica | null;
   secrets: Secrets;
   graph: Graph;
@@ -62,18 +62,18 @@ export function createEndpoint({
   operations,
   offload,
   log,
-}: EndpointParts): RequestListener {
+}: EndpointOptions): RequestListener {
   const { schema } = graph;
   const readBody = createBodyReader(config.limits.body);
   const readDocument = createDocumentReader(schema, config.limits);
   if (operations) checkStoredOperations(operations, readDocument);
-  const persisted = operations ? allowOnly(operations) : rememberDocuments();
+  const persisted = operations ? createAllowlist(operations) : createPersistedQueryCache();
   const queries = replica && createReplicaQueries(replica, oauthPool, log);
   const verifyToken = replica ? createReplicaTokenVerifier(oauthPool) : createTokenVerifier({ pool, oauthPool });
   const replicaPool = replica?.pool ?? null;
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
-  const introspected = rememberIntrospection();
-  // Those of one tenant may wait for each other's rows: then they hold no more connections than these.
+  const introspected = createIntrospectionCache();
+  // Mutations of one tenant may wait for each other's row locks: this limits the connections that they hold meanwhile.
   const writers = createPermits({
     maxHeld: Number.POSITIVE_INFINITY,
     maxHeldByTenant: maxWriters,
@@ -86,35 +86,35 @@ export function createEndpoint({
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     negotiate(request, response);
     const body = await readBody(request, response);
-    await resumeInTurn();
+    await resumeQueued();
     const received = { request, body, requestId: requestIdOf(response), signal: untilClosed(response) };
-    const facts = factsOf(response);
-    const answered = await performAsHolder(received, facts).catch((error: unknown) => {
-      // Nothing was done, and what was remembered of the token is forgotten: it may have become another's.
-      if (error instanceof InvalidTokenError) return performAsHolder(received, facts);
+    const fields = fieldsOf(response);
+    const answered = await executeWithToken(received, fields).catch((error: unknown) => {
+      // Nothing was executed, and the token is no longer cached: it may have been reassigned.
+      if (error instanceof InvalidTokenError) return executeWithToken(received, fields);
       throw error;
     });
-    Object.assign(facts, answered.facts);
+    Object.assign(fields, answered.fields);
     send(response, answered);
   };
 
-  const performAsHolder = async (received: Received, facts: RequestFacts): Promise<Answer> => {
+  const executeWithToken = async (received: Received, fields: RequestFields): Promise<Answer> => {
     const { request, body, requestId, signal } = received;
     const bearer = readBearer(request);
     const token =
       bearer.kind === 'token' ? await traced('verify token', {}, () => verifyToken(bearer.token, requestId)) : null;
     if (token) {
-      facts.clientId = token.claims.clientId;
+      fields.clientId = token.claims.clientId;
       identifyCaller(token.claims.organizationId);
     }
     const introspection = bearer.kind === 'missing' ? readIntrospection(request, body) : null;
     if (!token && !introspection) throw unauthenticated(bearer.kind);
-    if (introspection) boundIntrospection(introspection.prepared);
+    if (introspection) limitIntrospection(introspection.prepared);
 
-    const [outcome] = await Promise.allSettled([perform(received, token, facts, introspection)]);
-    // That the token has ended goes before whatever else can be said, unless nothing can be asked or nobody listens.
-    const isAway = outcome.status === 'rejected' ? isRetryable(outcome.reason) : outcome.value.status === 503;
-    if (!isAway && !signal.aborted) await token?.requireLive();
+    const [outcome] = await Promise.allSettled([perform(received, token, fields, introspection)]);
+    // A revoked token goes before any other outcome, unless the database is unavailable or the client has gone.
+    const wasUnavailable = outcome.status === 'rejected' ? isRetryable(outcome.reason) : outcome.value.status === 503;
+    if (!wasUnavailable && !signal.aborted) await token?.requireLive();
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   };
@@ -122,38 +122,38 @@ export function createEndpoint({
   const perform = async (
     { request, body, requestId, signal }: Received,
     token: AccessToken | null,
-    facts: RequestFacts,
-    introspection: Asked | null,
+    fields: RequestFields,
+    introspection: ParsedRequest | null,
   ): Promise<Answer> => {
     const claims = token?.claims ?? null;
     const { parameters, prepared } = introspection ?? read(request, body, claims);
     if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
-      throw new RequestRefused(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
+      throw new RequestError(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
     }
-    facts.operationType = prepared.operation.operation;
-    facts.operation = prepared.operation.name?.value ?? 'anonymous';
+    fields.operationType = prepared.operation.operation;
+    fields.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
-    const most = checkArguments(schema, prepared, variables);
+    const cost = checkArguments(schema, prepared, variables);
     const isQuery = prepared.operation.operation === 'query';
-    const replicaLsns = (isQuery && token && queries?.requiredBy(token, requestId)) || null;
-    const operation = { prepared, variables, token, requestId, most, replicaLsns, signal };
+    const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
+    const operation = { prepared, variables, token, requestId, cost, replicaLsns, signal };
     const execute = () =>
-      isLong(operation)
+      isExpensive(operation)
         ? traced('execute elsewhere', {}, () => offload.execute(operation))
         : introspected(prepared, () => executeOperation(operation));
-    const answering = isQuery ? execute() : inTurn(execute, signal);
-    // Whatever came of a change: whoever is told of it, or asks again, shall see it.
-    const answered = await answering.finally(() => isQuery || !token || queries?.changedBy(token, requestId));
-    persisted.keep(parameters, claims);
+    const answering = isQuery ? execute() : withWriterPermit(execute, signal);
+    // Read-your-writes: recorded before the answer is sent, also when the mutation failed.
+    const answered = await answering.finally(() => isQuery || !token || queries?.afterWrite(token, requestId));
+    persisted.store(parameters, claims);
     return answered;
   };
 
-  const inTurn = async (execute: () => Promise<Answer>, signal: AbortSignal) => {
+  const withWriterPermit = async (execute: () => Promise<Answer>, signal: AbortSignal) => {
     const release = await withoutPermit(() => writers.acquire(callerPath(), signal));
     return execute().finally(release);
   };
 
-  const read = (request: IncomingMessage, body: Buffer, claims: Claims | null): Asked => {
+  const read = (request: IncomingMessage, body: Buffer, claims: Claims | null): ParsedRequest => {
     const parameters = readRequest(request, body);
     const prepared = tracedSync('read document', () =>
       readDocument(persisted.find(parameters, claims), parameters.operationName),
@@ -161,26 +161,26 @@ export function createEndpoint({
     return { parameters, prepared };
   };
 
-  /** Introspection alone is answered without a token; what cannot be read is none. */
-  const readIntrospection = (request: IncomingMessage, body: Buffer): Asked | null => {
+  /** The request if it is introspection alone, which needs no token. */
+  const readIntrospection = (request: IncomingMessage, body: Buffer): ParsedRequest | null => {
     if (!config.publicIntrospection) return null;
     try {
-      const asked = read(request, body, null);
-      return isIntrospection(asked.prepared) ? asked : null;
+      const parsed = read(request, body, null);
+      return isIntrospection(parsed.prepared) ? parsed : null;
     } catch (error) {
-      if (error instanceof RequestRefused || error instanceof DocumentRefused) return null;
+      if (error instanceof RequestError || error instanceof DocumentError) return null;
       throw error;
     }
   };
 
   const refuse = (error: unknown, response: ServerResponse): void => {
-    // Then nobody reads on.
+    // The client could not parse a second answer.
     if (response.headersSent) return void response.destroy();
     const requestId = requestIdOf(response);
-    const { status, headers = {}, errors } = toRefusal(error, response, config);
+    const { status, headers = {}, errors } = toErrorResponse(error, response, config);
     if (status === 503) logUnavailable(log, error, { requestId });
     const presented = errors.map((error) => presentError(error, { requestId, rules, log }));
-    factsOf(response).code = String(presented[0]?.extensions?.code);
+    fieldsOf(response).code = String(presented[0]?.extensions?.code);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     send(response, { status, body: JSON.stringify({ errors: presented }) });
   };
@@ -195,8 +195,8 @@ const maxWriters = 2;
 /** Each keeps its document. */
 const maxWaitingWriters = 200;
 
-/** What a request asks for. */
-type Asked = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };
+/** A parsed request. */
+type ParsedRequest = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };
 
 type Received = {
   readonly request: IncomingMessage;

@@ -6,7 +6,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
 import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import { isUnavailable } from '../database/unavailable.ts';
-import type { RequestId } from '../http/facts.ts';
+import type { RequestId } from '../http/requestFields.ts';
 import type { Log } from '../log.ts';
 
 /**
@@ -47,7 +47,7 @@ export function graphqlError(code: ErrorCode, message: string, extensions: Recor
   return new GraphQLError(message, { extensions: { code, ...extensions } });
 }
 
-/** What else is needed to turn an error into an answer. */
+/** The context in which an error becomes part of an answer. */
 export type ErrorContext = {
   readonly requestId: RequestId;
   readonly rules: ConstraintRules;
@@ -57,8 +57,8 @@ export type ErrorContext = {
 };
 
 /**
- * The error as the client reads it: one with a code passes, one of PostgreSQL gets its code from its SQLSTATE and constraint,
- * anything else becomes `INTERNAL` and goes to the log. No SQL, no stack and no row leaves the service.
+ * Error mapping: the error as the client reads it. No SQL, no stack and no row leaves the service.
+ * An error with a code passes, one of PostgreSQL gets its code by SQLSTATE and constraint, any other becomes `INTERNAL` and is logged.
  */
 export function presentError(error: GraphQLError, context: ErrorContext): GraphQLFormattedError {
   const { code, message, ...extensions } = describe(error, context);
@@ -94,7 +94,7 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
   return { code: 'INTERNAL', message: 'Something went wrong on our side.', requestId: requestId.id };
 }
 
-/** Hears of each error of PostgreSQL that is a mistake in SQL, and none of a client. */
+/** Publishes each error of PostgreSQL that is a mistake in SQL, and not the client's. */
 export const defects = channel('graph-query-service:defects');
 
 const insufficientPrivilege = '42501';
@@ -142,7 +142,7 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
   }
 }
 
-/** The comment of what is broken, then what a function has raised in its place, then what the columns tell. */
+/** The comment of the broken constraint, else what a function has raised in its place, else a sentence from the columns. */
 function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
   const { code, schema, table, dataType, constraint, column } = error;
   const isOfColumn = code === '23502';

@@ -5,47 +5,47 @@ import type { ExecutionResult, GraphQLFormattedError } from 'postgraphile/graphq
 import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
 import { isUnavailable } from '../database/unavailable.ts';
-import type { RequestFacts, RequestId } from '../http/facts.ts';
+import type { RequestFields, RequestId } from '../http/requestFields.ts';
 import type { Log } from '../log.ts';
 import type { Secrets } from '../secrets.ts';
 import { type AccessToken, InvalidTokenError } from '../token/accessTokens.ts';
 import { graphSettings, mutationSettings } from '../token/settings.ts';
 import { traced, tracePast } from '../tracing/traced.ts';
-import type { Most } from './arguments.ts';
+import type { QueryCost } from './arguments.ts';
 import { createContext } from './context.ts';
-import { DocumentRefused, type PreparedDocument } from './document.ts';
+import { DocumentError, type PreparedDocument } from './document.ts';
 import { errorCodes, presentError, rootOf } from './errors.ts';
 import { isOutdated } from './isOutdated.ts';
 import { limitExceeded } from './limits.ts';
-import { mayDiffer, ReplicaUnfit, type RequiredLsns, requireReplayed } from './replicaQueries.ts';
+import { isRetryableOnPrimary, ReplicaUnusableError, type RequiredLsns, requireReplayed } from './replicaQueries.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
 import type { Graph } from './schema.ts';
 import { createSlowOperations } from './slowOperations.ts';
-import { createStatements, type RanStatement, type Server } from './statements.ts';
+import { createStatements, type QueryTarget, type RanStatement } from './statements.ts';
 
-/** An operation whose document, variables and arguments are in order. */
+/** A validated operation: document, variables and arguments. */
 export type Operation = {
   readonly prepared: PreparedDocument;
   readonly variables: Readonly<Record<string, unknown>>;
   /** Null under public introspection only. */
   readonly token: AccessToken | null;
   readonly requestId: RequestId;
-  /** What its answer has if every page is full. */
-  readonly most: Most;
-  /** What a replica must have replayed to be asked; null when the primary is to be. */
+  /** Query cost, if every page is full. */
+  readonly cost: QueryCost;
+  /** Minimum LSNs of a replica that may answer; null when the primary has to. */
   readonly replicaLsns: RequiredLsns | null;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 };
 
-/** The HTTP status and the JSON text of an answer, and what is told of it to operators. */
+/** The HTTP status and the JSON text of an answer, and its fields for log and metrics. */
 export type Answer = {
   readonly status: number;
   readonly body: string;
-  readonly facts?: Pick<RequestFacts, 'code' | 'statements' | 'planningMs' | 'server'>;
+  readonly fields?: Pick<RequestFields, 'code' | 'statements' | 'planningMs' | 'server'>;
 };
 
-export type ExecutionParts = {
+export type ExecutionOptions = {
   config: Pick<Config, 'limits' | 'slowMs'>;
   pool: Pool;
   /** Connections to the replica, if there is one. */
@@ -56,18 +56,18 @@ export type ExecutionParts = {
 };
 
 /**
- * Executes operations. A failed field is part of the answer; too many rows or bytes refuse the query as a whole. What a mutation changed
- * stays changed, so that its answer has any number of rows, and one that is too long tells its errors alone.
- * The function that it returns throws {@link DocumentRefused} then, and {@link InvalidTokenError}.
+ * Executes operations: on a replica where read-your-writes allows it, else on the primary.
+ * A failed field is part of the answer; too many rows or bytes refuse a query ({@link DocumentError}). A mutation is committed already, so
+ * its answer has any number of rows, and one that is too long has only errors. Throws {@link InvalidTokenError}, too.
  */
-export function createExecution({ config, pool, replicaPool, secrets, graph, log }: ExecutionParts) {
+export function createExecution({ config, pool, replicaPool, secrets, graph, log }: ExecutionOptions) {
   const { resolvedPreset } = graph;
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const { limits } = config;
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
-  const run = async (asked: Operation, server: Server): Promise<Answer> => {
-    const { prepared, variables, token, requestId, most, signal } = asked;
+  const run = async (requested: Operation, server: QueryTarget): Promise<Answer> => {
+    const { prepared, variables, token, requestId, cost, signal } = requested;
     const { document, operation, schema } = prepared;
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
@@ -79,8 +79,8 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
         : mutationSettings(claims, requestId, limits.rows, lockTimeouts.first));
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
-    let isUnfit = false;
-    const countRows = most.rows > limits.rows ? createRowCounter(limits.rows) : null;
+    let isReplicaUnusable = false;
+    const countRows = cost.rows > limits.rows ? createRowCounter(limits.rows) : null;
     const args = await hookArgs({
       schema,
       resolvedPreset,
@@ -94,14 +94,14 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const graphContext = args.contextValue as Grafast.Context;
     const statements = createStatements(server, {
       token,
-      // A change is carried through, since its client can no longer tell whether it was.
+      // A mutation is never cancelled: its client could not know whether it was committed.
       signal: isQuery ? signal : neverAborted,
       retryLockTimeout: lockTimeouts.retry,
       inSnapshot: () => isQuery && graphContext.statementCount !== 1,
-      ordinary: graphContext.withPgClient as WithPgClient,
+      defaultWithPgClient: graphContext.withPgClient as WithPgClient,
       onRan: (statement) => ran.push(statement),
       onFailed: (error) => {
-        isUnfit ||= isReplica && mayDiffer(error);
+        isReplicaUnusable ||= isReplica && isRetryableOnPrimary(error);
       },
     });
     // Its clients have all but the driver's own, which no plan uses.
@@ -110,9 +110,9 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const result = (await Promise.resolve(execute(args)).finally(statements.end)) as ExecutionResult;
     const { data, errors } = result as Omit<ExecutionResult, 'data'> & { data?: string | null };
 
-    // Nobody listens, and what its end broke is no failure.
+    // The client has gone, and what its cancellation broke is no failure.
     if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
-    if (isUnfit) throw new ReplicaUnfit();
+    if (isReplicaUnusable) throw new ReplicaUnusableError();
     const ended = errors?.find(({ originalError }) => originalError instanceof InvalidTokenError);
     if (ended) throw ended.originalError;
 
@@ -122,35 +122,36 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     if (planning) tracePast('plan', planning.startedAt, planning.durationMs);
     const planningMs = planning?.durationMs ?? 0;
     const code = presented?.map(({ extensions }) => String(extensions?.code))[0];
-    const isAway = errors?.some((error) => isUnavailable(rootOf(error))) ?? false;
-    reportIfSlow(asked, { durationMs: performance.now() - startedAt, planningMs, code, isAway, ran, settings });
+    const wasUnavailable = errors?.some((error) => isUnavailable(rootOf(error))) ?? false;
+    const durationMs = performance.now() - startedAt;
+    reportIfSlow(requested, { durationMs, planningMs, code, wasUnavailable, ran, settings });
 
-    // Whatever looks at the text makes one of its pieces, so that only the whole one is looked at.
+    // Reading a rope flattens it (V8), so only the whole text is read.
     let body = toBody(data, presented);
     if (isQuery && (hasLimit(presented, 'rows') || hasMoreRows(body, limits.rows)))
-      throw new DocumentRefused([limitExceeded('rows', limits.rows)]);
+      throw new DocumentError([limitExceeded('rows', limits.rows)]);
     if (hasLimit(presented, 'bytes') || hasMoreBytes(body, limits.bytes)) {
-      if (isQuery) throw new DocumentRefused([limitExceeded('bytes', limits.bytes)]);
+      if (isQuery) throw new DocumentError([limitExceeded('bytes', limits.bytes)]);
       body = withoutData(presented, limits.bytes);
     }
-    const isToComeAgain = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
+    const isRetryable = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
     const ofServer = replicaPool && isQuery ? { server: isReplica ? 'replica' : 'primary' } : {};
-    const facts = { statements: ran.length, planningMs, ...ofServer, ...(code && { code }) };
-    return { status: isToComeAgain ? errorCodes.UNAVAILABLE.status : 200, body, facts };
+    const fields = { statements: ran.length, planningMs, ...ofServer, ...(code && { code }) };
+    return { status: isRetryable ? errorCodes.UNAVAILABLE.status : 200, body, fields };
   };
 
-  const runAnywhere = async (asked: Operation): Promise<Answer> => {
-    if (replicaPool && asked.replicaLsns) {
+  const runOnReplicaOrPrimary = async (requested: Operation): Promise<Answer> => {
+    if (replicaPool && requested.replicaLsns) {
       try {
-        return await run(asked, { pool: replicaPool, requirement: requireReplayed(asked.replicaLsns) });
+        return await run(requested, { pool: replicaPool, lsnCheck: requireReplayed(requested.replicaLsns) });
       } catch (error) {
-        if (!(error instanceof ReplicaUnfit)) throw error;
+        if (!(error instanceof ReplicaUnusableError)) throw error;
       }
     }
-    return run(asked, { pool, requirement: null });
+    return run(requested, { pool, lsnCheck: null });
   };
 
-  return (asked: Operation): Promise<Answer> => traced('execute', {}, () => runAnywhere(asked));
+  return (requested: Operation): Promise<Answer> => traced('execute', {}, () => runOnReplicaOrPrimary(requested));
 }
 
 /**
@@ -164,16 +165,16 @@ const neverAborted = new AbortController().signal;
 const hasLimit = (errors: readonly GraphQLFormattedError[] | undefined, limit: 'rows' | 'bytes') =>
   errors?.some(({ extensions }) => extensions?.limit === limit) ?? false;
 
-/** A UTF-16 code unit takes three bytes at most; so most answers need not be gone through. */
-const hasMoreBytes = (body: string, most: number) => body.length * 3 > most && Buffer.byteLength(body) > most;
+/** A UTF-16 code unit takes three bytes at most; so most answers need not be scanned. */
+const hasMoreBytes = (body: string, max: number) => body.length * 3 > max && Buffer.byteLength(body) > max;
 
-/** The answer to a mutation that would have too many bytes: that it is carried out, and what failed. */
-function withoutData(errors: readonly GraphQLFormattedError[] = [], mostBytes: number): string {
-  const { message, extensions } = limitExceeded('bytes', mostBytes);
+/** The answer to a mutation that would have too many bytes: that it was committed, and what failed. */
+function withoutData(errors: readonly GraphQLFormattedError[] = [], maxBytes: number): string {
+  const { message, extensions } = limitExceeded('bytes', maxBytes);
   const tooLong = { message: `${message} What the mutation changed stays changed; select less of it.`, extensions };
   const others = errors.filter((error) => !hasLimit([error], 'bytes'));
   const body = toBody('null', [tooLong, ...others]);
-  return hasMoreBytes(body, mostBytes) ? toBody('null', [tooLong]) : body;
+  return hasMoreBytes(body, maxBytes) ? toBody('null', [tooLong]) : body;
 }
 
 function toBody(data: string | null | undefined, errors: readonly GraphQLFormattedError[] | undefined): string {

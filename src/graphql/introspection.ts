@@ -1,26 +1,26 @@
 import { LRUCache } from 'lru-cache';
 import { type DocumentNode, Kind, type SelectionSetNode } from 'postgraphile/graphql';
-import { bytesOfCharacter, DocumentRefused, type PreparedDocument } from './document.ts';
+import { bytesOfCharacter, DocumentError, type PreparedDocument } from './document.ts';
 import { graphqlError } from './errors.ts';
 import type { Answer } from './execution.ts';
 
-/** Whether the operation asks for the schema and nothing else (`__schema`, `__type`). */
+/** Whether the operation is introspection alone (`__schema`, `__type`). */
 export function isIntrospection(prepared: PreparedDocument): boolean {
   const names = rootFieldsOf(prepared);
   const isMeta = names.every((name) => ['__schema', '__type', '__typename'].includes(name));
   return prepared.operation.operation === 'query' && isMeta && names.some((name) => name !== '__typename');
 }
 
-/** How often an operation without a token may ask for each: one complete introspection, or what an editor looks up. */
-const mostWithoutToken = { __schema: 1, __type: 10 };
+/** How many of each an operation without a token may have: one complete introspection, or what an editor looks up. */
+const maxWithoutToken = { __schema: 1, __type: 10 };
 
-/** @throws {DocumentRefused} when it asks more often than {@link mostWithoutToken} */
-export function boundIntrospection(prepared: PreparedDocument): void {
+/** @throws {DocumentError} when it has more than {@link maxWithoutToken} */
+export function limitIntrospection(prepared: PreparedDocument): void {
   const names = rootFieldsOf(prepared);
-  for (const [name, most] of Object.entries(mostWithoutToken)) {
-    if (names.filter((other) => other === name).length <= most) continue;
-    const message = `Without a token an operation asks for ${name} at most ${most === 1 ? 'once' : `${most} times`}; send one.`;
-    throw new DocumentRefused([graphqlError('LIMIT_EXCEEDED', message, { limit: 'aliases' })]);
+  for (const [name, max] of Object.entries(maxWithoutToken)) {
+    if (names.filter((other) => other === name).length <= max) continue;
+    const message = `Without a token an operation asks for ${name} at most ${max === 1 ? 'once' : `${max} times`}; send one.`;
+    throw new DocumentError([graphqlError('LIMIT_EXCEEDED', message, { limit: 'aliases' })]);
   }
 }
 
@@ -39,12 +39,12 @@ function rootFieldsOf({ operation, fragments }: PreparedDocument): string[] {
   return namesIn(operation.selectionSet);
 }
 
-/** What remembered answers and their documents may take; a complete answer has some hundred thousand characters. */
-const rememberedBytes = 8_000_000;
+/** The memory limit of cached answers and their documents; a complete answer has some hundred thousand characters. */
+const cacheBytes = 8_000_000;
 
-/** Remembers the answers of documents that are introspection alone, without variables: of one schema they are always the same. */
-export function rememberIntrospection() {
-  const known = new LRUCache<DocumentNode, Answer>({ maxSize: rememberedBytes });
+/** Response cache of introspection without variables: with one schema these answers are constant. */
+export function createIntrospectionCache() {
+  const known = new LRUCache<DocumentNode, Answer>({ maxSize: cacheBytes });
 
   return async (prepared: PreparedDocument, execute: () => Promise<Answer>): Promise<Answer> => {
     const { document, operation } = prepared;
@@ -53,10 +53,10 @@ export function rememberIntrospection() {
     const remembered = known.get(document);
     if (remembered) return remembered;
     const answer = await execute();
-    if (answer.status === 200 && !answer.facts?.code) {
-      // Its tree is kept along.
+    if (answer.status === 200 && !answer.fields?.code) {
+      // The cache keeps its tree too.
       const size = answer.body.length + bytesOfCharacter * prepared.query.length;
-      known.set(document, { ...answer, facts: { statements: 0 } }, { size });
+      known.set(document, { ...answer, fields: { statements: 0 } }, { size });
     }
     return answer;
   };

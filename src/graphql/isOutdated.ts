@@ -5,14 +5,14 @@ import { rootOf } from './errors.ts';
 import type { Graph } from './schema.ts';
 
 /**
- * Optimistic concurrency with migrations: whether PostgreSQL refused a statement that was right when the graph was built, since a migration
- * has changed what it names. The next graph is being built then. Asked only after an error that may have this cause.
+ * Optimistic concurrency with migrations: whether one has made the schema of a failed statement stale.
+ * The statement was right when the schema was built, and the next one is being built. Queried only after errors that may have this cause.
  */
 export async function isOutdated(errors: readonly GraphQLError[], pool: Pool, { migrations }: Graph): Promise<boolean> {
   if (!errors.some(mayBeOfMigration)) return false;
   return readMigrations(pool).then(
     (found) => found !== migrations,
-    // Of an outage tells the watch on the database.
+    // The readiness watch logs outages.
     () => false,
   );
 }

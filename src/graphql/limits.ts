@@ -16,12 +16,12 @@ import {
 import type { Config } from '../config.ts';
 import { graphqlError } from './errors.ts';
 
-/** How large an operation is after the expansion of its fragments; the names are values of `extensions.limit`. */
+/** The size of an operation with its fragments expanded; the names are values of `extensions.limit`. */
 export type Size = Readonly<Record<(typeof measured)[number], number>>;
 
 const measured = ['depth', 'aliases', 'rootFields', 'directives', 'fields', 'connections'] as const;
 
-/** Measures each operation before validation, in time linear in the document: each fragment is measured once. */
+/** Measures each operation before validation, in linear time: each fragment is measured once. */
 export function measureOperations(schema: GraphQLSchema, document: DocumentNode): Map<OperationDefinitionNode, Size> {
   const measure = createMeasure(schema, document);
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
@@ -35,8 +35,8 @@ export function exceededLimits(sizes: Iterable<Size>, limits: Config['limits']):
   return exceeded.map((name) => limitExceeded(name, limits[name]));
 }
 
-export function limitExceeded(limit: keyof Config['limits'], most: number): GraphQLError {
-  return graphqlError('LIMIT_EXCEEDED', `${sentences[limit]} ${most}.`, { limit });
+export function limitExceeded(limit: keyof Config['limits'], max: number): GraphQLError {
+  return graphqlError('LIMIT_EXCEEDED', `${sentences[limit]} ${max}.`, { limit });
 }
 
 const sentences: Record<keyof Config['limits'], string> = {
@@ -122,6 +122,6 @@ function typeOfField(type: GraphQLNamedType | undefined, name: string): GraphQLN
   return field && getNamedType(field.type);
 }
 
-/** By the name that the Relay specification of connections asks for. */
+/** By name, which the Relay connection specification prescribes. */
 export const isConnectionType = (type: GraphQLNamedType | undefined) =>
   isCompositeType(type) && type.name.endsWith('Connection');

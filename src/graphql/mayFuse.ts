@@ -2,10 +2,10 @@ import { findOtherVersion } from '../../plugins/fusion/internals.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 
-/** Whether lists are to be fused: unless that is turned off, or the libraries are not those that it was written for. */
+/** Whether FusionPlugin is enabled: unless turned off, or the libraries have other versions. */
 export function mayFuse({ fusion }: Pick<Config, 'fusion'>, log: Log): boolean {
   if (!fusion) return false;
   const reason = findOtherVersion();
-  if (reason !== null) log.warn({ reason }, 'lists are not fused');
+  if (reason !== null) log.warn({ reason }, 'FusionPlugin is disabled');
   return reason === null;
 }

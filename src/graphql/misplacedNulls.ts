@@ -14,9 +14,9 @@ import type { PreparedDocument } from './document.ts';
 import { graphqlError } from './errors.ts';
 
 /**
- * One error for each variable that is null or absent where it may not be. Validation lets a nullable one stand there if it has a default
- * (GraphQL section 5.8.5), and as the one field of a `@oneOf` input object that may not be null; only its value tells. Grafast then fails
- * to plan the whole operation, takes null for true, or calls a function without any key.
+ * Rejects null, given or absent, in a nullable variable at a position that takes none.
+ * Validation allows such a variable with a default (GraphQL section 5.8.5), and as the field of a `@oneOf` input object that may not be null,
+ * since only its value decides; Grafast then fails to plan the whole operation, takes null for true, or calls a function without any key.
  */
 export function misplacedNulls(
   schema: GraphQLSchema,
@@ -31,9 +31,9 @@ export function misplacedNulls(
 
   const misplaced = new Set<string>();
   const types = new TypeInfo(schema);
-  const asked = separateOperations(document)[operation.name?.value ?? ''] ?? document;
+  const selected = separateOperations(document)[operation.name?.value ?? ''] ?? document;
   visit(
-    asked,
+    selected,
     visitWithTypeInfo(types, {
       [Kind.VARIABLE]({ name: { value: name } }) {
         if (!nulls.includes(name)) return;

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
-import { RequestRefused } from './request.ts';
+import { RequestError } from './request.ts';
 
 const jsonMediaType = 'application/json';
 const graphqlMediaType = 'application/graphql-response+json';
 const offered = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${type}; charset=utf-8`]);
 
 /**
- * Checks the method and chooses the media type, which goes into the answer's headers even when the request is refused;
- * `application/json` is what a client gets that does not say.
+ * Content negotiation (RFC 9110 section 12), and the check of the method.
+ * The media type goes into the answer's headers even when the request is refused; without an Accept header it is `application/json`.
  *
- * @throws {RequestRefused} the method, or none of the media types can be had
+ * @throws {RequestError} the method, or none of the media types can be had
  */
 export function negotiate(request: IncomingMessage, response: ServerResponse): void {
   const accepted = request.headers.accept ? new Negotiator(request).mediaType(offered) : jsonMediaType;
@@ -20,15 +20,15 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
   // Beside what it depends on already, such as the origin.
   response.appendHeader('Vary', 'Accept, Authorization');
   if (request.method !== 'GET' && request.method !== 'POST') {
-    throw new RequestRefused(405, 'Send the operation by POST, or a query by GET.', {
+    throw new RequestError(405, 'Send the operation by POST, or a query by GET.', {
       headers: { Allow: 'GET, POST' },
     });
   }
   if (!accepted)
-    throw new RequestRefused(406, `The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`);
+    throw new RequestError(406, `The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`);
 }
 
-/** Clients of `application/json` tell a GraphQL answer from that of a proxy by its status, which then is 200. */
+/** By their status 200, clients of `application/json` distinguish answers from those of proxies. */
 export function wantsJson(response: ServerResponse): boolean {
   return String(response.getHeader('Content-Type')).startsWith(jsonMediaType);
 }

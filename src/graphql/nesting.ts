@@ -1,15 +1,15 @@
 import { Lexer, Source, TokenKind } from 'postgraphile/graphql';
 
 /**
- * So many braces, brackets and parentheses may be open at a time. Whatever reads a document by recursion, GraphQL.js first
- * of all, stays far from the end of its stack, and a document of the deepest fields, in two fragments each, is within.
+ * Nesting limit: so many brackets may be open at a time, so that no recursion overflows its stack.
+ * GraphQL.js stays far from the end of it, and a document of the deepest fields, in two fragments each, is within.
  */
 export const maxNesting = 1000;
 
 /**
  * Whether a document opens more than {@link maxNesting} before it closes them, in time linear in the document.
  *
- * @throws {GraphQLError} at what is no token
+ * @throws {GraphQLError} at an invalid token
  */
 export function isNestedTooDeep(document: string, maxTokens: number): boolean {
   const lexer = new Lexer(new Source(document));

@@ -13,56 +13,56 @@ import { InvalidTokenError } from '../token/accessTokens.ts';
 import type { Claims } from '../token/claims.ts';
 import type { Precondition } from '../token/implicitTransaction.ts';
 import { traceHeaders } from '../tracing/traced.ts';
-import { DocumentRefused } from './document.ts';
+import { DocumentError } from './document.ts';
 import type { Answer, Operation } from './execution.ts';
 import { limitExceeded } from './limits.ts';
 
-/** What the other thread is started with. */
+/** Worker data of the offload thread. */
 export type OffloadSettings = {
   readonly config: PoolSettings & Pick<Config, 'limits' | 'fusion' | 'logLevel' | 'slowMs' | 'tracing' | 'replicaUrl'>;
   readonly authUrl: string;
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
 };
 
-/** What goes to the other thread; it prepares the document anew. */
+/** An operation as a message to the offload thread, which prepares the document anew. */
 export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal' | 'token'> & {
   readonly id: number;
   readonly claims: Claims | null;
-  /** What has to be proven of the claims there. */
+  /** The check of the token, to be run there. */
   readonly proof: Precondition | null;
   readonly query: string;
   readonly operationName: string | null;
-  /** Which trace it is a part of, in the headers of W3C Trace Context. */
+  /** Its trace, as headers of W3C Trace Context. */
   readonly trace: Readonly<Record<string, string>>;
 };
 
-/** Or that an operation's client has gone away, that its connections are of no use any more, or that it shall end. */
+/** Messages to the offload thread: an operation, its cancellation, to renew its connections, or to end. */
 export type OffloadRequest =
   | OffloadedOperation
   | { readonly id: number; readonly aborted: true }
   | { readonly reconnect: ServerName }
   | { readonly end: true };
 
-type Refused = 'rows' | 'bytes' | 'token' | 'away';
+type OffloadRefusal = 'rows' | 'bytes' | 'token' | 'unavailable';
 
-/** How the thread is. */
+/** The state of the thread, for metrics. */
 export type OffloadState = {
   readonly pool: { readonly size: number; readonly idle: number; readonly waiting: number };
   /** The 99th percentile since the state before. */
   readonly eventLoopLagSeconds: number;
 };
 
-/** What comes back: an answer, a refusal for its rows, its token or a database that is away, a failure, a line for the log, or every few seconds how the thread is. */
+/** Messages from the offload thread: an answer, a refusal, a failure, a log line, or its state. */
 export type OffloadMessage =
   | { readonly id: number; readonly answer: Answer }
-  | { readonly id: number; readonly refused: Refused }
+  | { readonly id: number; readonly refused: OffloadRefusal }
   | { readonly id: number; readonly failed: true }
   | { readonly line: string }
   | { readonly state: OffloadState };
 
 export type Offload = {
   execute(operation: Operation): Promise<Answer>;
-  /** Connections that were made before are of no use any more. */
+  /** Replaces the connections that were made before. */
   reconnect(server: ServerName): void;
   /** As it was a few seconds ago; null while the thread is not needed. */
   state(): OffloadState | null;
@@ -70,18 +70,18 @@ export type Offload = {
 };
 
 /**
- * A second thread for operations that take long to plan or return much, both of which Node.js does in one go: while it is busy,
- * this thread goes on answering. It starts with the first such operation and has connections of its own. Operations wait for
- * their turn, in fair queues, as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do
- * those that find 64 waiting, unless their tenant has less than its share of these.
+ * Offloading: a second thread executes expensive operations, which would block this event loop.
+ * Node.js plans an operation and writes its answer in one tick. The thread starts with the first such operation and has connections of
+ * its own. Operations wait in a fair queue as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do those
+ * that find 64 waiting, unless their tenant has less than its share of these.
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
-  // What the other thread logs was described there.
+  // The offload thread has serialized its log lines.
   const asItIs = (described: unknown) => described;
   const relayed = log.child({}, { serializers: { error: asItIs, requestId: asItIs } });
   const permits = createPermits({
-    maxHeld: mostAtOnce,
-    maxWaiting: mostWaiting,
+    maxHeld: maxConcurrent,
+    maxWaiting: maxQueued,
     waitMs: settings.config.statementTimeoutMs,
     refusal: (cause) => new DatabaseUnavailable({ cause }),
   });
@@ -90,11 +90,11 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   let state: OffloadState | null = null;
   let lastId = 0;
 
-  const refusals: Record<Refused, () => Error> = {
-    rows: () => new DocumentRefused([limitExceeded('rows', settings.config.limits.rows)]),
-    bytes: () => new DocumentRefused([limitExceeded('bytes', settings.config.limits.bytes)]),
+  const refusals: Record<OffloadRefusal, () => Error> = {
+    rows: () => new DocumentError([limitExceeded('rows', settings.config.limits.rows)]),
+    bytes: () => new DocumentError([limitExceeded('bytes', settings.config.limits.bytes)]),
     token: () => new InvalidTokenError(),
-    away: () => new DatabaseUnavailable(),
+    unavailable: () => new DatabaseUnavailable(),
   };
 
   const start = (): Worker => {
@@ -161,7 +161,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     async stop(): Promise<void> {
       const thread = worker;
       if (!thread) return;
-      // It has to send what is left of its traces.
+      // It has to export its remaining spans.
       if (settings.config.tracing) {
         const ended = once(thread, 'exit');
         thread.postMessage({ end: true } satisfies OffloadRequest);
@@ -172,24 +172,24 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   };
 }
 
-/** While one waits for the database, the other can be planned; more would only keep each other waiting. */
-const mostAtOnce = 2;
+/** While one waits for the database, the other can be planned; more would only delay each other. */
+const maxConcurrent = 2;
 /** Each keeps its document, whose tree takes up to 1 MB. */
-const mostWaiting = 64;
+const maxQueued = 64;
 
-/** Of the variables those that the operation knows: others were never checked, and may be too deep for a message. */
+/** The variables that the operation declares: others were never checked, and may be too deep for a message. */
 function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {
   const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
 }
 
-/** Planning takes time with fields and with connections below connections; writing an answer with its rows, and with their values. */
-export function isLong({ prepared: { size }, most }: Operation): boolean {
-  const isLongToPlan = size.fields > 200 || size.depth * size.connections > 500;
-  return isLongToPlan || most.rows > 3000 || most.values > 5000;
+/** Planning time grows with fields and nested connections; serialization with rows and values. */
+export function isExpensive({ prepared: { size }, cost }: Operation): boolean {
+  const isExpensiveToPlan = size.fields > 200 || size.depth * size.connections > 500;
+  return isExpensiveToPlan || cost.rows > 3000 || cost.values > 5000;
 }
 
-/** A line of the other thread's log, with its level and fields. */
+/** A log line of the offload thread, with its level and fields. */
 function relay(log: Log, line: string): void {
   const { level, time: _time, msg, ...fields } = JSON.parse(line);
   const method = log.levels.labels[level] as 'error' | undefined;

@@ -5,14 +5,14 @@ import { createPool } from '../database/pools.ts';
 import { watchDatabase } from '../database/readiness.ts';
 import { createReplicaPool, reconnect } from '../database/replica.ts';
 import { isRetryable } from '../database/unavailable.ts';
-import type { RequestId } from '../http/facts.ts';
+import type { RequestId } from '../http/requestFields.ts';
 import { createLog } from '../log.ts';
 import { createSecrets } from '../secrets.ts';
 import { type AccessToken, cachedToken, InvalidTokenError, liveToken } from '../token/accessTokens.ts';
 import type { Claims } from '../token/claims.ts';
 import type { Precondition } from '../token/implicitTransaction.ts';
 import { tracedFrom } from '../tracing/traced.ts';
-import { createDocumentReader, DocumentRefused } from './document.ts';
+import { createDocumentReader, DocumentError } from './document.ts';
 import { createExecution } from './execution.ts';
 import { mayFuse } from './mayFuse.ts';
 import type { OffloadMessage, OffloadRequest, OffloadSettings } from './offload.ts';
@@ -20,7 +20,7 @@ import { buildGraph } from './schema.ts';
 
 // The other end of offload.ts.
 
-// On Linux 0 is this thread alone. When processors are short, those who wait for little go first.
+// On Linux 0 is this thread alone. When processors are short, cheap operations go first.
 setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 const { config, authUrl, keys } = workerData as OffloadSettings;
@@ -28,18 +28,18 @@ const send = (message: OffloadMessage) => parentPort?.postMessage(message);
 const log = createLog(config.logLevel, { write: (line) => send({ line }) });
 const endTracing =
   config.tracing && (await (await import('../tracing/startTracing.ts')).startTracing(config.tracing, log));
-// The statements of one operation wait for each other here, and for another one's planning, not for somebody else's.
+// Its own pool: statements wait only for those of operations that are offloaded too.
 const pool = createPool(authUrl, { ...config, poolSize: 2 }, log, config.statementTimeoutMs);
-// For what it does in an outage; the main thread tells of it.
+// For its recovery from an outage; the main thread logs it.
 const login = { variable: 'AUTH_DATABASE_URL', url: authUrl, requestRoles: [] } as const;
 watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log: createLog('silent') });
 const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
-// When this fails the thread ends, and the next long operation starts another. Of outages tells the watch on the database.
-const graph = await buildGraph(pool, { isFused: mayFuse(config, log), mostBytes: config.limits.bytes }).catch(
+// When this fails the thread ends, and the next expensive operation starts another. The readiness watch logs outages.
+const graph = await buildGraph(pool, { isFused: mayFuse(config, log), maxBytes: config.limits.bytes }).catch(
   (error: unknown) => {
     if (!isRetryable(error)) throw error;
-    log.debug({ error }, 'the second thread cannot start: the database is away');
+    log.debug({ error }, 'the second thread cannot start: the database is unavailable');
     process.exit();
   },
 );
@@ -50,15 +50,15 @@ const running = new Map<number, AbortController>();
 
 const lag = monitorEventLoopDelay({ resolution: 10 });
 lag.enable();
-const tellState = () => {
+const reportState = () => {
   const { totalCount: size, idleCount: idle, waitingCount: waiting } = pool;
   // The monitor counts its own timer's 10 ms.
   const eventLoopLagSeconds = Math.max(0, lag.percentile(99) / 1e9 - 0.01);
   send({ state: { pool: { size, idle, waiting }, eventLoopLagSeconds: lag.count > 0 ? eventLoopLagSeconds : 0 } });
   lag.reset();
 };
-tellState();
-setInterval(tellState, 5000).unref();
+reportState();
+setInterval(reportState, 5000).unref();
 
 parentPort?.on('message', async (request: OffloadRequest) => {
   if ('end' in request) {
@@ -82,9 +82,9 @@ parentPort?.on('message', async (request: OffloadRequest) => {
     };
     send({ id, answer: await tracedFrom(trace, 'second thread', work) });
   } catch (error) {
-    if (error instanceof DocumentRefused) return send({ id, refused: limitOf(error) });
+    if (error instanceof DocumentError) return send({ id, refused: limitOf(error) });
     if (error instanceof InvalidTokenError) return send({ id, refused: 'token' });
-    if (isRetryable(error)) return send({ id, refused: 'away' });
+    if (isRetryable(error)) return send({ id, refused: 'unavailable' });
     log.error({ requestId: operation.requestId, error }, 'an operation failed');
     send({ id, failed: true });
   } finally {
@@ -92,12 +92,12 @@ parentPort?.on('message', async (request: OffloadRequest) => {
   }
 });
 
-/** While an operation is executed its document is refused for what its answer would have. */
-const limitOf = ({ errors }: DocumentRefused) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
+/** An operation that is being executed is refused for the size of its answer. */
+const limitOf = ({ errors }: DocumentError) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
 
 function tokenOf(claims: Claims, proof: Precondition | null, requestId: RequestId): AccessToken {
   if (!proof) return liveToken(claims);
-  // On its way here a buffer became an array of bytes.
+  // Structured cloning turned a buffer into an array of bytes.
   const values = proof.values.map((value) => (typeof value === 'string' ? value : Buffer.from(value)));
   return cachedToken(pool, claims, { ...proof, values }, requestId);
 }

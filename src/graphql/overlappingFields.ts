@@ -22,14 +22,13 @@ import {
 } from 'postgraphile/graphql';
 
 /**
- * Field Selection Merging (GraphQL specification, section 5.3.2) by response path instead of by pairs of fields.
- *
+ * Field Selection Merging (GraphQL section 5.3.2) by response path instead of by pairs of fields.
  * GraphQL.js compares each two fields that share a response name, and then all that is below the one with all that is below the other.
- * Here the fields of one path are looked at together, those that ask for the same are
- * one from then on, and what is below a path is looked at once. The idea is S. Adameit's, which Sangria and graphql-java follow ("GraphQL:
- * Overlapping fields can be merged fast", 2019); they look anew at each group of parents that can be one object, of which a hostile
- * document makes twice as many with each level. Here a matrix says which two can. So the time is linear in the fields after the expansion
- * of fragments, and quadratic, at a byte for each two, only in those of one path that differ.
+ * Here the fields of one path are compared together, equal ones are united, and what is below a path is visited once. The idea is
+ * S. Adameit's, which Sangria and graphql-java follow ("GraphQL: Overlapping fields can be merged fast", 2019). They visit each group of
+ * parents that can be one object again, of which a hostile document makes twice as many with each level. Here a matrix says which two
+ * can. So the time is linear in the fields after the expansion of fragments, and quadratic, at a byte for each two, only in those of one
+ * path that differ.
  *
  * @param fragments that spread each other in no cycle
  * @returns the first conflict of each operation

@@ -1,17 +1,17 @@
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Size } from './limits.ts';
 
-/** By the values of its variables one operation may need several plans. */
+/** One operation may need several plans, depending on the values of its variables. */
 const plansOfOneOperation = 3;
 
-/** Grafast wants two at least. */
+/** Grafast requires at least two. */
 const operationsOfOneDocument = 2;
 
 /**
- * The schema, differing in nothing but that it has plans of its own, which go when it goes. Grafast keeps the plans of a schema's
- * last 500 operations, however large; so each document has such a schema, and whoever bounds the documents bounds the plans.
+ * A copy of the schema with an isolated plan cache, which is freed with its document.
+ * Grafast keeps the plans of a schema's last 500 operations, however large; so the limit on documents limits the plans.
  */
-export function withPlansOfItsOwn(schema: GraphQLSchema): GraphQLSchema {
+export function withIsolatedPlanCache(schema: GraphQLSchema): GraphQLSchema {
   const grafast = {
     ...schema.extensions.grafast,
     operationsCacheMaxLength: operationsOfOneDocument,
@@ -20,7 +20,7 @@ export function withPlansOfItsOwn(schema: GraphQLSchema): GraphQLSchema {
   return Object.create(schema, { extensions: { value: { ...schema.extensions, grafast } } });
 }
 
-/** The memory that the plans of a document with operations of these sizes take, in bytes: what was measured, roughly. */
+/** Estimates the memory of a document's plans from the sizes of its operations, as measured. */
 export function bytesOfPlans(sizes: Iterable<Size>): number {
   const largest = [...sizes].map(bytesOfPlan).toSorted((a, b) => b - a);
   return largest.slice(0, operationsOfOneDocument).reduce((sum, bytes) => sum + bytes, 0);

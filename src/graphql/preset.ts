@@ -31,17 +31,17 @@ import { TextFormsPlugin } from '../../plugins/TextFormsPlugin.ts';
 import { UserMutationsPlugin } from '../../plugins/UserMutationsPlugin.ts';
 import { VariableNamesPlugin } from '../../plugins/VariableNamesPlugin.ts';
 
-/** How answers are written. */
+/** How answers are serialized. */
 export type Writing = {
-  /** Lists are written as plugins/fusion does it. */
+  /** Whether FusionPlugin serializes lists. */
   readonly isFused?: boolean;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 };
 
-/** How the database becomes a schema: PostGraphile, told what to leave out, and our plugins. `pool` is the authenticator's. */
+/** The PostGraphile preset: what its schema leaves out, and our plugins. `pool` is the authenticator's. */
 export function createPreset(
   pool: Pool,
-  { isFused = false, mostBytes = Number.MAX_SAFE_INTEGER }: Writing,
+  { isFused = false, maxBytes = Number.MAX_SAFE_INTEGER }: Writing,
 ): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
@@ -72,8 +72,8 @@ export function createPreset(
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,
-      createByteLimitPlugin(mostBytes),
-      ...(isFused ? [createFusionPlugin(mostBytes)] : []),
+      createByteLimitPlugin(maxBytes),
+      ...(isFused ? [createFusionPlugin(maxBytes)] : []),
     ],
     disablePlugins: [
       // `Query.query` and `Query` as a node served Relay 1.

@@ -11,8 +11,8 @@ export type GraphqlRequest = {
   readonly variables: Readonly<Record<string, unknown>>;
 };
 
-/** The request is not a GraphQL request at all. */
-export class RequestRefused extends Error {
+/** The request is not a well-formed GraphQL-over-HTTP request. */
+export class RequestError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly error: GraphQLError;
@@ -31,18 +31,18 @@ export class RequestRefused extends Error {
 
 type RefusalDetails = { code?: string; headers?: Readonly<Record<string, string>>; limit?: string };
 
-/** Takes the parameters from the body of a POST or the query of a GET. */
+/** Parses the parameters from the body of a POST or the query of a GET. */
 export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequest {
   return checkShape(request.method === 'GET' ? readQuery(request) : readBody(request, body));
 }
 
 function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
-  // What stands before the query may be no URL.
+  // The part before the query may be no URL.
   const search = new URLSearchParams(/\?[^#]*/.exec(url)?.[0]);
   const parameters: Record<string, unknown> = {};
   for (const name of ['query', 'documentId', 'doc_id', 'operationName', 'variables', 'extensions']) {
     const [value, ...others] = search.getAll(name);
-    if (others.length > 0) throw new RequestRefused(400, `The parameter ${name} is given more than once.`);
+    if (others.length > 0) throw new RequestError(400, `The parameter ${name} is given more than once.`);
     if (value)
       parameters[name] =
         name === 'variables' || name === 'extensions' ? parseJson(value, `The parameter ${name}`) : value;
@@ -52,7 +52,7 @@ function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
 
 function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, unknown> {
   if (!isJson(headers)) {
-    throw new RequestRefused(415, 'Send the header Content-Type: application/json, and the body in UTF-8.', {
+    throw new RequestError(415, 'Send the header Content-Type: application/json, and the body in UTF-8.', {
       headers: { 'Accept-Post': 'application/json' },
     });
   }
@@ -60,24 +60,24 @@ function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, u
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new RequestRefused(400, 'The body is not UTF-8.');
+    throw new RequestError(400, 'The body is not UTF-8.');
   }
   const body = parseJson(text, 'The body');
-  if (Array.isArray(body)) throw new RequestRefused(400, 'Batches are not supported; send one operation per request.');
+  if (Array.isArray(body)) throw new RequestError(400, 'Batches are not supported; send one operation per request.');
   if (typeof body !== 'object' || body === null)
-    throw new RequestRefused(400, 'The body must be a JSON object with the key "query".');
+    throw new RequestError(400, 'The body must be a JSON object with the key "query".');
   return body as Record<string, unknown>;
 }
 
 function checkShape({ query, operationName, variables, extensions, ...ids }: Record<string, unknown>): GraphqlRequest {
   if (operationName != null && typeof operationName !== 'string')
-    throw new RequestRefused(400, '"operationName" must be a string.');
-  if (!isMap(variables)) throw new RequestRefused(400, '"variables" must be an object.');
-  if (!isMap(extensions)) throw new RequestRefused(400, '"extensions" must be an object.');
+    throw new RequestError(400, '"operationName" must be a string.');
+  if (!isMap(variables)) throw new RequestError(400, '"variables" must be an object.');
+  if (!isMap(extensions)) throw new RequestError(400, '"extensions" must be an object.');
   const documentId = readDocumentId(ids, extensions?.persistedQuery);
-  if (query != null && typeof query !== 'string') throw new RequestRefused(400, '"query" must be a string.');
+  if (query != null && typeof query !== 'string') throw new RequestError(400, '"query" must be a string.');
   if (!query && documentId === null)
-    throw new RequestRefused(400, 'Send a GraphQL document in "query", or the id of one in "documentId".');
+    throw new RequestError(400, 'Send a GraphQL document in "query", or the id of one in "documentId".');
   return { query: query || null, documentId, operationName: operationName || null, variables: variables ?? {} };
 }
 
@@ -87,11 +87,11 @@ function checkShape({ query, operationName, variables, extensions, ...ids }: Rec
  */
 function readDocumentId({ documentId, doc_id }: Record<string, unknown>, persistedQuery: unknown): string | null {
   if (!isMap(persistedQuery) || (persistedQuery && persistedQuery.version !== 1))
-    throw new RequestRefused(400, '"extensions.persistedQuery" must be {"version": 1, "sha256Hash": "…"}.');
+    throw new RequestError(400, '"extensions.persistedQuery" must be {"version": 1, "sha256Hash": "…"}.');
   const given = [documentId, doc_id, ...(persistedQuery ? [persistedQuery.sha256Hash ?? ''] : [])];
   const ids = given.filter((id) => id != null).map((id) => (typeof id === 'string' ? withoutPrefix(id) : ''));
-  if (ids.includes('')) throw new RequestRefused(400, 'The id of a document must be a string.');
-  if (new Set(ids).size > 1) throw new RequestRefused(400, 'The request names several documents by their ids.');
+  if (ids.includes('')) throw new RequestError(400, 'The id of a document must be a string.');
+  if (new Set(ids).size > 1) throw new RequestError(400, 'The request names several documents by their ids.');
   return ids[0] ?? null;
 }
 
@@ -102,7 +102,7 @@ function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new RequestRefused(400, `${what} is not JSON.`);
+    throw new RequestError(400, `${what} is not JSON.`);
   }
 }
 

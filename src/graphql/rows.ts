@@ -1,28 +1,28 @@
 import { limitExceeded } from './limits.ts';
 
-/** Counts rows as they come, and throws when there are more; takes back those that it is told a negative number of. */
-export function createRowCounter(most: number) {
+/** Row counter with a limit: throws when there are more; a negative number takes rows back. */
+export function createRowCounter(max: number) {
   let rows = 0;
   return (more: number) => {
     rows += more;
-    if (more > 0 && rows > most) throw limitExceeded('rows', most);
+    if (more > 0 && rows > max) throw limitExceeded('rows', max);
   };
 }
 
-/** Whether an answer, in JSON, has more rows, which are the objects in the lists of its data. */
-export function hasMoreRows(answer: string, most: number): boolean {
-  if (answer.length < most * '{"a":1},'.length) return false;
-  return looksLikeMoreRows(answer, most) && rowsOf(JSON.parse(answer).data) > most;
+/** Whether an answer, in JSON, has more rows: the objects in the lists of its data. */
+export function hasMoreRows(answer: string, max: number): boolean {
+  if (answer.length < max * '{"a":1},'.length) return false;
+  return looksLikeMoreRows(answer, max) && rowsOf(JSON.parse(answer).data) > max;
 }
 
-/** Counts what may be the beginning of a row, in a text of a value and among the errors too. */
-function looksLikeMoreRows(answer: string, most: number): boolean {
+/** A fast upper bound: counts what may be the beginning of a row, inside texts and errors too. */
+function looksLikeMoreRows(answer: string, max: number): boolean {
   let rows = 0;
-  for (let at = answer.indexOf('{', 1); at !== -1 && rows <= most; at = answer.indexOf('{', at + 1)) {
+  for (let at = answer.indexOf('{', 1); at !== -1 && rows <= max; at = answer.indexOf('{', at + 1)) {
     const before = answer[at - 1];
     if (before === '[' || before === ',') rows++;
   }
-  return rows > most;
+  return rows > max;
 }
 
 function rowsOf(value: unknown): number {

@@ -4,13 +4,13 @@ import type { GraphQLSchema } from 'postgraphile/graphql';
 import { readMigrations } from '../database/watchMigrations.ts';
 import { createPreset, type Writing } from './preset.ts';
 
-/** The schema that the database gives, and the preset that its operations run with. */
+/** The schema generated from the database, and the preset that its operations run with. */
 export type Graph = {
   readonly schema: GraphQLSchema;
   readonly resolvedPreset: GraphileConfig.ResolvedPreset;
-  /** Which migrations the database had before it was read. */
+  /** The migrations of the database before it was introspected. */
   readonly migrations: string;
-  /** Ends what PostGraphile holds; the pool stays open. */
+  /** Releases PostGraphile's resources; the pool stays open. */
   release(): Promise<void>;
 };
 

@@ -10,42 +10,42 @@ import { documentWithoutValues, sqlWithoutValues } from './withoutValues.ts';
 
 export type SlowOperations = {
   pool: Pool;
-  /** An operation that takes as long is slow. */
+  /** The threshold of a slow operation. */
   slowMs: number;
   log: Log;
 };
 
-/** How an operation went. */
-export type Course = {
+/** Execution statistics of an operation. */
+export type OperationStats = {
   readonly durationMs: number;
   readonly planningMs: number;
   readonly code: string | undefined;
-  /** Whether it waited for a database that is away. */
-  readonly isAway: boolean;
+  /** Whether the database was unavailable. */
+  readonly wasUnavailable: boolean;
   readonly ran: readonly RanStatement[];
   readonly settings: TransactionSettings | null;
 };
 
 /**
- * Logs what an operator needs to see of an operation that was slow or failed by a fault of ours: the document, its SQL, and
- * PostgreSQL's plan of the statement that took longest, all without values.
+ * Slow-query log: operations that were slow, or failed by a fault of ours.
+ * These are the document, its SQL, and PostgreSQL's plan of the statement that took longest, all without values.
  */
 export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
   const explain = createExplain(pool);
-  const isOneMore = createBound();
+  const mayLog = createRateLimit(maxReports, windowMs);
 
   return (
     { prepared, token, requestId }: Operation,
-    { durationMs, planningMs, code, isAway, ran, settings }: Course,
+    { durationMs, planningMs, code, wasUnavailable, ran, settings }: OperationStats,
   ): void => {
     const hasFailed = code !== undefined && failures.has(code);
-    if (isAway) return;
+    if (wasUnavailable) return;
     if (durationMs < slowMs && !hasFailed) return;
-    if (!isOneMore()) return;
+    if (!mayLog()) return;
     const report = async () => {
       const slowest = ran.toSorted((one, other) => other.durationMs - one.durationMs)[0];
       const plan = slowest && settings && (await explain(slowest.text, settings));
-      const facts = {
+      const fields = {
         requestId,
         operation: prepared.operation.name?.value.slice(0, 100),
         clientId: token?.claims.clientId,
@@ -59,36 +59,36 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
         })),
         ...(plan && { plan }),
       };
-      log.warn(facts, hasFailed ? 'an operation failed' : 'an operation was slow');
+      log.warn(fields, hasFailed ? 'an operation failed' : 'an operation was slow');
     };
-    report().catch((error: unknown) => log.error({ requestId, error }, 'an operation could not be described'));
+    report().catch((error: unknown) => log.error({ requestId, error }, 'the slow-query report failed'));
   };
 }
 
 const failures: ReadonlySet<string> = new Set<ErrorCode>(['INTERNAL', 'TIMEOUT']);
 
-/** When everything is slow, the first few tell why; that there were more is in the lines about requests, and in the metrics. */
-const mostInWindow = 20;
+/** Rate limit: when everything is slow, the first few reports show why; the others are in the request log and the metrics. */
+const maxReports = 20;
 const windowMs = 10_000;
 
-function createBound() {
+function createRateLimit(max: number, windowMs: number) {
   let endsAt = 0;
-  let told = 0;
+  let count = 0;
   return (): boolean => {
     if (performance.now() >= endsAt) {
       endsAt = performance.now() + windowMs;
-      told = 0;
+      count = 0;
     }
-    return ++told <= mostInWindow;
+    return ++count <= max;
   };
 }
 
 const explainedForMs = 10 * 60_000;
 
 /**
- * PostgreSQL's plan of a statement, whatever its parameters (`generic_plan`, since PostgreSQL 16), as its caller's role and policies
- * make it; nothing is executed. Null when it was told a short while ago, since what is slow comes often; when another is being
- * explained or somebody waits for a connection; or when PostgreSQL gives none.
+ * PostgreSQL's generic plan of a statement (`generic_plan`, since PostgreSQL 16), under its caller's role and policies.
+ * Nothing is executed. Null when it was logged a short while ago, since what is slow comes often; when another is being explained
+ * or a request waits for a connection; or when PostgreSQL gives none.
  */
 function createExplain(pool: Pool) {
   const explained = new LRUCache<string, true>({ max: 200, ttl: explainedForMs });

@@ -4,7 +4,7 @@ import { type Precondition, queryInImplicitTransaction, type Statement } from '.
 import { withPreparedName } from '../token/preparedStatements.ts';
 import { type TransactionSettings, toStatement } from '../token/settings.ts';
 import { cancellable } from './cancellation.ts';
-import type { Server } from './statements.ts';
+import type { QueryTarget } from './statements.ts';
 
 export type Snapshot = {
   /** @param proof runs before the statement, which does not run if that fails */
@@ -13,28 +13,28 @@ export type Snapshot = {
 };
 
 /**
- * One transaction on one connection, in which every statement sees the same state of the database and none can change it. They run
- * one after the other; one that fails does not take the others with it, unless it took too long.
+ * Read-only snapshot: one repeatable-read transaction on one connection for a query's statements.
+ * They run one after the other, each in a savepoint, so that one that fails does not fail the others, unless it timed out.
  */
 export function openSnapshot(
-  { pool, requirement }: Server,
+  { pool, lsnCheck }: QueryTarget,
   settings: TransactionSettings,
   signal: AbortSignal,
 ): Snapshot {
   const connected = pool.connect();
   let isOpen = false;
-  let tookTooLong: unknown = null;
+  let timeout: unknown = null;
 
   const open = (client: PoolClient) => {
     isOpen = true;
-    // In a transaction of its own: what becomes true while it is asked, a snapshot from before would not show.
-    const required = requirement ? [queryInImplicitTransaction(client, settings, requirement)] : [];
+    // In a transaction of its own, before the snapshot is taken: that must have what was replayed.
+    const required = lsnCheck ? [queryInImplicitTransaction(client, settings, lsnCheck)] : [];
     const begun = client.query('begin isolation level repeatable read read only');
     return [...required, begun, client.query(toStatement(settings))];
   };
 
   const runNow = async (client: PoolClient, statement: Statement, proof: Precondition | null): Promise<QueryResult> => {
-    const { result, all } = inOneWrite(client, () => {
+    const { result, all } = pipelined(client, () => {
       const before = [...(isOpen ? [] : open(client)), client.query('savepoint statement')];
       if (proof) before.push(client.query(withPreparedName(client, proof)));
       const result = client.query(withPreparedName(client, statement));
@@ -43,7 +43,7 @@ export function openSnapshot(
     const outcomes = await Promise.allSettled(all);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (!failure) return result;
-    if (isTimeout(failure.reason)) tookTooLong = failure.reason;
+    if (isTimeout(failure.reason)) timeout = failure.reason;
     await client.query('rollback to savepoint statement').catch(() => undefined);
     throw failure.reason;
   };
@@ -51,13 +51,13 @@ export function openSnapshot(
   let previous: Promise<unknown> = connected;
   return {
     run(statement, proof) {
-      const inTurn = async () => {
-        // Else twenty statements would take twenty times as long.
-        if (tookTooLong) throw tookTooLong;
+      const runNext = async () => {
+        // Otherwise twenty statements would take twenty times as long.
+        if (timeout) throw timeout;
         const client = await connected;
         return cancellable(client, signal, () => runNow(client, statement, proof));
       };
-      const result = previous.then(inTurn, inTurn);
+      const result = previous.then(runNext, runNext);
       previous = result;
       return result;
     },
@@ -75,8 +75,8 @@ export function openSnapshot(
 /** SQLSTATE query_canceled. */
 const isTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '57014';
 
-/** What is queued meanwhile leaves together, and so makes one round trip. */
-function inOneWrite<T>(client: PoolClient, queue: () => T): T {
+/** Pipelining: queries that `queue` sends leave in one write, and so make one round trip. */
+function pipelined<T>(client: PoolClient, queue: () => T): T {
   const socket = socketOf(client);
   socket.cork();
   try {

@@ -16,58 +16,58 @@ export type Statements = {
 };
 
 export type StatementsOptions = {
-  /** Whose claims the settings are; null when there are none and no statement either. */
+  /** The token whose claims the settings are; null without claims, and then without statements. */
   readonly token: AccessToken | null;
   /** Aborts when the client goes away, and with it the statement. */
   readonly signal: AbortSignal;
   /** How long a statement waits for a lock when it is run again. */
   readonly retryLockTimeout: string;
-  /** Asked at the first statement: whether all must see the same state of the database. */
+  /** Called at the first statement: whether all must see the same state of the database. */
   readonly inSnapshot: () => boolean;
-  /** PostGraphile's own way, for what is more than a statement. */
-  readonly ordinary: WithPgClient;
-  /** Hears of each statement when it is over, whatever came of it. */
+  /** PostGraphile's own implementation, for whole transactions. */
+  readonly defaultWithPgClient: WithPgClient;
+  /** Called after each statement, also when it failed. */
   readonly onRan: (statement: RanStatement) => void;
   readonly onFailed: (error: unknown) => void;
 };
 
-/** Who is asked. */
-export type Server = {
+/** The pool that a statement runs on, and the LSN check before it. */
+export type QueryTarget = {
   readonly pool: Pool;
-  /** What goes before each transaction, which does not take place if it fails. */
-  readonly requirement: Precondition | null;
+  /** Runs before each transaction, which does not take place if it fails. */
+  readonly lsnCheck: Precondition | null;
 };
 
-/** A statement that was run, and how long that took, the wait for a connection included. */
+/** A statement that was run, and its duration, the wait for a connection included. */
 export type RanStatement = { readonly text: string; readonly durationMs: number };
 
 /**
- * Each statement is a transaction of its own and one round trip, unless the operation has several and only reads: then they share
- * one snapshot. One that collided with another transaction is run once more.
+ * One transaction and one round trip for each statement; a query with several runs in a snapshot.
+ * A statement that collided with another transaction is retried once.
  */
-export function createStatements({ pool, requirement }: Server, options: StatementsOptions): Statements {
-  const { token, signal, retryLockTimeout, inSnapshot, ordinary, onRan, onFailed } = options;
+export function createStatements({ pool, lsnCheck }: QueryTarget, options: StatementsOptions): Statements {
+  const { token, signal, retryLockTimeout, inSnapshot, defaultWithPgClient, onRan, onFailed } = options;
   let snapshot: Snapshot | null = null;
 
   const run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => {
-    // Where there is a requirement, the token was proven before.
-    if (!inSnapshot()) return runOnceOrTwice(settings, { statement, proof: requirement ?? proof });
-    snapshot ??= openSnapshot({ pool, requirement }, settings, signal);
+    // With an LSN check, the token was verified before.
+    if (!inSnapshot()) return runWithRetry(settings, { statement, proof: lsnCheck ?? proof });
+    snapshot ??= openSnapshot({ pool, lsnCheck }, settings, signal);
     return snapshot.run(statement, proof);
   };
 
-  /** A connection is held for each try alone. */
-  const runOnceOrTwice = async (settings: TransactionSettings, proven: ProvenStatement) => {
+  /** Holds a connection only during each attempt. */
+  const runWithRetry = async (settings: TransactionSettings, proven: ProvenStatement) => {
     try {
       return await runAlone(pool, settings, proven, signal);
     } catch (error) {
-      // Nothing was done. A replica's query that collided goes to the primary.
-      if (!isOvertaken(error) && (requirement || !isCollision(error))) throw error;
+      // Nothing was changed. A query that collided on a replica goes to the primary.
+      if (!isMigratedMeanwhile(error) && (lsnCheck || !isCollision(error))) throw error;
       return runAlone(pool, { ...settings, lock_timeout: retryLockTimeout }, proven, signal);
     }
   };
 
-  const runAndTell = async (settings: TransactionSettings, statement: Statement) => {
+  const runAndRecord = async (settings: TransactionSettings, statement: Statement) => {
     const startedAt = performance.now();
     try {
       if (!token) return await run(settings, statement, null);
@@ -84,12 +84,12 @@ export function createStatements({ pool, requirement }: Server, options: Stateme
     withPgClient: async (settings, callback) =>
       callback({
         async query(query) {
-          const { rows, rowCount } = await runAndTell(settings as TransactionSettings, toNamed(query));
+          const { rows, rowCount } = await runAndRecord(settings as TransactionSettings, toNamed(query));
           return { rows, rowCount, notices: [] };
         },
         async withTransaction(work) {
           await token?.requireLive();
-          return ordinary(settings, (client) => client.withTransaction(work as never)) as never;
+          return defaultWithPgClient(settings, (client) => client.withTransaction(work as never)) as never;
         },
       }),
     end: () => snapshot?.end(),
@@ -117,10 +117,10 @@ async function runAlone(
  * SQLSTATE invalid_function_definition, datatype_mismatch: a function returns a row of its table, which a migration has changed after the
  * statement was planned and before the function had its lock. Planned anew, it fits.
  */
-const isOvertaken = (error: unknown): boolean =>
+const isMigratedMeanwhile = (error: unknown): boolean =>
   error instanceof DatabaseError && ['42P13', '42804'].includes(error.code ?? '');
 
-/** PostGraphile names its queries and not its changes; both are the same texts again and again. */
+/** Prepared statement: PostGraphile names its queries and not its changes; both have few distinct texts. */
 function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {
   return {
     name: name ?? hash('sha1', text),

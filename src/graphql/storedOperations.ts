@@ -3,9 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Kind, parse } from 'postgraphile/graphql';
 import { ConfigError } from '../config.ts';
-import { type createDocumentReader, DocumentRefused } from './document.ts';
+import { type createDocumentReader, DocumentError } from './document.ts';
 
-/** Documents by the ids under which clients ask for them. */
+/** Documents by the ids that clients send. */
 export type StoredOperations = ReadonlyMap<string, string>;
 
 /**
@@ -50,7 +50,7 @@ export function checkStoredOperations(
       for (const name of operationNames(document)) readDocument(document, name);
       return [];
     } catch (error) {
-      if (error instanceof DocumentRefused) return error.errors.map(({ message }) => message);
+      if (error instanceof DocumentError) return error.errors.map(({ message }) => message);
       throw error;
     }
   };
@@ -70,7 +70,7 @@ async function filesOf(folder: string): Promise<string[]> {
   return files.filter((file) => !file.startsWith('.')).toSorted();
 }
 
-/** Whatever the operating system has against it. */
+/** Null for an error of the operating system. */
 function unreadable(error: unknown): null {
   if (Error.isError(error) && 'syscall' in error) return null;
   throw error;
@@ -92,7 +92,7 @@ function parseMap(text: string): object | null {
   }
 }
 
-/** Null for one without a name, and for what has none. */
+/** Null for an operation without a name, and for a document without operations. */
 function operationNames(document: string): (string | null)[] {
   try {
     const operations = parse(document).definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);

@@ -1,23 +1,23 @@
 import { liveToken } from '../token/accessTokens.ts';
 import type { Claims, Scope } from '../token/claims.ts';
 import { createDocumentReader } from './document.ts';
-import { createExecution, type ExecutionParts } from './execution.ts';
+import { createExecution, type ExecutionOptions } from './execution.ts';
 
 /**
- * Executes operations of nobody, who sees nothing, so that the first clients do not wait while Node.js compiles what all operations
- * share.
+ * JIT warm-up: executes operations with claims that see no row, so that the first clients do not wait.
+ * They would wait while Node.js compiles what all operations share.
  */
-export async function warmUp(parts: ExecutionParts): Promise<void> {
-  const execute = createExecution(parts);
-  const readDocument = createDocumentReader(parts.graph.schema, parts.config.limits);
+export async function warmUp(options: ExecutionOptions): Promise<void> {
+  const execute = createExecution(options);
+  const readDocument = createDocumentReader(options.graph.schema, options.config.limits);
   const signal = new AbortController().signal;
   for (let round = 0; round < rounds; round++) {
     const operations = documents.map(([scope, document]) => ({
       prepared: readDocument(document, null),
       variables: {},
-      token: liveToken(nobody(scope)),
+      token: liveToken(claimsWithoutRows(scope)),
       requestId: { id: 'warm-up', ofServer: 'warm-up' },
-      most: { rows: 1, values: 1, once: 0 },
+      cost: { rows: 1, values: 1, once: 0 },
       replicaLsns: null,
       signal,
     }));
@@ -38,7 +38,7 @@ const documents: readonly (readonly [Scope, string])[] = [
   ],
 ];
 
-const nobody = (scope: Scope): Claims => ({
+const claimsWithoutRows = (scope: Scope): Claims => ({
   organizationId: nil,
   applicationId: nil,
   clientId: '',

@@ -1,9 +1,9 @@
 import { type DocumentNode, Kind, print, visit } from 'postgraphile/graphql';
 
-/** A log line is read by a person. */
-const mostCharacters = 4000;
+/** A readable length of a log line. */
+const maxCharacters = 4000;
 
-/** The document's names and nothing else: no literal, no default, no alias, which a client may make of anything, and no comment. */
+/** Redaction: the document's names only, no literal, default, comment or client-chosen alias. */
 export function documentWithoutValues(document: DocumentNode): string {
   const outline = visit(document, {
     Field: ({ alias: _alias, ...field }) => field,
@@ -15,7 +15,7 @@ export function documentWithoutValues(document: DocumentNode): string {
 
 const blank = { kind: Kind.ENUM, value: '_' } as const;
 
-/** SQL, or a plan of it, with `?` for each literal; parameters are numbered as they were. */
+/** Redaction: SQL, or a plan of it, with `?` for each literal; parameters keep their numbers. */
 export function sqlWithoutValues(sql: string): string {
   return shortened(
     sql
@@ -29,4 +29,4 @@ export function sqlWithoutValues(sql: string): string {
 const tokens =
   /"(?:[^"]|"")*"|\$\d+|\b(?:Init|Sub)Plan \d+|\b(?!e')[a-z_]\w*|(e?'(?:[^'\\]|''|\\.)*(?:'|$)|\$(\w*)\$[\s\S]*?(?:\$\2\$|$)|\d[\d.]*(?:e[+-]?\d+)?)/gi;
 
-const shortened = (text: string) => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
+const shortened = (text: string) => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);

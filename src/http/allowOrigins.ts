@@ -4,8 +4,8 @@ import type { Handler } from './inOrder.ts';
 export const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 /**
- * Lets pages of these origins call the API from a browser (CORS), without cookies: the token is all that counts. Without
- * origins nothing is said, and browsers keep other pages out.
+ * CORS: pages of these origins may call the API, without cookies, since only the token counts.
+ * Without origins no header is sent, and browsers keep other pages out.
  */
 export function allowOrigins(origins: readonly string[]): Handler {
   if (origins.length === 0) return (_request, _response, next) => next();

@@ -3,26 +3,25 @@ import type { Socket } from 'node:net';
 
 /**
  * Earliest arrival: the time at which a request may have come, though it was read later.
- *
- * libuv accepts one connection in a turn of the event loop. Of clients that connect at once the last is accepted as many turns later
- * as there are connections before it in the kernel's queue, when the first of them may have its answer already. So what can be read as
- * soon as its connection was accepted may have come when the row of accepts began: turns, one after the other, in each of which a
+ * libuv accepts one connection in a tick of the event loop. When many clients connect at once, each waits as many ticks as there are
+ * connections before it in the kernel's accept queue; the first may have its answer before the last is accepted. So a request that can be
+ * read as soon as its connection was accepted may have come when the row of accepts began: successive ticks, in each of which a
  * connection was accepted, and no more of them than the queue holds.
  *
  * @returns when the request that was just read from this connection may have come, by `performance.now()`
  */
 export function watchArrivals(server: Server): (socket: Socket) => number {
-  const accepted = new WeakMap<Socket, { readonly turn: number; readonly rowSince: number }>();
+  const accepted = new WeakMap<Socket, { readonly tick: number; readonly rowSince: number }>();
   let isWatching = false;
-  let turn = 0;
+  let tick = 0;
   let lastAccept = 0;
   let rowSince = 0;
   let rowLength = 0;
 
-  const endTurn = () => {
-    turn++;
-    isWatching = turn <= lastAccept + 1;
-    if (isWatching) setImmediate(endTurn);
+  const endTick = () => {
+    tick++;
+    isWatching = tick <= lastAccept + 1;
+    if (isWatching) setImmediate(endTick);
   };
   server.on('connection', (socket) => {
     if (!isWatching || rowLength === backlog) {
@@ -30,16 +29,16 @@ export function watchArrivals(server: Server): (socket: Socket) => number {
       rowLength = 0;
     }
     rowLength++;
-    lastAccept = turn;
-    accepted.set(socket, { turn, rowSince });
-    if (!isWatching) setImmediate(endTurn);
+    lastAccept = tick;
+    accepted.set(socket, { tick, rowSince });
+    if (!isWatching) setImmediate(endTick);
     isWatching = true;
   });
 
   return (socket) => {
     const accept = accepted.get(socket);
     accepted.delete(socket);
-    return accept && turn <= accept.turn + 1 ? accept.rowSince : performance.now();
+    return accept && tick <= accept.tick + 1 ? accept.rowSince : performance.now();
   };
 }
 

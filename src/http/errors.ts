@@ -9,14 +9,14 @@ export const answerNotFound: RequestHandler = (_request, response) => {
   response.status(404).json({ error: 'not_found', error_description: 'Nothing is at this path.' });
 };
 
-/** In place of everything that needs the database, until it can be had for the first time. */
+/** In place of everything that needs the database, until it is available for the first time. */
 export const answerUnavailable: RequestHandler = (_request, response) => {
   const description = 'The service is not ready; /readyz says why.';
   response.status(503).set('Retry-After', '2').json({ error: 'unavailable', error_description: description });
 };
 
 /**
- * The last mount: what another mount threw. A parser's complaint becomes its 4xx status, a database that is away 503,
+ * The last mount: the answer to what another mount threw. A parser's error becomes its 4xx status, an unavailable database 503,
  * anything else 500 with the request's id, its cause in the log only. No message of an error reaches the client, and a
  * 4xx leaves no message in the log either, since a parser quotes the body, which may hold a password.
  */

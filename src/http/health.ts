@@ -4,15 +4,15 @@ import type { RequestHandler } from 'express';
 /** Why the service cannot serve now, in words for an operator; null when it can. */
 export type Readiness = () => Promise<string | null>;
 
-/** Whether it is one of these, which are answered at once however much there is to do. */
+/** Health checks are answered at once, whatever the load. */
 export const isHealthCheck = ({ url = '' }: IncomingMessage): boolean => /^\/(healthz|readyz)(\?|$)/.test(url);
 
-/** `GET /healthz`: the process lives. Says nothing about the database, or an outage would restart every server. */
+/** Liveness, `GET /healthz`. Independent of the database, or an outage would restart every server. */
 export const answerHealth: RequestHandler = (_request, response) => {
   response.set('Cache-Control', 'no-store').json({ status: 'ok' });
 };
 
-/** `GET /readyz`: 200 when requests can be served, else 503 with the reason. */
+/** Readiness, `GET /readyz`: 200 when requests can be served, else 503 with the reason. */
 export function answerReadiness(readiness: Readiness): RequestHandler {
   return async (_request, response) => {
     const reason = await readiness();

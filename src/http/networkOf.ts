@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Whom an address belongs to, as far as can be told: an IPv4 address itself, of IPv6 the /64, which is what one customer
- * has at least (RFC 6177). A port and a zone that a proxy wrote behind it do not count.
+ * The rate-limit key of an address: IPv4 itself, IPv6 its /64.
+ * One customer has a /64 at least (RFC 6177). A port and a zone that a proxy wrote behind it do not count.
  */
 export function networkOf(address: string): string {
   const ip = bareAddress(address);

@@ -6,14 +6,14 @@ import { giveRequestId } from './requestId.ts';
 import { logRequests } from './requestLog.ts';
 import { setSecurityHeaders } from './securityHeaders.ts';
 
-type RefusalParts = { log: Log; isHttps: boolean; corsOrigins: readonly string[] };
+type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly string[] };
 
 /**
- * Load shedding's answer: 503 to a request that was not served, in the words of what it asked: of GraphQL, of OAuth (RFC 6749 section
- * 5.2), or of a page. It has what every answer has. All headers are written at once: in an overload this is what the service does most,
- * and through the handlers that other requests pass it would be late itself (`bench overload`).
+ * Load shedding's answer: 503 as GraphQL, as OAuth (RFC 6749 section 5.2) or as a page.
+ * It has what every answer has. All headers are written at once: in an overload this is what the service does most, and through the
+ * handlers that other requests pass it would be late itself (`bench overload`).
  */
-export function createRefusal({ log, isHttps, corsOrigins }: RefusalParts): RequestListener {
+export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): RequestListener {
   const logRequest = logRequests(log);
   const securityHeaders = headersOf((response) =>
     setSecurityHeaders(isHttps)({} as IncomingMessage, response, () => undefined),

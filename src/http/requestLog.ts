@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../log.ts';
-import { factsOf, type RequestFacts } from './facts.ts';
+import { fieldsOf, type RequestFields } from './requestFields.ts';
 import { requestIdOf } from './requestId.ts';
 
 /**
- * One line per request when it is over. Of the URL only the path is written: a query may hold a credential. Of what was asked only
- * the operation's name, cut to a length that a person reads.
+ * The canonical log line: one for each request, when it is over.
+ * The URL appears as its path alone, since a query may hold a credential; the operation as its name, cut to a readable length.
  */
 export function logRequests(log: Log) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
@@ -17,7 +17,7 @@ export function logRequests(log: Log) {
     const { method, url = '' } = request;
     response.once('close', () => {
       const requestId = requestIdOf(response);
-      const facts = {
+      const fields = {
         requestId,
         // By which the history finds this line, whatever the client sent.
         serverRequestId: requestId.ofServer === requestId.id ? undefined : requestId.ofServer,
@@ -25,9 +25,9 @@ export function logRequests(log: Log) {
         path: pathOf(url),
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
-        ...shown(factsOf(response)),
+        ...shown(fieldsOf(response)),
       };
-      log.info(facts, response.writableFinished ? 'request' : 'request ended by the client');
+      log.info(fields, response.writableFinished ? 'request' : 'request ended by the client');
     });
     next();
   };
@@ -36,7 +36,7 @@ export function logRequests(log: Log) {
 /** A target may begin with a scheme and host, and a password among them; and one of a careless client has a fragment. */
 const pathOf = (url: string) => url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0];
 
-function shown({ operation, clientId, code, statements, server, planningMs, traceId }: RequestFacts) {
+function shown({ operation, clientId, code, statements, server, planningMs, traceId }: RequestFields) {
   return {
     operation: operation?.slice(0, 100),
     clientId,

@@ -1,6 +1,6 @@
 /**
- * The path of a request as a label of metrics and traces: one that is served, in its one spelling, or `other`, so that strangers
- * cannot make up labels. Express takes paths in any case, with or without a slash at the end; so does this.
+ * The route label of metrics and traces: a path that is served, in its one spelling, or `other`.
+ * So a client cannot create labels (cardinality). Express takes paths in any case, with or without a slash at the end; so does this.
  */
 export function routeOf(url: string): string {
   const path = url.slice(0, longestPath + 2).split('?', 1)[0] ?? '';
@@ -9,7 +9,7 @@ export function routeOf(url: string): string {
   return plain.startsWith('/assets/') ? '/assets' : 'other';
 }
 
-/** Each that answers; a test looks at the mounts. */
+/** Each that answers; a test compares them with the mounts. */
 export const routes: ReadonlySet<string> = new Set([
   '/',
   '/healthz',

@@ -2,8 +2,8 @@ import helmet from 'helmet';
 import type { Handler } from './inOrder.ts';
 
 /**
- * What every answer tells a browser: take the content type as it is, show it in no frame, send no referrer, and on https
- * come back by https only. The Content-Security-Policy is each page's own.
+ * The security headers of every answer: nosniff, no frames, no referrer, and HSTS on https.
+ * The Content-Security-Policy is each page's own.
  */
 export function setSecurityHeaders(isHttps: boolean): Handler {
   return helmet({

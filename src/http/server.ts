@@ -4,22 +4,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isErrno } from '../isErrno.ts';
 import { StartupError } from '../startupError.ts';
 import { watchArrivals } from './arrival.ts';
-import { boundUnread } from './boundUnread.ts';
-import { factsOf } from './facts.ts';
-import { inTurn } from './inTurn.ts';
+import { serializePipelined } from './pipelining.ts';
+import { fieldsOf } from './requestFields.ts';
+import { limitSendBuffers } from './sendBuffers.ts';
 
 export type HttpServer = {
   /** The port that is listened on, also when any free one was asked for. */
   port: number;
   /**
-   * Lets what is in flight finish for at most `drainMs`, then closes what is left. From now on each answer asks its client to
-   * connect anew. For `lingerMs` whoever comes is still answered, since a client that is connecting or sending at this moment
-   * would not know whether its request was read; then nothing is accepted any more. Nobody lingers where no client is.
+   * Connection draining: requests in flight may finish for at most `drainMs`; then the connections that are left are closed.
+   * For `preStopMs` new requests are still served, with `Connection: close`, so that clients connect anew elsewhere: a client that is
+   * connecting or sending at this moment would not know whether its request was read. The delay is skipped without clients.
    */
-  stop(drainMs: number, lingerMs?: number): Promise<void>;
+  stop(drainMs: number, preStopMs?: number): Promise<void>;
 };
 
-/** How long a connection may take, in milliseconds. */
+/** Timeouts of a connection, in milliseconds. */
 export const connectionTimeouts = {
   headersMs: 10_000,
   /** For a whole request. */
@@ -33,13 +33,13 @@ export const connectionTimeouts = {
    * connection before the client has read its answer.
    */
   lateBodyMs: 2000,
-  /** How often the first two are looked at. */
+  /** How often the first two are checked. */
   checkMs: 2000,
 };
 
 /**
- * Listens, with what a client can cost bounded: by `timeouts`, 16 KiB of headers, one request at a time, 64 MB for what all
- * clients have not taken of their answers, and `maxConnections`.
+ * An HTTP server that bounds the cost of a client: by `timeouts`, 16 KiB of headers, one request at a
+ * time, 64 MB of send buffers of all clients together, and `maxConnections`.
  *
  * @throws {StartupError} when the address cannot be had
  */
@@ -54,7 +54,7 @@ export async function listen(
   // collected rarely, keep the responses that they hold from being collected soon.
   const inFlight = new Map<Socket, ServerResponse | null>();
   let stopping = false;
-  const bound = boundUnread(mostUnreadBytes, unreadMs);
+  const limitSendBuffer = limitSendBuffers(maxUnsentBytes, unsentGraceMs);
   const answer: RequestListener = (request, response) => {
     const { socket } = request;
     inFlight.set(socket, response);
@@ -62,13 +62,13 @@ export async function listen(
       if (inFlight.get(socket) === response) inFlight.set(socket, null);
       if (!request.complete) setTimeout(() => request.complete || socket.destroy(), timeouts.lateBodyMs).unref();
     });
-    bound(response);
+    limitSendBuffer(response);
     if (stopping) response.setHeader('Connection', 'close');
     listener(request, response);
   };
   const server = createServer({ connectionsCheckingInterval: timeouts.checkMs }, (request, response) => {
-    factsOf(response).arrivedAt = arrivalOn(request.socket);
-    inTurn(request.socket, response, () => answer(request, response));
+    fieldsOf(response).arrivedAt = arrivalOn(request.socket);
+    serializePipelined(request.socket, response, () => answer(request, response));
   });
   const arrivalOn = watchArrivals(server);
   server.on('connection', (socket) => {
@@ -79,7 +79,7 @@ export async function listen(
   server.requestTimeout = timeouts.requestMs;
   server.timeout = timeouts.idleMs;
   server.keepAliveTimeout = timeouts.keepAliveMs;
-  // Of several processes on one port, none passes on what is too much to another, which may have as many.
+  // With several processes on one port: an excess connection is dropped and not passed to another process, which may be as full.
   Object.assign(server, { maxConnections, dropMaxConnection: true });
 
   await new Promise<void>((resolve, reject) => {
@@ -88,22 +88,22 @@ export async function listen(
   });
   return {
     port: (server.address() as AddressInfo).port,
-    stop: (drainMs, lingerMs = 0) => {
+    stop: (drainMs, preStopMs = 0) => {
       stopping = true;
       for (const response of inFlight.values())
         if (response?.headersSent === false) response.setHeader('Connection', 'close');
-      return stop(server, drainMs, lingerMs);
+      return stop(server, drainMs, preStopMs);
     },
   };
 }
 
-const mostUnreadBytes = 64_000_000;
-/** Within which whoever reads at all has taken an answer. */
-const unreadMs = 2000;
+const maxUnsentBytes = 64_000_000;
+/** Every client that reads at all has taken an answer within this. */
+const unsentGraceMs = 2000;
 
-async function stop(server: Server, drainMs: number, lingerMs: number): Promise<void> {
+async function stop(server: Server, drainMs: number, preStopMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
-  if (lingerMs > 0 && (await hasConnections(server))) await delay(lingerMs);
+  if (preStopMs > 0 && (await hasConnections(server))) await delay(preStopMs);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A kept-alive connection becomes idle only when its request in flight is answered.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);

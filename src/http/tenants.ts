@@ -6,21 +6,21 @@ import { isGraphql } from './isGraphql.ts';
 import { networkOf } from './networkOf.ts';
 
 /**
- * In which flow a request waits, before its credential is verified: that of the organization for which the same credential was verified
- * the last time; otherwise that of its address, among all strangers, who are one tenant together. Requests for tokens and pages are
- * apart from them.
+ * The flow in which a request waits before its credential is verified.
+ * It is that of the organization for which the same credential was verified last; else that of its address, below one tenant for all
+ * unverified requests together. Requests for tokens and pages have another such tenant.
  *
  * @param trustedProxies how many reverse proxies in front are believed about the client's address
  */
 export function createTenants(trustedProxies: number) {
   const organizations = new LRUCache<string, string>({ max: maxRemembered });
-  // A connection mostly brings the same credential again.
+  // A connection mostly carries the same credential again.
   const lastOf = new WeakMap<Socket, { readonly authorization: string; readonly key: string }>();
   const keyOf = ({ socket, headers: { authorization } }: IncomingMessage) => {
     if (!authorization) return null;
     const last = lastOf.get(socket);
     if (last?.authorization === authorization) return last.key;
-    // Of a scheme there are many spellings.
+    // A scheme has many spellings.
     const key = hash('sha256', authorization.replace(/^\S+ +/, ''));
     lastOf.set(socket, { authorization, key });
     return key;

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { tracer } from '../tracing/traced.ts';
-import { factsOf } from './facts.ts';
+import { fieldsOf } from './requestFields.ts';
 import { requestIdOf } from './requestId.ts';
 import { routeOf } from './routeOf.ts';
 
 /**
- * Makes each request a span, below that of a caller who sends one along (W3C Trace Context), and what it does a part of it. Named by
- * OpenTelemetry's conventions for HTTP; of the URL only a path that is served is told.
+ * A server span for each request, below the client's own if it sends one (W3C Trace Context).
+ * Named by OpenTelemetry's conventions for HTTP; the URL appears only as a path that is served.
  */
 export function traceRequests(request: IncomingMessage, response: ServerResponse, next: () => void): void {
   const { method = '', headers, url = '' } = request;
@@ -20,10 +20,10 @@ export function traceRequests(request: IncomingMessage, response: ServerResponse
     return;
   }
 
-  const facts = factsOf(response);
-  facts.traceId = span.spanContext().traceId;
+  const fields = fieldsOf(response);
+  fields.traceId = span.spanContext().traceId;
   response.once('close', () => {
-    const { operation, operationType, clientId, code } = facts;
+    const { operation, operationType, clientId, code } = fields;
     const known = {
       'http.response.status_code': response.statusCode,
       'graphql.operation.name': operation,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { factsOf, type RequestFacts } from '../http/facts.ts';
+import { fieldsOf, type RequestFields } from '../http/requestFields.ts';
 import { routeOf } from '../http/routeOf.ts';
 import type { Metrics } from './createMetrics.ts';
 
@@ -14,7 +14,7 @@ export function measureRequests(metrics: Metrics) {
       const isSent = response.writableFinished;
       metrics.requestsInFlight.dec();
       metrics.requestDuration.observe({ route, status: isSent ? response.statusCode : 'aborted' }, seconds);
-      const facts = factsOf(response);
+      const facts = fieldsOf(response);
       const status = isSent ? response.statusCode : null;
       if (route === '/graphql') measureOperation(metrics, facts, status, seconds);
       else if (route.startsWith('/oauth')) measureOauth(metrics, facts, status);
@@ -24,7 +24,7 @@ export function measureRequests(metrics: Metrics) {
 }
 
 /** @param status null when the client did not wait for the end of the answer */
-function measureOperation(metrics: Metrics, facts: RequestFacts, status: number | null, seconds: number): void {
+function measureOperation(metrics: Metrics, facts: RequestFields, status: number | null, seconds: number): void {
   const code = facts.code ?? codeOf(status);
   // A CORS preflight, for one.
   if (code === 'OK' && facts.operation === undefined) return;
@@ -46,7 +46,7 @@ function codeOf(status: number | null): string {
   return status >= 400 ? 'BAD_USER_INPUT' : 'OK';
 }
 
-function measureOauth(metrics: Metrics, facts: RequestFacts, status: number | null): void {
+function measureOauth(metrics: Metrics, facts: RequestFields, status: number | null): void {
   const code = facts.code ?? (status === 503 ? 'temporarily_unavailable' : undefined);
   if (code !== undefined) metrics.refusals.inc({ code });
   else if (facts.grant !== undefined && status === 200) metrics.grants.inc({ grant: facts.grant });

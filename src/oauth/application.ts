@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { RequestId } from '../http/facts.ts';
+import type { RequestId } from '../http/requestFields.ts';
 import type { Scope } from '../token/claims.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { factsOf } from '../http/facts.ts';
+import { fieldsOf } from '../http/requestFields.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
@@ -24,7 +24,7 @@ export function authenticateBearer(pool: Pool): RequestHandler {
     const claims = bearer.kind === 'token' ? await verifyBearer(pool, bearer.token, requestIdOf(response)) : null;
     if (!claims) throw invalidToken(bearer.kind);
     request.oauthClaims = claims;
-    factsOf(response).clientId = claims.clientId;
+    fieldsOf(response).clientId = claims.clientId;
     identifyCaller(claims.organizationId);
     next();
   };

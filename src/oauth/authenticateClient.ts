@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import passport from 'passport';
 import { Strategy as ClientPasswordStrategy } from 'passport-oauth2-client-password';
 import type { Pool } from 'pg';
-import { factsOf, noRequest, type RequestId } from '../http/facts.ts';
+import { fieldsOf, noRequest, type RequestId } from '../http/requestFields.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
 import { hashToken } from '../token/format.ts';
@@ -59,7 +59,7 @@ export function authenticateClient(pool: Pool): RequestHandler {
   return async (request, response, next) => {
     const { clientId, secret } = readClientCredentials(request, request.body);
     const authenticated = () => {
-      factsOf(response).clientId = clientId;
+      fieldsOf(response).clientId = clientId;
       const { oauthClient } = request;
       // A client that only says which it is may be anyone.
       if (oauthClient?.authentication === 'secret') identifyCaller(oauthClient.application.organizationId);
@@ -97,7 +97,7 @@ type Origin = Pick<Client, 'address' | 'requestId' | 'receivedAt'>;
 const originOf = (request: Request): Origin => ({
   address: request.ip ?? '',
   requestId: request.res ? requestIdOf(request.res) : noRequest,
-  receivedAt: (request.res && factsOf(request.res).arrivedAt) ?? performance.now(),
+  receivedAt: (request.res && fieldsOf(request.res).arrivedAt) ?? performance.now(),
 });
 
 /**

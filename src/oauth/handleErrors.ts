@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import { isRetryable } from '../database/unavailable.ts';
-import { factsOf } from '../http/facts.ts';
+import { fieldsOf } from '../http/requestFields.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
@@ -14,7 +14,7 @@ export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorReque
   // Express knows an error handler by its four parameters.
   return (error, request, response, _next) => {
     const refusal = toOAuthError(error);
-    factsOf(response).code = refusal.code;
+    fieldsOf(response).code = refusal.code;
     const facts = { requestId: requestIdOf(response), oauthError: refusal.code, reason: refusal.message };
     if (refusal.status === 503) logUnavailable(log, refusal.cause, facts);
     else if (refusal.status >= 500) log.error({ ...facts, error: refusal.cause }, 'an OAuth request failed');

@@ -5,7 +5,7 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
-import { resumeInTurn } from '../scheduling/caller.ts';
+import { resumeQueued } from '../scheduling/caller.ts';
 import { invalidRequest, OAuthError } from './errors.ts';
 import { type Form, parseForm } from './form.ts';
 
@@ -69,7 +69,7 @@ export function readBody(): (RequestHandler | ErrorRequestHandler)[] {
 }
 
 const goOnInTurn: RequestHandler = async (_request, _response, next) => {
-  await resumeInTurn();
+  await resumeQueued();
   next();
 };
 

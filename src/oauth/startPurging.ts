@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { noRequest } from '../http/facts.ts';
+import { noRequest } from '../http/requestFields.ts';
 import type { Log } from '../log.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import oauth2orize from 'oauth2orize';
 import type { Pool } from 'pg';
-import { factsOf } from '../http/facts.ts';
+import { fieldsOf } from '../http/requestFields.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Client } from './authenticateClient.ts';
 import type { AuthenticateUser } from './authenticateUser.ts';
@@ -23,7 +23,7 @@ export function createTokenExchange(pool: Pool, secrets: Secrets, authenticateUs
   return (request, response, next) => {
     const { grant_type, external_authentication_token } = request.body;
     const isExternal = grant_type === 'password' && external_authentication_token !== undefined;
-    factsOf(response).grant = isExternal ? 'external_authentication_token' : grant_type;
+    fieldsOf(response).grant = isExternal ? 'external_authentication_token' : grant_type;
     exchange(request, response, next);
   };
 }

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import type { RequestId } from '../http/facts.ts';
+import type { RequestId } from '../http/requestFields.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';

@@ -12,7 +12,7 @@ import type { Clock } from '../clock.ts';
  */
 export class Flow<Item> {
   readonly path: readonly string[];
-  /** What waits, the oldest first; only a leaf has any. */
+  /** Waiting items, the oldest first; only a leaf has any. */
   readonly queue = new Set<Item>();
   /** In this flow and below it. */
   waiting = 0;
@@ -20,9 +20,9 @@ export class Flow<Item> {
   held = 0;
   readonly #parent: Flow<Item> | null;
   readonly #children = new Map<string, Flow<Item>>();
-  /** For how many milliseconds it has held permits, beginning with its start time. */
+  /** Virtual time: its start time plus the milliseconds for which it has held permits. */
   #usedMs: number;
-  /** The start time of a flow below that comes now: what the one that was served last had used. */
+  /** The start time of a new flow below: the virtual time of the one that was served last. */
   #startMs = 0;
 
   constructor(path: readonly string[] = [], parent: Flow<Item> | null = null) {
@@ -36,7 +36,7 @@ export class Flow<Item> {
     return this.#parent && this.path.length > 1 ? this.#parent.tenant : this;
   }
 
-  /** What has waited for the longest time. */
+  /** The item that has waited for the longest time. */
   get oldest(): Item | undefined {
     const [item] = this.queue;
     return item;
@@ -56,16 +56,16 @@ export class Flow<Item> {
     return [...this.#children.values()].filter(({ held }) => held > 0).length;
   }
 
-  /** The flow at a path from here; one that neither waits nor holds is not kept. */
+  /** The flow at a path from here; a flow that neither waits nor holds is not kept. */
   at(path: readonly string[]): Flow<Item> {
     return path.reduce<Flow<Item>>((flow, key) => flow.#children.get(key) ?? new Flow([...flow.path, key], flow), this);
   }
 
-  /** The leaf that is next, of those that may be. */
-  next(mayBe: (leaf: Flow<Item>) => boolean): Flow<Item> | null {
-    if (this.queue.size > 0) return mayBe(this) ? this : null;
+  /** The next leaf, of those that are eligible. */
+  next(isEligible: (leaf: Flow<Item>) => boolean): Flow<Item> | null {
+    if (this.queue.size > 0) return isEligible(this) ? this : null;
     for (const flow of this.waitingFlows.sort((one, other) => one.#compare(other))) {
-      const leaf = flow.next(mayBe);
+      const leaf = flow.next(isEligible);
       if (leaf) return leaf;
     }
     return null;
@@ -86,7 +86,7 @@ export class Flow<Item> {
     if (this.queue.delete(item)) this.#add('waiting', -1);
   }
 
-  /** Takes a permit. @returns what gives it back, once, and charges the time that it was held */
+  /** Takes a permit. @returns the function that releases it, once, and charges the time for which it was held */
   hold(clock: Clock): () => void {
     for (let flow: Flow<Item> = this; flow.#parent; flow = flow.#parent) flow.#parent.#startMs = flow.#usedMs;
     this.#add('held', 1);

@@ -2,28 +2,28 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Permit } from './admission.ts';
 
-/** On whose behalf something is done. */
+/** The request context: the flow, permit and wait budget of the request that work is done for. */
 export type Caller = {
-  /** Of the flow in which its requests wait: the organization of a verified token or client, or what an address has. */
+  /** Path of the flow in which its requests wait: the organization of a verified token or client, or the address. */
   path: readonly string[];
-  /** What the request holds of the main thread. */
+  /** The request's share of the main thread. */
   readonly permit: Permit;
   readonly waitBudget: WaitBudget;
-  /** Hears when the organization is known, which it is from then on. */
+  /** Called when the organization is known, which it is from then on. */
   readonly onIdentified: (organizationId: string) => void;
 };
 
-/** How long a request may still wait for connections, in milliseconds. Waits at the same time spend it once. */
+/** Wait budget, a deadline for waits only, in milliseconds. Concurrent waits spend it once. */
 export type WaitBudget = { leftMs: number; waits: number; waitsSince: number };
 
 export const createWaitBudget = (leftMs: number): WaitBudget => ({ leftMs, waits: 0, waitsSince: 0 });
 
 const callers = new AsyncLocalStorage<Caller>();
 
-/** Does something on behalf of a caller, in all that it awaits. */
+/** Runs `work` in the context of a caller, and all that it awaits. */
 export const withCaller = <T>(caller: Caller, work: () => T): T => callers.run(caller, work);
 
-/** The flow of whatever is done now; one of its own is for what no request asked for. */
+/** The flow of the current request; work outside any request has a flow of its own. */
 export const callerPath = (): readonly string[] => callers.getStore()?.path ?? ['service'];
 
 /** Charges the request to an organization from now on: its token or client is verified. */
@@ -35,10 +35,10 @@ export function identifyCaller(organizationId: string): void {
   caller.onIdentified(organizationId);
 }
 
-/** Waits for the request's turn again when its permit was paused while its body was read. */
-export const resumeInTurn = async (): Promise<void> => callers.getStore()?.permit.resumeInTurn();
+/** Queues the request again when its permit was paused while its body was read. */
+export const resumeQueued = async (): Promise<void> => callers.getStore()?.permit.resumeQueued();
 
-/** Does what needs neither this thread nor its connections, such as waiting for another thread, without the request's permit. */
+/** Releases the request's permit while `work` runs elsewhere, such as argon2 or the offload thread. */
 export async function withoutPermit<T>(work: () => Promise<T>): Promise<T> {
   const permit = callers.getStore()?.permit;
   permit?.pause();
@@ -49,13 +49,13 @@ export async function withoutPermit<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The request has waited for too long. */
+/** Deadline exceeded: the request has waited for too long. */
 export class WaitBudgetSpentError extends Error {
   override name = 'WaitBudgetSpentError';
 }
 
 /**
- * Waits for what takes from the caller's wait budget, which is one for all waits of a request; as long as it takes without a caller.
+ * Awaits a promise within the caller's wait budget, shared by all its waits; unlimited without one.
  *
  * @throws {WaitBudgetSpentError}
  */

@@ -5,11 +5,11 @@ export type PermitLimits = {
   readonly maxHeld: number;
   /** How many of them one tenant may hold; all unless said. */
   readonly maxHeldByTenant?: number;
-  /** How many more there are for tenants that hold none, so that the first permit of one waits for no other. */
+  /** How many more there are for tenants that hold none, so that the first permit of a tenant waits for no other tenant. */
   readonly reserve?: number;
   /** How many may wait; beyond, a flow may still have its share of these, and one at least. */
   readonly maxWaiting: number;
-  /** Of one tenant; as many unless said. */
+  /** How many of one tenant may wait; as many unless said. */
   readonly maxWaitingOfTenant?: number;
   /** In milliseconds; without end when it is left out. */
   readonly waitMs?: number;
@@ -20,19 +20,19 @@ export type Permits = {
   /** How many wait for one. */
   readonly waiting: number;
   /**
-   * Resolves to what gives the permit back, at once or when it is the flow's turn. Rejects with the refusal: at once when too many
-   * wait, later when the wait is too long or `signal` aborts.
+   * Resolves to the function that releases the permit, at once or when it is the flow's turn. Rejects with the refusal: at once when
+   * too many wait, later when the wait is too long or `signal` aborts.
    *
    * @param path of the flow, the tenant first
    */
   acquire(path: readonly string[], signal?: AbortSignal): Promise<() => void>;
-  /** Does a work with a permit. */
+  /** Runs `work` with a permit. */
   run<T>(path: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Throws the refusal when too many wait for one more of this flow. */
   refuseIfFull(path: readonly string[]): void;
 };
 
-/** A concurrency limit with a fair queue, see {@link Flow}; of one flow, what came first begins first. */
+/** A semaphore with fair queueing, see {@link Flow}; within one flow first in, first out. */
 export function createPermits(
   {
     maxHeld,
@@ -63,7 +63,7 @@ export function createPermits(
     const release = flow.hold(clock);
     return () => {
       release();
-      // In the same turn of the event loop, so that what comes later cannot take it.
+      // In the same event-loop tick, so that a later one cannot take it.
       root.next(isFree)?.oldest?.();
     };
   };

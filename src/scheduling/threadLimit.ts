@@ -2,11 +2,11 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import type { Clock } from '../clock.ts';
 
 /**
- * Adaptive concurrency limit: how many requests at once keep the thread busy and do not wait for it. To be adjusted every few
- * milliseconds; from 1 to `max`, by one: fewer while the thread never rests, since more would not be served, but later.
+ * Adaptive concurrency limit by event-loop utilization: as many requests as keep the thread busy.
+ * To be adjusted every few milliseconds; from 1 to `max`, by one: fewer while the thread is never idle, since more would only wait for it.
  */
 export function createThreadLimit(max: number, clock: Clock) {
-  const used = createThreadMeter(clock);
+  const used = createUtilizationMeter(clock);
   let limit = 1;
   return {
     get: () => limit,
@@ -19,24 +19,24 @@ export function createThreadLimit(max: number, clock: Clock) {
 }
 
 /**
- * Whether a turn of the event loop was so short that what came in it has hardly waited in its socket. To be asked at the end of each;
- * when all turns are long, one in 50 ms passes for short.
+ * Whether an event-loop tick was so short that requests hardly waited in their sockets meanwhile.
+ * To be called at the end of each. When all ticks are long, one in 50 ms counts as short, so that some requests are served.
  */
-export function createTurnMeter(clock: Clock): () => boolean {
-  const used = createThreadMeter(clock);
+export function createTickMeter(clock: Clock): () => boolean {
+  const used = createUtilizationMeter(clock);
   let shortAt = clock.now();
   return () => {
-    if (used().active > shortTurnMs && clock.now() - shortAt < maxLongTurnsMs) return false;
+    if (used().active > shortTickMs && clock.now() - shortAt < maxLongTicksMs) return false;
     shortAt = clock.now();
     return true;
   };
 }
 
-const shortTurnMs = 2;
-const maxLongTurnsMs = 50;
+const shortTickMs = 2;
+const maxLongTicksMs = 50;
 
-/** What the thread has done since it was last asked. */
-function createThreadMeter(clock: Clock): () => EventLoopUtilization {
+/** The event loop's utilization since the last call. */
+function createUtilizationMeter(clock: Clock): () => EventLoopUtilization {
   let before = clock.eventLoopUtilization();
   return () => {
     const now = clock.eventLoopUtilization();

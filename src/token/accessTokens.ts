@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { DatabaseError, type Pool } from 'pg';
-import type { RequestId } from '../http/facts.ts';
+import type { RequestId } from '../http/requestFields.ts';
 import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
 import type { Precondition } from './implicitTransaction.ts';

@@ -1,4 +1,4 @@
-import { noRequest, type RequestId } from '../http/facts.ts';
+import { noRequest, type RequestId } from '../http/requestFields.ts';
 import type { Claims, Scope } from './claims.ts';
 
 /**

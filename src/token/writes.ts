@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { RequestId } from '../http/facts.ts';
+import type { RequestId } from '../http/requestFields.ts';
 import { liveToken, type TokenVerifier } from './accessTokens.ts';
 import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';

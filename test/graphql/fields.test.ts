@@ -121,7 +121,7 @@ describe('viewer', () => {
     });
   });
 
-  it('sees the own cards and nobody else’s', async () => {
+  it('sees the own cards and no others', async () => {
     const { tenant, ada } = await createAcme();
     const other = await createViewer(tenant);
     const { assignmentId } = await createCard(tenant, other, { type: 'IdentificationCode', name: 'Other' });

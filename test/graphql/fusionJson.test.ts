@@ -18,7 +18,7 @@ test('more than fits into the buffer is written whole', () => {
   expect(writeTexts(values)).toBe(JSON.stringify(values));
 });
 
-test('what is JSON already is written as it is, and only null is told apart', () => {
+test('JSON is written as it is, and only null is distinguished', () => {
   const pieces = ['1', '-2147483648', '{"ж":[null]}', `"${'x'.repeat(100_000)}"`, 'true', 'null', '"null"'];
   const json = new JsonWriter();
 

@@ -35,7 +35,7 @@ describe('a document', () => {
     await read(graph, token, twin);
   });
 
-  it('is told once about a mistake that it repeats', async () => {
+  it('gets one error for a mistake that it repeats', async () => {
     const { body } = await ask(graph, token, `{ __typename ${'@aa'.repeat(10)} }`);
 
     expect(body.errors).toHaveLength(1);
@@ -306,7 +306,7 @@ describe('a body', () => {
     }
   });
 
-  it('may have 8,000 variables that nobody asked for', async () => {
+  it('may have 8,000 undeclared variables', async () => {
     const variables = Array.from({ length: 8000 }, (_, index) => `"${index}":1`);
 
     expect(await post(withVariables(`{${variables}}`))).toMatchObject(answered);

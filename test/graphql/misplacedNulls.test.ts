@@ -60,7 +60,7 @@ describe('null for a variable that has a default is refused where null may not b
   });
 });
 
-it('is told once, of each variable', async () => {
+it('gives one error for each variable', async () => {
   const query = `query($a: ID = "x", $b: ID = "x") { ${users('ids: [$a, $b, $a]')} node(id: $b) { id } }`;
   const refused = (argument: string) => ({ code: 'BAD_USER_INPUT', argument });
 

@@ -225,7 +225,7 @@ async function cursorOf({ wrap, token }: Connection, args = '(first: 1)'): Promi
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
 const decode = (cursor: string): unknown[] => JSON.parse(Buffer.from(cursor, 'base64').toString());
 
-test('of very many bad values of a variable only some are told', async () => {
+test('of very many bad values of a variable only some are reported', async () => {
   const query = 'query($ids: [ID!]) { app { users(ids: $ids) { totalCount } } }';
 
   const { status, body } = await ask(graph, tenant.app, query, { ids: Array(10_000).fill(null) });

@@ -140,7 +140,7 @@ test.each([
   expect((await askWhere(writer, query)).data.app.users.totalCount).toBe(before + 1);
 });
 
-test('many changes at once by one token are read by it, each when it was told', async () => {
+test('read-your-writes: a token reads each of its many concurrent changes once it was answered', async () => {
   const writer = await newReader();
   const before = (await askWhere(writer, count)).data.app.users.totalCount;
 

@@ -7,7 +7,7 @@ import { createSecrets } from '../../src/secrets.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { recordStatements } from './statementRecorder.ts';
 
-test('what is tried before the first client comes is in order, and is asked for nobody', async () => {
+test('the warm-up operations are in order, and run with claims that see no row', async () => {
   await using resources = new AsyncDisposableStack();
   const database = await createTestDatabase();
   resources.defer(() => database.drop());

@@ -76,7 +76,7 @@ describe.each(paths)('%s', (path) => {
       expect(accessOf(answer)['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('says to caches that the answer depends on the origin, whoever asks', async () => {
+  it('says to caches that the answer depends on the origin, allowed or not', async () => {
     for (const origin of [allowed, 'https://evil.test'])
       expect((await post(open.url + path, origin)).headers.get('Vary')).toMatch(/\bOrigin\b/);
   });

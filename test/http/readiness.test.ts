@@ -71,7 +71,7 @@ describe('a server whose role may not connect to the database', () => {
   });
 });
 
-describe('a server on a database that nobody has migrated', () => {
+describe('a server on a database without migrations', () => {
   it('answers 503 and says what to do, then serves as soon as it is done', async () => {
     const suffix = randomUUID().slice(0, 8);
     const template = new URL(process.env.TEST_OWNER_URL ?? '');

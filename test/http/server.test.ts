@@ -45,7 +45,7 @@ describe('the HTTP server', () => {
     await stopped;
   });
 
-  it('still answers whoever sends or connects at this moment', async () => {
+  it('still answers clients that send or connect at this moment', async () => {
     const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
     const socket = connect(server.port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -61,7 +61,7 @@ describe('the HTTP server', () => {
     await expect(once(connect(server.port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('closes a connection that nobody uses when it has lingered', async () => {
+  it('closes an idle connection after the pre-stop delay', async () => {
     const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
     const socket = connect(server.port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');

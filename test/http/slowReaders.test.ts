@@ -26,7 +26,7 @@ const lengthOf = async (port: number, path = '/') => {
   return (await response.arrayBuffer()).byteLength;
 };
 
-test('clients that never take their answers keep nobody else out', async () => {
+test('clients that never take their answers keep no other client out', async () => {
   const admit = createAdmission({ connections: 21, maxWaiting: 100, waitMs: 2000, onOverload: () => undefined });
   let answered = 0;
   const server = createServer((_request, response) => {
@@ -106,7 +106,7 @@ describe('the HTTP server', () => {
     for (const socket of [neighbour, ...busy]) socket?.destroy();
   });
 
-  it('disconnects nobody who reads, however many they are', async () => {
+  it('disconnects no client that reads, however many they are', async () => {
     // Together more than may be unread, beyond what the operating system takes.
     const readers = 6;
     answer = (response) => response.end(large);

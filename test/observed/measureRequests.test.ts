@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { factsOf, type RequestFacts } from '../../src/http/facts.ts';
+import { fieldsOf, type RequestFields } from '../../src/http/requestFields.ts';
 import { createMetrics } from '../../src/metrics/createMetrics.ts';
 import { measureRequests } from '../../src/metrics/measureRequests.ts';
 import { parseMetrics } from './support.ts';
@@ -8,10 +8,10 @@ import { parseMetrics } from './support.ts';
 // What no request of a test can be made to do at will: be refused before anybody looks at it, or be left by its client.
 
 /** What is counted of one request that ends so, without the times. */
-async function counted(url: string, statusCode: number, writableFinished: boolean, facts: RequestFacts = {}) {
+async function counted(url: string, statusCode: number, writableFinished: boolean, facts: RequestFields = {}) {
   const metrics = createMetrics();
   const response = Object.assign(new EventEmitter(), { statusCode, writableFinished }) as unknown as ServerResponse;
-  measureRequests(metrics)({ url } as IncomingMessage, response, () => Object.assign(factsOf(response), facts));
+  measureRequests(metrics)({ url } as IncomingMessage, response, () => Object.assign(fieldsOf(response), facts));
   response.emit('close');
   const samples = parseMetrics(await metrics.registry.metrics());
   return [...samples]

@@ -20,7 +20,7 @@ describe('admission', () => {
   let arrivedWhenAdmitted: number[];
   /** How long each had waited when it was let in. */
   let waitedMs: Map<string, number>;
-  /** Keeps requests until all of them are there, so that they come in one turn of the event loop. */
+  /** Keeps requests until all of them are there, so that they come in one event-loop tick. */
   let hold: ((path: string, arrive: () => void) => void) | null;
   let closed: Set<string>;
   let whenAdmitted: (response: ServerResponse) => void;
@@ -82,7 +82,7 @@ describe('admission', () => {
     await server.stop(0);
   });
 
-  it('lets 32 in at once, and the next when one of them has its answer', async () => {
+  it('admits 32 requests at once, and the next when one of them has its answer', async () => {
     const sent = await fill();
     const late = send('/late');
     await until(() => arrived.has('/late'));
@@ -99,7 +99,7 @@ describe('admission', () => {
     expect(overloads).toEqual([]);
   });
 
-  it('lets in a few of those who come together before it has seen them all', async () => {
+  it('admits a few requests of a burst before it has seen all of it', async () => {
     await fill();
 
     expect(arrivedWhenAdmitted.slice(0, 4)).toEqual([1, 2, 3, 4]);
@@ -107,7 +107,7 @@ describe('admission', () => {
     expect(overloads).toEqual([]);
   });
 
-  it('refuses whoever has waited too long, overloaded or not', async () => {
+  it('refuses a request that has waited too long, overloaded or not', async () => {
     await fill();
     const late = send('/late');
     await until(() => arrived.has('/late'));
@@ -119,7 +119,7 @@ describe('admission', () => {
     expect(overloads).toEqual([]);
   });
 
-  it('refuses soon when too many wait, and says so once', async () => {
+  it('sheds load soon when too many wait, and reports the overload once', async () => {
     await fill();
 
     const sent = await sendTogether(['/oauth/token', '/oauth/a', '/oauth/b', '/oauth/c']);
@@ -137,7 +137,7 @@ describe('admission', () => {
     expect(overloads).toEqual([null, 4]);
   });
 
-  it('is overloaded until nobody had to be refused for a second', async () => {
+  it('is overloaded until no request was refused for a second', async () => {
     const sent = await overwhelm();
 
     for (const response of admitted.values()) response.end();
@@ -153,7 +153,7 @@ describe('admission', () => {
     expect(overloads).toEqual([null, 3]);
   });
 
-  it('serves those who ask again at once, when they can be served', async () => {
+  it('serves clients that retry at once, when they can be served', async () => {
     // 8 are let in at once, and 5 in an overload: of 10 clients there are always some too many.
     admit = admitWith({ connections: 5, maxWaiting: 5 });
     whenAdmitted = (response) => clock.setTimeout(() => response.end(), 50);
@@ -192,17 +192,17 @@ describe('admission', () => {
     expect([...admitted.keys()][0]).toBe([...arrived.keys()][1]);
   });
 
-  it('lets nobody in at the end of a long turn of the event loop, in an overload', async () => {
+  it('admits no request at the end of a long event-loop tick, in an overload', async () => {
     await overwhelm();
     answerAll();
     await Promise.all(underWay);
 
     const sent = await sendTogether(['/next']);
     clock.compute(3);
-    await turns();
+    await ticks();
     expect(admitted.has('/next')).toBe(false);
 
-    // The next tick's turn is short.
+    // The next tick is short.
     const [answer] = await passUntilAnswered(sent);
     expect(answer?.status).toBe(200);
   });
@@ -227,7 +227,7 @@ describe('admission', () => {
     await overwhelm();
     const comeTogether = async () => {
       const sent = await sendTogether(['/a', '/b']);
-      await turns();
+      await ticks();
       const refusedAtOnce = ['/a', '/b'].map((path) => arrived.get(path)?.writableEnded);
       const answers = await passUntilAnswered(sent);
       expect(answers.map(({ status }) => status)).toEqual([503, 503]);
@@ -245,7 +245,7 @@ describe('admission', () => {
     expect(await comeTogether()).toEqual([false, false]);
   });
 
-  it('lets in others while a request pauses, and counts it once when its client leaves meanwhile', async () => {
+  it('admits others while a permit is paused, and counts it once when its client leaves meanwhile', async () => {
     await fill();
     for (const path of ['/1', '/2']) permits.get(path)?.pause();
     permits.get('/2')?.pause();
@@ -287,7 +287,7 @@ describe('admission', () => {
     expect(overloads).toEqual([null]);
   });
 
-  it('lets in as few of an overloaded tenant as leave the thread idle moments, and of others as before', async () => {
+  it('admits as few of an overloaded tenant as leave the thread idle moments, and of others as before', async () => {
     const before = await overwhelm();
     for (const response of admitted.values()) response.end();
     await Promise.all(before);
@@ -346,7 +346,7 @@ describe('admission', () => {
     await Promise.all(held);
   });
 
-  it('lets in a tenant that has none in, though another one fills it', async () => {
+  it('admits a tenant that holds no permit, though another one holds all', async () => {
     await fill();
 
     const sent = await sendTogether(['/neighbour-1', '/neighbour-2', '/next']);
@@ -363,7 +363,7 @@ describe('admission', () => {
     await Promise.all(sent);
   });
 
-  it('keeps those that wait when a request of their tenant goes on after a pause', async () => {
+  it('keeps the queue when a request of its tenant resumes its permit', async () => {
     const first = send('/first');
     await until(() => admitted.has('/first'));
     permits.get('/first')?.pause();
@@ -380,7 +380,7 @@ describe('admission', () => {
     await Promise.all([first, late, ...sent]);
   });
 
-  it('lets what was paused go on in its turn, and refuses it when that does not come', async () => {
+  it('queues a paused request again, and refuses it when it waits too long', async () => {
     const slow = ['/slow', '/slower'].map((path) => send(path));
     await until(() => admitted.size === 2);
     const [permit, other] = ['/slow', '/slower'].map((path) => permits.get(path));
@@ -388,8 +388,8 @@ describe('admission', () => {
     other?.pause();
     const sent = await fill();
     const goneOn: string[] = [];
-    permit?.resumeInTurn().then(() => goneOn.push('/slow'));
-    other?.resumeInTurn().then(() => goneOn.push('/slower'));
+    permit?.resumeQueued().then(() => goneOn.push('/slow'));
+    other?.resumeQueued().then(() => goneOn.push('/slower'));
     await stays(() => goneOn.length === 0);
 
     admitted.get('/1')?.end();
@@ -423,7 +423,7 @@ describe('admission', () => {
     await Promise.all(sent);
   });
 
-  it('forgets those that have left', async () => {
+  it('forgets requests whose clients have left', async () => {
     await fill();
     const gone = request({ port: server.port, path: '/gone' }).on('error', () => undefined);
     gone.end();
@@ -478,7 +478,7 @@ describe('admission', () => {
     for (const response of admitted.values()) response.end();
   }
 
-  /** Sends requests that come in this order and in one turn of the event loop; resolves in this turn. */
+  /** Sends requests that come in this order and in one event-loop tick; resolves in this tick. */
   async function sendTogether(paths: string[]): Promise<Promise<Received>[]> {
     const held = new Map<string, () => void>();
     hold = (path, arrive) => held.set(path, arrive);
@@ -510,7 +510,7 @@ describe('admission', () => {
     const areHere = () => [...open].filter(({ writableEnded }) => !writableEnded).length === unanswered;
     do {
       await until(areHere);
-      await turns();
+      await ticks();
     } while (!areHere());
   }
 
@@ -543,26 +543,26 @@ const refuse = createRefusal({ log: createLog('silent'), isHttps: false, corsOri
 
 type Received = { status: number; headers: IncomingMessage['headers']; body: string; tookMs: number };
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** More turns of the event loop than a request that can be let in, or that is to be refused, has to wait for. */
-async function turns(): Promise<void> {
-  for (let count = 0; count < 5; count++) await turn();
+/** More event-loop ticks than a request that can be let in, or that is to be refused, has to wait for. */
+async function ticks(): Promise<void> {
+  for (let count = 0; count < 5; count++) await tick();
 }
 
-/** Resolves in the turn of the event loop in which the condition holds. Fails after 20 s. */
+/** Resolves in the event-loop tick in which the condition holds. Fails after 20 s. */
 async function until(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`This did not come true: ${condition}`);
-    await turn();
+    await tick();
   }
 }
 
-/** Holds for some turns of the event loop. */
+/** Holds for some event-loop ticks. */
 async function stays(condition: () => boolean): Promise<void> {
   for (let count = 0; count < 20; count++) {
-    await turn();
+    await tick();
     expect(condition()).toBe(true);
   }
 }

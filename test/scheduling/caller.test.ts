@@ -21,7 +21,7 @@ const asCaller = <T>(waitBudgetMs: number, work: () => T): T => {
   const permit: Permit = {
     pause: () => calls.push('pause'),
     resume: () => calls.push('resume'),
-    resumeInTurn: async () => undefined,
+    resumeQueued: async () => undefined,
     end: () => calls.push('end'),
     moveTo: ([tenant]) => calls.push(`move to ${tenant}`),
   };
@@ -35,7 +35,7 @@ const wait = (ms: number) =>
   withinWaitBudget(new Promise<string>((resolve) => clock.setTimeout(() => resolve('had'), ms)), clock);
 
 describe('the wait budget', () => {
-  it('is one for all waits of a request', () =>
+  it('is shared by all waits of a request', () =>
     asCaller(2000, async () => {
       const first = wait(1300);
       await clock.advance(1300);
@@ -68,7 +68,7 @@ describe('the wait budget', () => {
       expect(await refusedAfterMs).toBe(800);
     }));
 
-  it('that is spent leaves what is there at once', () =>
+  it('that is spent still returns what is ready at once', () =>
     asCaller(-1, async () => {
       expect(await withinWaitBudget(Promise.resolve('had'), clock)).toBe('had');
       const refused = expect(wait(500)).rejects.toThrow(WaitBudgetSpentError);
@@ -76,7 +76,7 @@ describe('the wait budget', () => {
       await refused;
     }));
 
-  it('is of one request, and what is done for none waits', async () => {
+  it('belongs to one request, and work outside a request waits without one', async () => {
     const settled = Promise.allSettled([asCaller(50, () => wait(500)), asCaller(2000, () => wait(500)), wait(500)]);
 
     await clock.advance(500);
@@ -100,7 +100,7 @@ test('a request is charged to its organization from when that is known, and then
     expect(calls).toEqual(['move to organization', 'identified organization']);
   }));
 
-test('the permit is given back for as long as a work elsewhere takes, be it that this fails', () =>
+test('the permit is released while work is done elsewhere, also when it fails', () =>
   asCaller(0, async () => {
     await withoutPermit(async () => calls.push('elsewhere'));
     await expect(withoutPermit(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
@@ -108,7 +108,7 @@ test('the permit is given back for as long as a work elsewhere takes, be it that
     expect(calls).toEqual(['pause', 'elsewhere', 'resume', 'pause', 'resume']);
   }));
 
-test('what no request has asked for is a flow of its own', async () => {
+test('work outside a request has a flow of its own', async () => {
   identifyCaller('organization');
 
   expect(callerPath()).toEqual(['service']);

@@ -9,7 +9,7 @@ beforeEach(() => {
   clock = createTestClock();
 });
 
-/** Works that end when told to. */
+/** Works that the test ends. */
 function createWorks() {
   const started: number[] = [];
   const ends: ((error?: Error) => void)[] = [];
@@ -32,7 +32,7 @@ function createWorks() {
   return { started, work, end, endInOrder };
 }
 
-test('runs so many at once, the others in their turn', async () => {
+test('runs so many at once, the others in order', async () => {
   const { started, work, end } = createWorks();
   const permits = createPermits({ maxHeld: 2, maxWaiting: 2, refusal: () => new Error('full') });
   const results = [0, 1, 2, 3].map((id) => permits.run(tenant, work(id)));
@@ -74,7 +74,7 @@ test('refuses at once when too many are waiting, and takes new ones afterwards',
   expect(await third).toBe(3);
 });
 
-test("of several flows it is each one's turn, however much one of them sends", async () => {
+test('fair queueing: each flow is served, however much one of them sends', async () => {
   const { work, endInOrder } = createWorks();
   const permits = createPermits({ maxHeld: 1, maxWaiting: 10, refusal: () => new Error('full') }, clock);
   const run = (id: number, flow: string) => permits.run([flow], work(id));
@@ -105,7 +105,7 @@ test('the flow that has held its permits for the shortest time is next', async (
   await Promise.all([...slow, ...quick]);
 });
 
-test('a rest saves nothing up', async () => {
+test('an idle flow saves up nothing', async () => {
   const { work, endInOrder } = createWorks();
   const permits = createPermits({ maxHeld: 1, maxWaiting: 20, refusal: () => new Error('full') }, clock);
   const busy = [0, 1, 2, 3].map((id) => permits.run(['busy'], work(id)));
@@ -135,7 +135,7 @@ test('flows of one branch share what the branch gets', async () => {
   await Promise.all(results);
 });
 
-test('a tenant that holds none gets a permit of the reserve at once, and a second one in its turn', async () => {
+test('a tenant that holds none gets a permit of the reserve at once, and queues for a second one', async () => {
   const { started, work, end } = createWorks();
   const permits = createPermits({ maxHeld: 2, reserve: 1, maxWaiting: 20, refusal: () => new Error('full') }, clock);
   const busy = [0, 1, 2].map((id) => permits.run(['busy'], work(id)));
@@ -272,7 +272,7 @@ test('as many as allowed begin at once, the others in their order as soon as one
   expect(begun).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('who waits too long is told so, and takes no turn from those behind', async () => {
+test('a waiter that expires is refused, and takes no permit from those behind', async () => {
   const { take } = createTurns(1, 20);
   const done = await take(never);
   let refusal: unknown;
@@ -291,7 +291,7 @@ test('who waits too long is told so, and takes no turn from those behind', async
   await expect(next).resolves.toBeInstanceOf(Function);
 });
 
-test('who goes away leaves the queue', async () => {
+test('a waiter whose signal aborts leaves the queue', async () => {
   const { take } = createTurns(1, minute);
   const done = await take(never);
   const leaving = new AbortController();

@@ -1,4 +1,4 @@
-import { createThreadLimit, createTurnMeter } from '../../src/scheduling/threadLimit.ts';
+import { createThreadLimit, createTickMeter } from '../../src/scheduling/threadLimit.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
 let clock: TestClock;
@@ -6,39 +6,39 @@ beforeEach(() => {
   clock = createTestClock();
 });
 
-describe('the turn meter', () => {
-  let wasShortTurn: () => boolean;
+describe('the tick meter', () => {
+  let wasShortTick: () => boolean;
   beforeEach(() => {
-    wasShortTurn = createTurnMeter(clock);
+    wasShortTick = createTickMeter(clock);
   });
 
-  it('tells a long turn of the event loop from a short one', async () => {
+  it('distinguishes a long event-loop tick from a short one', async () => {
     clock.compute(3);
-    expect(wasShortTurn()).toBe(false);
+    expect(wasShortTick()).toBe(false);
 
     clock.compute(2);
     // Time in which the thread rests makes no turn long.
     await clock.advance(20);
-    expect(wasShortTurn()).toBe(true);
+    expect(wasShortTick()).toBe(true);
   });
 
-  it('lets one pass for short now and then when all are long', () => {
+  it('counts one as short now and then when all are long', () => {
     const shortAfterMs: number[] = [];
     for (let ms = 5; ms <= 200; ms += 5) {
       clock.compute(5);
-      if (wasShortTurn()) shortAfterMs.push(ms);
+      if (wasShortTick()) shortAfterMs.push(ms);
     }
 
     // One in 50 ms, however long the turns are.
     expect(shortAfterMs).toEqual([50, 100, 150, 200]);
     clock.compute(49);
-    expect(wasShortTurn()).toBe(false);
+    expect(wasShortTick()).toBe(false);
     clock.compute(50);
-    expect(wasShortTurn()).toBe(true);
+    expect(wasShortTick()).toBe(true);
   });
 });
 
-test('the thread limit grows while the thread rests, and shrinks to one while it never does', async () => {
+test('the thread limit grows while the thread is idle, and shrinks to one while it never is', async () => {
   const limit = createThreadLimit(15, clock);
   expect(limit.get()).toBe(1);
   for (let ticks = 2; ticks < 40; ticks++) {

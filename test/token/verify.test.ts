@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { loadConfig } from '../../src/config.ts';
 import { createPool } from '../../src/database/pools.ts';
-import { noRequest } from '../../src/http/facts.ts';
+import { noRequest } from '../../src/http/requestFields.ts';
 import { createLog } from '../../src/log.ts';
 import { createToken, hashToken } from '../../src/token/format.ts';
 import { verifyBearer } from '../../src/token/verify.ts';

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool, PoolClient } from 'pg';
-import type { RequestId } from '../../http/facts.ts';
+import type { RequestId } from '../../http/requestFields.ts';
 import { requestIdOf } from '../../http/requestId.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { bodyOf, pick } from '../parameters.ts';

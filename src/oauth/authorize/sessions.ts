@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
 import session from 'express-session';
 import type { Pool } from 'pg';
-import type { RequestId } from '../../http/facts.ts';
+import type { RequestId } from '../../http/requestFields.ts';
 import { requestIdOf } from '../../http/requestId.ts';
 import { subkey } from '../../secrets.ts';
 import { inOrganization } from '../inOrganization.ts';

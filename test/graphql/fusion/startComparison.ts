@@ -5,10 +5,10 @@ import { Pool } from 'pg';
 import { loadConfig } from '../../../src/config.ts';
 import { createPool } from '../../../src/database/pools.ts';
 import { checkArguments } from '../../../src/graphql/arguments.ts';
-import { createDocumentReader, DocumentRefused } from '../../../src/graphql/document.ts';
+import { createDocumentReader, DocumentError } from '../../../src/graphql/document.ts';
 import { createExecution } from '../../../src/graphql/execution.ts';
 import { buildGraph, type Graph } from '../../../src/graphql/schema.ts';
-import { noRequest } from '../../../src/http/facts.ts';
+import { noRequest } from '../../../src/http/requestFields.ts';
 import { createLog } from '../../../src/log.ts';
 import { createSecrets } from '../../../src/secrets.ts';
 import { liveToken } from '../../../src/token/accessTokens.ts';
@@ -66,16 +66,16 @@ export async function startComparison(urls: {
       try {
         const prepared = read(document.query, null);
         const variables = JSON.parse(document.variables);
-        const most = checkArguments(graph.schema, prepared, variables);
+        const cost = checkArguments(graph.schema, prepared, variables);
         const signal = new AbortController().signal;
         const token = liveToken(rows.claims[caller]);
         const execute = isFrugal ? sparing : generous;
-        const asked = { prepared, variables, token, requestId: noRequest, most, replicaLsns: null, signal };
+        const asked = { prepared, variables, token, requestId: noRequest, cost, replicaLsns: null, signal };
         const { status, body } = await execute(asked);
         // What the client is not told is in the log.
         return [status, body, ...lines.map(described)].join('\n');
       } catch (error) {
-        if (error instanceof DocumentRefused) return JSON.stringify(error.errors);
+        if (error instanceof DocumentError) return JSON.stringify(error.errors);
         throw error;
       }
     };

@@ -2,16 +2,17 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Calls `answer` when it is the request's turn on its connection: a client may send requests without waiting for the answers (RFC 9112
- * section 9.3.2), but only when it has taken one is the next begun. Meanwhile nothing more is read from it.
+ * HTTP/1.1 pipelining (RFC 9112 section 9.3.2), one request of a connection at a time.
+ * A client may send requests without waiting for the answers. Each is begun only when the client has taken the answer before it, and
+ * meanwhile the connection is not read (backpressure). The cost is head-of-line blocking.
  */
-export function inTurn(socket: Socket, response: ServerResponse, answer: () => void): void {
+export function serializePipelined(socket: Socket, response: ServerResponse, answer: () => void): void {
   // Node.js gives the connection to one response at a time.
   if (response.socket) answer();
   else wait(socket, response, answer);
 }
 
-/** Of the requests of a connection that wait for their turn, the one that came last. */
+/** The latest of the requests that wait on a connection. */
 const lastOf = new WeakMap<Socket, ServerResponse>();
 
 function wait(socket: Socket, response: ServerResponse, answer: () => void): void {

@@ -4,25 +4,27 @@ import type { Config } from '../config.ts';
 import { isRetryable } from '../database/unavailable.ts';
 import { InvalidTokenError } from '../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblem } from '../token/bearer.ts';
-import { DocumentRefused } from './document.ts';
+import { DocumentError } from './document.ts';
 import { graphqlError } from './errors.ts';
 import { wantsJson } from './negotiate.ts';
-import { RequestRefused } from './request.ts';
+import { RequestError } from './request.ts';
 
-/** A request that is not answered: with which status, headers and errors instead. */
-export type Refusal = {
+/** The response to a refused request: status, headers and errors. */
+export type ErrorResponse = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors: readonly GraphQLError[];
 };
 
-/** What was thrown on the way, as an answer. */
-export function toRefusal(error: unknown, response: ServerResponse, { limits }: Pick<Config, 'limits'>): Refusal {
-  if (error instanceof RequestRefused) return { status: error.status, headers: error.headers, errors: [error.error] };
-  if (error instanceof DocumentRefused) {
-    return { status: wantsJson(response) ? 200 : 400, errors: error.errors };
-  }
-  if (error instanceof InvalidTokenError) return toRefusal(unauthenticated('token'), response, { limits });
+/** Maps what was thrown to an error response. */
+export function toErrorResponse(
+  error: unknown,
+  response: ServerResponse,
+  { limits }: Pick<Config, 'limits'>,
+): ErrorResponse {
+  if (error instanceof RequestError) return { status: error.status, headers: error.headers, errors: [error.error] };
+  if (error instanceof DocumentError) return { status: wantsJson(response) ? 200 : 400, errors: error.errors };
+  if (error instanceof InvalidTokenError) return toErrorResponse(unauthenticated('token'), response, { limits });
   if (isRetryable(error)) {
     return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
   }
@@ -42,8 +44,8 @@ export function toRefusal(error: unknown, response: ServerResponse, { limits }: 
 }
 
 /** 401, by RFC 6750. */
-export function unauthenticated(kind: Bearer['kind']): RequestRefused {
-  return new RequestRefused(401, bearerProblem(kind), {
+export function unauthenticated(kind: Bearer['kind']): RequestError {
+  return new RequestError(401, bearerProblem(kind), {
     code: 'UNAUTHENTICATED',
     headers: { 'WWW-Authenticate': bearerChallenge(kind) },
   });

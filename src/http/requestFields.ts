@@ -12,10 +12,10 @@ export type RequestId = {
 export const noRequest: RequestId = { id: '', ofServer: '' };
 
 /**
- * What is learned about a request on its way, for the log, the metrics and the trace: names, codes and figures that we made or
- * verified, and nothing else that a client has sent.
+ * Fields of the request's canonical log line (wide event), metrics and span.
+ * Each handler sets what it learns: names, codes and figures that we made or verified, and nothing else that a client has sent.
  */
-export type RequestFacts = {
+export type RequestFields = {
   requestId?: RequestId;
   /** When it came, at the earliest, by `performance.now()`, before it waited for anything. */
   arrivedAt?: number;
@@ -23,7 +23,7 @@ export type RequestFacts = {
   operationType?: string;
   /** The GraphQL operation's name; one without a name is `anonymous`. */
   operation?: string;
-  /** Who asked, by a verified token or as an authenticated client. */
+  /** The OAuth client, by a verified token or authenticated itself. */
   clientId?: string;
   /** What was granted: the grant type, or `external_authentication_token`. */
   grant?: string;
@@ -33,16 +33,16 @@ export type RequestFacts = {
   statements?: number;
   /** Where a query was answered, if there is a replica. */
   server?: string;
-  /** How long the operation was planned. */
+  /** How long planning the operation took. */
   planningMs?: number;
   /** The trace that this request is part of, if it is recorded. */
   traceId?: string;
 };
 
-const key = Symbol('facts');
+const key = Symbol('request fields');
 
-/** The facts of the request that is answered by this; whoever learns one sets it. */
-export function factsOf(response: ServerResponse & { [key]?: RequestFacts }): RequestFacts {
+/** The fields of the request that this response answers. */
+export function fieldsOf(response: ServerResponse & { [key]?: RequestFields }): RequestFields {
   response[key] ??= {};
   return response[key];
 }

@@ -3,8 +3,8 @@ import { buildSchema } from 'postgraphile/graphql';
 import { loadConfig } from '../../src/config.ts';
 import { checkArguments } from '../../src/graphql/arguments.ts';
 import { createDocumentReader } from '../../src/graphql/document.ts';
-import { isLong } from '../../src/graphql/offload.ts';
-import { noRequest } from '../../src/http/facts.ts';
+import { isExpensive } from '../../src/graphql/offload.ts';
+import { noRequest } from '../../src/http/requestFields.ts';
 
 const schema = buildSchema(await readFile(new URL('schema.graphql', import.meta.url), 'utf8'));
 const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits);
@@ -12,10 +12,10 @@ const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits
 /** What the endpoint asks of a document before it is executed. */
 function judge(query: string) {
   const prepared = readDocument(query, null);
-  const most = checkArguments(schema, prepared, {});
+  const cost = checkArguments(schema, prepared, {});
   const signal = new AbortController().signal;
-  const operation = { prepared, most, variables: {}, token: null, requestId: noRequest, replicaLsns: null, signal };
-  return { rows: most.rows, values: most.values, isLong: isLong(operation) };
+  const operation = { prepared, cost, variables: {}, token: null, requestId: noRequest, replicaLsns: null, signal };
+  return { rows: cost.rows, values: cost.values, isExpensive: isExpensive(operation) };
 }
 
 const aliases = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: fullName`).join(' ');
@@ -60,6 +60,6 @@ test.each([
     4000,
     true,
   ],
-])('how much an answer can have decides which thread writes it: %s', (_what, query, rows, values, isLong) => {
-  expect(judge(query)).toEqual({ rows, values, isLong });
+])('how much an answer can have decides which thread writes it: %s', (_what, query, rows, values, isExpensive) => {
+  expect(judge(query)).toEqual({ rows, values, isExpensive });
 });

@@ -3,16 +3,16 @@ import type { Socket } from 'node:net';
 import { callerPath } from '../scheduling/caller.ts';
 
 /**
- * Bounds the memory of answers that are complete, but that their clients are slow to take. Beyond `maxBytes` of all together, the tenant
- * of which most is unread loses its connections that have taken longest, unless that is less than `graceMs`. To be called with each
- * response before it is answered.
+ * Limits the send buffers of slow readers: the memory of complete answers that clients have not taken.
+ * Beyond `maxBytes` of all together, the tenant with most of them loses the connections that have taken longest, unless that is less
+ * than `graceMs`. To be called with each response before it is answered.
  */
-export function boundUnread(maxBytes: number, graceMs: number) {
-  const unread = new Map<Socket, Unread>();
+export function limitSendBuffers(maxBytes: number, graceMs: number) {
+  const unsent = new Map<Socket, Unsent>();
   const bytesByTenant = new Map<string, number>();
   let bytes = 0;
 
-  const add = ({ tenant }: Unread, change: number) => {
+  const add = ({ tenant }: Unsent, change: number) => {
     bytes += change;
     const ofTenant = (bytesByTenant.get(tenant) ?? 0) + change;
     if (ofTenant > 0) bytesByTenant.set(tenant, ofTenant);
@@ -20,12 +20,12 @@ export function boundUnread(maxBytes: number, graceMs: number) {
   };
 
   const forget = (socket: Socket) => {
-    const answer = unread.get(socket);
-    if (answer && unread.delete(socket)) add(answer, -answer.bytes);
+    const answer = unsent.get(socket);
+    if (answer && unsent.delete(socket)) add(answer, -answer.bytes);
   };
 
   const disconnectSlowest = (now: number) => {
-    for (const [socket, { tenant, since }] of unread) {
+    for (const [socket, { tenant, since }] of unsent) {
       if (bytes <= maxBytes || now - since < graceMs) return;
       if (bytesByTenant.get(tenant) !== Math.max(...bytesByTenant.values())) continue;
       forget(socket);
@@ -40,7 +40,7 @@ export function boundUnread(maxBytes: number, graceMs: number) {
       if (!socket?.writableLength) return;
       const [tenant = ''] = callerPath();
       const answer = { tenant, bytes: socket.writableLength, since: performance.now() };
-      unread.set(socket, answer);
+      unsent.set(socket, answer);
       add(answer, answer.bytes);
       response.once('close', () => forget(socket));
       disconnectSlowest(answer.since);
@@ -48,4 +48,4 @@ export function boundUnread(maxBytes: number, graceMs: number) {
   };
 }
 
-type Unread = { readonly tenant: string; readonly bytes: number; readonly since: number };
+type Unsent = { readonly tenant: string; readonly bytes: number; readonly since: number };
