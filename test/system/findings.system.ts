@@ -1,7 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Copy, createCopy } from '../development/createCopy.ts';
-import { add, comment, commentOn, create, findingCases, readDoors, undone } from '../development/findingCases.ts';
+import {
+  add,
+  comment,
+  commentOn,
+  create,
+  findingCases,
+  readDoors,
+  replace,
+  undone,
+} from '../development/findingCases.ts';
 import { type Dev, placesIn, startDev } from '../development/startDev.ts';
 
 let copy: Copy;
@@ -53,5 +62,34 @@ describe('npm run db:commit', () => {
     expect(output).toMatch(/^Nothing is committed\.\nmigrations\/current\.sql:\d+: /);
     expect(output).toMatch(said);
     expect(await committed()).toEqual(before);
+  });
+
+  test('refuses a migration that leaves a table without row-level security', async () => {
+    const before = await committed();
+    await copy.save(`${undone}\n${replace(/alter table app_public.doors enable row.*/, '')(doors)}`);
+
+    const { code, output } = await commit();
+
+    expect(code).toBe(1);
+    expect(output).toMatch(/^Nothing is committed\.\nmigrations\/current\.sql:\d+: /);
+    expect(output).toMatch(/error: app_public\.doors postgres row-level security is off/);
+    expect(await committed()).toEqual(before);
+  });
+
+  test('warns of what may be meant so, and commits it', async () => {
+    await copy.save(`${undone}\n${doors.replace('\\nA door of a unit.', '')}`);
+
+    const { code, output } = await commit();
+
+    expect(output).toMatch(
+      /^migrations\/current\.sql:\d+: warning: app_public\.doors has no description.*\nCommitted\./,
+    );
+    expect(code).toBe(0);
+  });
+
+  test('says nothing of what was committed before, and nothing where nothing is wrong', async () => {
+    await copy.save(`comment on column app_public.doors.id is 'Id.';\n`);
+
+    expect(await commit()).toEqual({ code: 0, output: expect.stringMatching(/^Committed\./) });
   });
 });

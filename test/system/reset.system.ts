@@ -6,7 +6,7 @@ import { createLog } from '../../src/log.ts';
 import { asAdministrator } from '../support/database.ts';
 import { withLogin } from '../support/logins.ts';
 
-// On a database of one's own; on the embedded one beside `npm run dev`: development.test.ts.
+// On a database of one's own; on the embedded one beside `npm run dev`: undoing.system.ts.
 
 const log = createLog('silent');
 const suffix = randomUUID().slice(0, 8);
