@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type Pool } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import { isCollision } from '../database/unavailable.ts';
@@ -63,6 +64,8 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
     } catch (error) {
       // Nothing was changed. A query that collided on a replica goes to the primary.
       if (!isMigratedMeanwhile(error) && (lsnCheck || !isCollision(error))) throw error;
+      // Of two that deadlocked, the other one gets the lock that was freed only if it is not requested again at once.
+      await delay(backoffMs);
       return runAlone(pool, { ...settings, lock_timeout: retryLockTimeout }, proven, signal);
     }
   };
@@ -95,6 +98,9 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
     end: () => snapshot?.end(),
   };
 }
+
+/** Before a statement is retried. */
+const backoffMs = 50;
 
 /** The proof runs before the statement. */
 type ProvenStatement = { readonly statement: Statement; readonly proof: Precondition | null };
