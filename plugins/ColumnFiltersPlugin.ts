@@ -9,6 +9,7 @@ import {
 import { bakedInput, type FieldArgs, lambda, type Step } from 'postgraphile/grafast';
 import type { GraphQLInputType } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
+import { baseOf } from './baseOf.ts';
 import { anyOf, type FilterValues } from './ConnectionArgumentsPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
@@ -150,18 +151,12 @@ function problemOf(argument: string, operator: string, codec: PgCodec): string |
   if (!/^[A-Za-z]\w*$/.test(argument)) return 'names no argument';
   if (!Object.hasOwn(operators, operator)) return `has none of the operators ${Object.keys(operators).join(', ')}`;
   if (operator !== 'isNull' && codec.arrayOfCodec) return 'is not for arrays, save isNull';
-  if (operator !== 'isNull' && isIncomparable(codec)) return `is not for ${codec.name}, save isNull`;
-  return operator === 'prefix' && !isTextual(codec) ? 'is for texts only' : null;
+  if (operator !== 'isNull' && incomparable.includes(baseOf(codec).name))
+    return `is not for ${codec.name}, save isNull`;
+  return operator === 'prefix' && !texts.includes(baseOf(codec).name) ? 'is for texts only' : null;
 }
 
 /** PostgreSQL has neither `=` nor `<` for these, or not for what clients can give. */
-function isIncomparable(codec: PgCodec): boolean {
-  if (codec.domainOfCodec) return isIncomparable(codec.domainOfCodec as PgCodec);
-  return ['json', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle'].includes(codec.name);
-}
+const incomparable = ['json', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle'];
 
-function isTextual(codec: PgCodec): boolean {
-  return codec.domainOfCodec
-    ? isTextual(codec.domainOfCodec as PgCodec)
-    : ['text', 'varchar', 'bpchar', 'citext'].includes(codec.name);
-}
+const texts = ['text', 'varchar', 'bpchar', 'citext'];

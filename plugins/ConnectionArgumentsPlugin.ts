@@ -11,6 +11,7 @@ import { type ConnectionStep, constant, type FieldArgs, lambda, list, type Step 
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { readerOf } from './functions/functionArguments.ts';
 import { findNodeId, type NodeKeys, typeNames } from './NodeIdPlugin.ts';
+import { primaryKeyOf } from './primaryKeyOf.ts';
 import { selectOf } from './selectOf.ts';
 
 declare global {
@@ -150,14 +151,14 @@ function filtersOf(build: GraphileBuild.Build, resource: PgResource): Readonly<R
   };
 }
 
-/** Of the rows' table. */
+/** The unique keys of the rows' table. */
 const uniquesOf = (build: GraphileBuild.Build, { codec }: PgResource) =>
   build.pgTableResource(codec as PgCodecWithAttributes, false)?.uniques ?? [];
 
 const hasUnique = (build: GraphileBuild.Build, resource: PgResource) => uniquesOf(build, resource).length > 0;
 
 const keyOf = (build: GraphileBuild.Build, resource: PgResource) =>
-  uniquesOf(build, resource).find(({ isPrimary }) => isPrimary);
+  primaryKeyOf({ uniques: uniquesOf(build, resource) });
 
 /** Leaves the rows with one of the ids; one of another type stands for none. */
 function withIds(nodeKeys: NodeKeys, types: readonly string[], codec: PgCodec, attributes: readonly string[]): Filter {

@@ -8,7 +8,10 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import { lambda, type Step } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
+import { baseOf } from './baseOf.ts';
+import { isUuid } from './isUuid.ts';
 import { isValueOf } from './isValueOf.ts';
+import { primaryKeyOf } from './primaryKeyOf.ts';
 
 declare global {
   namespace GraphileConfig {
@@ -144,10 +147,6 @@ function fits(nodeKeys: NodeKeys, [type, ...key]: NodeId): boolean {
   return !codecs || (codecs.length === key.length && codecs.every((codec, index) => isValueOf(codec, key[index])));
 }
 
-/** Whether the writer of JSON may take a short cut: the key is one uuid. */
-export const isUuid = (value: unknown): value is string =>
-  typeof value === 'string' && value.length === 36 && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
-
 /** PostgreSQL's indexes have no longer keys than 2,704 bytes. */
 const maxIdLength = 10_000;
 
@@ -180,8 +179,7 @@ export function typeNames(build: GraphileBuild.Build, codec: PgCodec): readonly 
 /** Whether a column of the key says something by itself, which an id and the objects that it refers to do not. */
 function isNaturalKey(codec: PgCodecWithAttributes, attribute: string, build: GraphileBuild.Build): boolean {
   const resource = build.pgTableResource(codec, false);
-  const key = resource?.uniques.find(({ isPrimary }) => isPrimary);
-  if (!resource || !key?.attributes.includes(attribute)) return false;
+  if (!resource || !primaryKeyOf(resource)?.attributes.includes(attribute)) return false;
   if (!isIdentifiable(resource)) return true;
   const relations = Object.values<PgCodecRelation>(resource.getRelations() as never);
   const refers = relations.some(
@@ -191,9 +189,9 @@ function isNaturalKey(codec: PgCodecWithAttributes, attribute: string, build: Gr
 }
 
 /** Null without a primary key. */
-function keyCodecs({ codec, uniques }: PgResource): readonly PgCodec[] | null {
-  const key = uniques.find(({ isPrimary }) => isPrimary);
-  return key ? key.attributes.map((name) => codec.attributes?.[name]?.codec as PgCodec) : null;
+function keyCodecs(resource: PgResource): readonly PgCodec[] | null {
+  const { attributes } = resource.codec;
+  return primaryKeyOf(resource)?.attributes.map((name) => attributes?.[name]?.codec as PgCodec) ?? null;
 }
 
 /** Whether the key survives a round trip through JSON. */
@@ -203,6 +201,6 @@ function isIdentifiable(resource: PgResource | null): boolean {
 
 /** A text, a number or a boolean in JavaScript, too. */
 function isPlain(codec: PgCodec): boolean {
-  if (codec.domainOfCodec) return isPlain(codec.domainOfCodec as PgCodec);
-  return isEnumCodec(codec) || (codec.hasNaturalOrdering === true && codec.name !== TYPES.interval.name);
+  const base = baseOf(codec);
+  return isEnumCodec(base) || (base.hasNaturalOrdering === true && base.name !== TYPES.interval.name);
 }

@@ -1,9 +1,11 @@
 import { access, context, type ExecutableStep, type FieldArgs, lambda, list, object } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
-import { decodeNodeId, isUuid } from './NodeIdPlugin.ts';
+import { isUuid } from './isUuid.ts';
+import { decodeNodeId } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
+import { unusableIn } from './unusableIn.ts';
 
 declare global {
   namespace Grafast {
@@ -284,11 +286,9 @@ async function findUserId(graph: Grafast.Context, externalIdentifier: string): P
   return rows[0].id;
 }
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. */
 function assertText(argument: string, value: string): void {
-  if (!value.isWellFormed() || value.includes('\0')) {
-    throw refusal('BAD_USER_INPUT', `${argument} contains a character that is not Unicode text.`, { argument });
-  }
+  const problem = unusableIn(value);
+  if (problem) throw refusal('BAD_USER_INPUT', `${argument} ${problem}.`, { argument });
 }
 
 const notFound = () => refusal('NOT_FOUND', 'There is no such user.');

@@ -1,12 +1,14 @@
 import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
+import { baseOf } from './baseOf.ts';
+import { isUuid } from './isUuid.ts';
 import { isText, unusableIn } from './unusableIn.ts';
 
 /**
  * Validates a value of an id or a cursor: whether PostgreSQL can read it as a value of the type.
  * It may have been tampered with, and must not become an error of a statement. For other types any text passes, and PostgreSQL decides.
  */
-export function isValueOf(codec: PgCodec, value: unknown): boolean {
-  if (codec.domainOfCodec) return isValueOf(codec.domainOfCodec as PgCodec, value);
+export function isValueOf(type: PgCodec, value: unknown): boolean {
+  const codec = baseOf(type);
   if (isEnumCodec(codec)) return codec.values.some((known) => known.value === value);
   const isOfForm = ['string', 'number', ...(codec.name === 'bool' ? ['boolean'] : [])].includes(typeof value);
   if (!isOfForm) return false;
@@ -33,7 +35,7 @@ function isJson(text: string): boolean {
 const checks: Readonly<Record<string, (text: string) => boolean>> = {
   json: isJson,
   jsonb: isJson,
-  uuid: matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  uuid: isUuid,
   bool: matches(/^(true|false)$/),
   int2: isInteger(16),
   int4: isInteger(32),

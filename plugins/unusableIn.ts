@@ -15,12 +15,15 @@ export function unusableIn(value: unknown): string | null {
 
 export const isText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
+const notText = 'contains a character that is not Unicode text';
+
 function problemOf(value: unknown, depth: number): string | null {
-  if (typeof value === 'string') return isText(value) ? null : 'contains a character that is not Unicode text';
+  if (typeof value === 'string') return isText(value) ? null : notText;
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return null;
   if (depth === 0) return 'is nested too deep';
-  if (!Array.isArray(value) && !Object.keys(value).every(isText)) return problemOf('\0', depth);
-  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+  const isList = Array.isArray(value);
+  if (!isList && !Object.keys(value).every(isText)) return notText;
+  for (const item of isList ? value : Object.values(value)) {
     const problem = problemOf(item, depth - 1);
     if (problem) return problem;
   }

@@ -1,6 +1,6 @@
 import type { PgResource } from 'postgraphile/@dataplan/pg';
 import { type FieldArgs, lambda, operationPlan } from 'postgraphile/grafast';
-import { argumentsOf, type FunctionResource, problem } from './functionArguments.ts';
+import { argumentsOf, type FunctionResource, passed, problem } from './functionArguments.ts';
 
 declare global {
   namespace GraphileConfig {
@@ -41,11 +41,13 @@ function ownDetails(build: GraphileBuild.Build, resource: PgResource, offset: nu
   return {
     makeFieldArgs: () => Object.fromEntries(args.map(({ name, config }) => [name, { ...config }])),
     makeArgs: (fieldArgs: FieldArgs, path: string[] = []) =>
-      args.map(({ name, param, read }) => {
-        const $value = fieldArgs.getRaw([...path, name]);
+      args.map((arg) => {
+        const $value = fieldArgs.getRaw([...path, arg.name]);
         // In the root layer: what does not depend on the row can be part of its statement.
-        const step = operationPlan().withRootLayerPlan(() => lambda($value, read, true));
-        return { step, pgCodec: param.codec, ...(param.name && { name: param.name }) };
+        return passed(
+          arg,
+          operationPlan().withRootLayerPlan(() => lambda($value, arg.read, true)),
+        );
       }),
   };
 }

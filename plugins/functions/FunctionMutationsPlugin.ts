@@ -6,7 +6,7 @@ import {
   object,
   type Step,
 } from 'postgraphile/grafast';
-import { argumentsOf, type FunctionResource, problem } from './functionArguments.ts';
+import { argumentsOf, type FunctionResource, passed, problem } from './functionArguments.ts';
 import { payloadFieldOf } from './payloadField.ts';
 
 declare global {
@@ -83,10 +83,7 @@ function mutationField(build: GraphileBuild.Build, resource: FunctionResource): 
     ...(deprecated && { deprecationReason: [deprecated].flat().join('\n') }),
     args: Object.fromEntries(args.map(({ name: argument, config }) => [argument, { ...config }])),
     plan(_$root: Step, fieldArgs: FieldArgs) {
-      const values = args.map(({ name: argument, param, read }) => {
-        const step = lambda(fieldArgs.getRaw(argument), read);
-        return { step, pgCodec: param.codec, ...(param.name && { name: param.name }) };
-      });
+      const values = args.map((arg) => passed(arg, lambda(fieldArgs.getRaw(arg.name), arg.read)));
       return object({ [name]: ofResult(resource.execute(values, 'mutation') as Step) });
     },
   };

@@ -1,4 +1,5 @@
 import type { PgCodec, PgResource, PgResourceParameter } from 'postgraphile/@dataplan/pg';
+import type { Step } from 'postgraphile/grafast';
 import { type GraphQLArgumentConfig, type GraphQLArgumentExtensions, GraphQLNonNull } from 'postgraphile/graphql';
 import { refusal } from '../refusal.ts';
 import { InputError, nameOf } from './input.ts';
@@ -53,6 +54,13 @@ export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResour
     return { name, param, config, read };
   });
 }
+
+/** A value of an argument as PostGraphile passes it to the function. */
+export const passed = ({ param }: FunctionArgument, step: Step) => ({
+  step,
+  pgCodec: param.codec,
+  ...(param.name && { name: param.name }),
+});
 
 /** What reads the values of an argument that is a function's parameter. */
 export const readerOf = ({ extensions }: { readonly extensions?: GraphQLArgumentExtensions | null | undefined }) =>

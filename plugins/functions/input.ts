@@ -19,11 +19,6 @@ export class InputError extends Error {
   override name = 'InputError';
 }
 
-/** The type beneath a domain, or beneath several. */
-export function baseOf(codec: PgCodec): PgCodec {
-  return codec.domainOfCodec ? baseOf(codec.domainOfCodec) : codec;
-}
-
 /** As SQL names it. */
 export const nameOf = ({
   extensions,

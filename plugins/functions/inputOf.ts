@@ -1,7 +1,8 @@
 import type { PgCodec } from 'postgraphile/@dataplan/pg';
 import { GraphQLList, GraphQLNonNull } from 'postgraphile/graphql';
+import { baseOf } from '../baseOf.ts';
 import { unusableIn } from '../unusableIn.ts';
-import { baseOf, type Input, InputError, nameOf } from './input.ts';
+import { type Input, InputError, nameOf } from './input.ts';
 import { nodeIdInput } from './nodeIdInput.ts';
 import { isJson, toJson } from './toJson.ts';
 

@@ -1,6 +1,7 @@
 import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
+import { baseOf } from '../baseOf.ts';
 import { findNodeId, typeNames } from '../NodeIdPlugin.ts';
-import { baseOf, type Input, InputError, nameOf } from './input.ts';
+import { type Input, InputError, nameOf } from './input.ts';
 
 /**
  * Global ids in the place of the keys of a table: those of a type, or of any type of an interface. Null when there is no such

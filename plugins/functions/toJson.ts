@@ -1,5 +1,5 @@
 import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
-import { baseOf } from './input.ts';
+import { baseOf } from '../baseOf.ts';
 
 export const isJson = (codec: PgCodec) => [TYPES.json, TYPES.jsonb].includes(baseOf(codec) as typeof TYPES.json);
 

@@ -1,4 +1,4 @@
-import { isUuid } from '../NodeIdPlugin.ts';
+import { isUuid } from '../isUuid.ts';
 import { computeStep } from './computeStep.ts';
 import type { Step } from './internals.ts';
 import { startOfBase64 } from './JsonWriter.ts';
