@@ -1,4 +1,3 @@
-/** Whether the error is the operating system's, with this code, such as `ENOENT`. */
-export function isErrno(error: unknown, code: string): boolean {
-  return Error.isError(error) && 'code' in error && error.code === code;
-}
+/** Whether an error has one of these codes: the operating system's, such as `ENOENT`, or PostgreSQL's SQLSTATE. */
+export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  Error.isError(error) && 'code' in error && codes.includes(String(error.code));

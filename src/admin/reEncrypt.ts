@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { hasCode } from '../hasCode.ts';
 import { createSecrets, type Secrets } from '../secrets.ts';
 import { StartupError } from '../startupError.ts';
 
@@ -93,7 +94,7 @@ async function move(
     });
     return { moved: rows.map(({ id }) => id), taken: [] };
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === uniqueViolation)) throw error;
+    if (!hasCode(error, uniqueViolation)) throw error;
     if (moves.length === 1) return { moved: [], taken: moves.map(({ user }) => user.id) };
     const half = Math.ceil(moves.length / 2);
     const [first, second] = [

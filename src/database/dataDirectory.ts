@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { isErrno } from '../isErrno.ts';
+import { hasCode } from '../hasCode.ts';
 import { StartupError } from '../startupError.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryL
   const { dev, ino } = await stat(dataDir);
   const server = createServer();
   const locked = await new Promise<boolean>((resolve, reject) => {
-    server.once('error', (error) => (isErrno(error, 'EADDRINUSE') ? resolve(false) : reject(error)));
+    server.once('error', (error) => (hasCode(error, 'EADDRINUSE') ? resolve(false) : reject(error)));
     server.listen(`\0graph-query-service:${dev}:${ino}`, () => resolve(true));
   });
   if (!locked) return null;
@@ -56,7 +56,7 @@ export async function readOrCreate<T>(dataDir: string, name: string, make: () =>
     await link(draft, path);
     return value;
   } catch (error) {
-    if (isErrno(error, 'EEXIST')) return readOrCreate(dataDir, name, make);
+    if (hasCode(error, 'EEXIST')) return readOrCreate(dataDir, name, make);
     throw new StartupError(`Cannot write ${path}; let this user write there, or set DATA_DIR.`, { cause: error });
   } finally {
     await rm(draft, { force: true });
@@ -67,7 +67,7 @@ async function read<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T;
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw new StartupError(`Cannot read ${path}; let this user read it, or restore it from a backup.`, {
       cause: error,
     });

@@ -1,3 +1,4 @@
+import { hasCode } from '../hasCode.ts';
+
 /** SQLSTATE 42501, insufficient_privilege. */
-export const isForbidden = (error: unknown): boolean =>
-  Error.isError(error) && 'code' in error && error.code === '42501';
+export const isForbidden = (error: unknown): boolean => hasCode(error, '42501');

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../hasCode.ts';
 
 /**
  * Lock timeout with retries. Statements that read a table wait behind a request for its ACCESS EXCLUSIVE lock. So a migration requests
@@ -43,5 +44,4 @@ export async function retryOnLocks<T>(
 }
 
 /** SQLSTATE lock_not_available, after lock_timeout; deadlock_detected. */
-const isLocked = (error: unknown): boolean =>
-  Error.isError(error) && 'code' in error && ['55P03', '40P01'].includes(String(error.code));
+const isLocked = (error: unknown): boolean => hasCode(error, '55P03', '40P01');

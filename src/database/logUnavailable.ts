@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { isDue } from '../isDue.ts';
 import type { Log } from '../log.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
@@ -14,15 +15,4 @@ export function logUnavailable(log: Log, error: unknown, facts: Readonly<Record<
   const fields = { ...facts, error: new DatabaseUnavailable({ cause: error }) };
   if (isOutage || !isDue(code)) log.debug(fields, 'the database is unavailable');
   else log.error(fields, 'the database fails statements; logged once a minute');
-}
-
-const logEveryMs = 60_000;
-const loggedAt = new Map<string, number>();
-
-function isDue(code: string): boolean {
-  const now = performance.now();
-  const before = loggedAt.get(code);
-  if (before !== undefined && now - before < logEveryMs) return false;
-  loggedAt.set(code, now);
-  return true;
 }

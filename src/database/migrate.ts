@@ -1,11 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientBase, type Pool } from 'pg';
+import { hasCode } from '../hasCode.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
+import { readApplied } from './appliedMigrations.ts';
 import { grantToAuthenticators, namedLogins } from './authenticator.ts';
-import { migrationsFolder } from './committedMigrations.ts';
+import { readCommitted } from './committedMigrations.ts';
 import type { DatabaseUrls } from './embedded.ts';
 import { lockTimeoutMs } from './lockRetries.ts';
 import { preparePartitions } from './partitions.ts';
@@ -51,16 +51,13 @@ export async function migrate(
 
 /** Migrations drop what has the names of theirs, as it may be left from one that failed: it must be theirs. */
 async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
-  const recordsExist = `select to_regclass('graphile_migrate.migrations') is not null as exist`;
-  const records = (await owner.query<{ exist: boolean }>(recordsExist)).rows[0]?.exist
-    ? (await owner.query<{ filename: string }>('select filename from graphile_migrate.migrations')).rows
-    : [];
+  const applied = await readApplied(owner);
   const { rows: found } = await owner.query<{ name: string }>(
     'select nspname::text as name from pg_namespace where nspname = any ($1) order by nspname',
     [[...ownSchemas.keys()]],
   );
   const foreign = found.filter(
-    ({ name }) => !records.some(({ filename }) => filename.startsWith(ownSchemas.get(name) ?? '')),
+    ({ name }) => !applied.some(({ filename }) => filename.startsWith(ownSchemas.get(name) ?? '')),
   );
   if (foreign.length === 0) return;
   const names = foreign.map(({ name }) => name).join(', ');
@@ -107,17 +104,10 @@ export async function migrationsAreCurrent(database: Pool | ClientBase): Promise
 let newestHash: Promise<string | null> | undefined;
 
 async function readNewestHash(): Promise<string | null> {
-  const folder = join(migrationsFolder, 'committed');
-  const newest = (await readdir(folder))
-    .filter((name) => /^\d+.*\.sql$/.test(name))
-    .sort()
-    .at(-1);
-  if (newest === undefined) return null;
-  const text = await readFile(join(folder, newest), 'utf8');
-  return /^--! Hash: (\S+)$/m.exec(text)?.[1] ?? null;
+  return (await readCommitted()).at(-1)?.hash || null;
 }
 
 /** SQLSTATE: undefined table or schema, insufficient privilege: this database is not migrated yet. */
 function isMissingOrForbidden(error: unknown): boolean {
-  return Error.isError(error) && 'code' in error && ['42P01', '3F000', '42501'].includes(String(error.code));
+  return hasCode(error, '42P01', '3F000', '42501');
 }

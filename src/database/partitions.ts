@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { hasCode } from '../hasCode.ts';
 import type { Log } from '../log.ts';
 
 /**
@@ -22,7 +23,7 @@ async function createPartitions(owner: ClientBase, lockTimeout: string, log: Log
     await owner.query(`begin; set local lock_timeout = '${lockTimeout}'; select audit.create_partitions(); commit`);
   } catch (error) {
     await owner.query('rollback');
-    if (!(Error.isError(error) && 'code' in error && error.code === lockNotAvailable)) throw error;
+    if (!hasCode(error, lockNotAvailable)) throw error;
     log.warn({ error }, 'could not make the next months of the history, since it is in use; the service will');
   }
 }

@@ -4,7 +4,7 @@ import { access, chmod, chown, cp, lstat, mkdir, readdir, rename, rm, stat } fro
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { isErrno } from '../isErrno.ts';
+import { hasCode } from '../hasCode.ts';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
 
@@ -78,7 +78,7 @@ export async function createSocketDirectory({ cluster, socketDirectory, user }: 
   try {
     await mkdir(socketDirectory, { mode: 0o700 });
   } catch (error) {
-    if (!isErrno(error, 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   }
   const { uid, mode } = await lstat(socketDirectory);
   if (![process.getuid?.(), user?.uid].includes(uid) || (mode & 0o170077) !== 0o040000)

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno } from '../isErrno.ts';
+import { hasCode } from '../hasCode.ts';
 import { StartupError } from '../startupError.ts';
 import type { Installation } from './postgresInstallation.ts';
 
@@ -22,7 +22,7 @@ async function clusterVersion(cluster: string): Promise<string | null> {
   try {
     return (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim();
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
+import { hasCode } from '../hasCode.ts';
 import { StartupError } from '../startupError.ts';
 import { type NamedLogin, requestRoles } from './authenticator.ts';
 import { isForbidden } from './isForbidden.ts';
@@ -183,7 +184,7 @@ async function isRefused({ url }: NamedLogin): Promise<boolean> {
     await client.connect();
     return false;
   } catch (error) {
-    return Error.isError(error) && 'code' in error && error.code === '28P01';
+    return hasCode(error, '28P01');
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -207,9 +208,6 @@ async function attempt(owner: ClientBase, sql: string): Promise<boolean> {
 const undefinedObject = '42704';
 const duplicateObject = '42710';
 const uniqueViolation = '23505';
-
-const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
-  Error.isError(error) && 'code' in error && codes.includes(String(error.code));
 
 async function describe(owner: ClientBase, missing: readonly Statement[]): Promise<string> {
   const { owner: name } = await readServer(owner);

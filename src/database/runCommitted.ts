@@ -9,6 +9,7 @@ import { parseSettings } from 'graphile-migrate/dist/settings.js';
 import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
 import type { Log } from '../log.ts';
 import { StartupError } from '../startupError.ts';
+import { readApplied } from './appliedMigrations.ts';
 import { migrationsFolder, readCommitted, requireOrder } from './committedMigrations.ts';
 import { isWithoutTransaction } from './graphileMigrate.ts';
 import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from './lockRetries.ts';
@@ -19,7 +20,7 @@ import { announceMigrations } from './watchMigrations.ts';
  * and all on the connection that keeps other migrations off: should this process be killed, the lock is held until PostgreSQL has ended
  * what it was doing. Running servers are notified of each.
  *
- * @param owner has waited for the other migrations
+ * @param owner has waited for the other migrations, and its history is ours (see {@link requireOwnHistory})
  * @throws {StartupError} when one fails, which then has changed nothing; those before it stay
  */
 export async function runCommitted(
@@ -28,7 +29,6 @@ export async function runCommitted(
   log: Log,
   deadlineMs = lockDeadlineMs,
 ): Promise<void> {
-  await requireOwnHistory(owner);
   const settings = await parseSettings({ connectionString: ownerUrl, migrationsFolder, logger: quiet });
   const client = owner as PoolClient;
   const last = await getLastMigration(client, settings);
@@ -65,14 +65,10 @@ const quiet = new Logger(() => () => undefined);
 export async function requireOwnHistory(owner: ClientBase): Promise<void> {
   const files = await readCommitted();
   requireOrder(files);
-  const { rows: found } = await owner.query(
-    `select from pg_class where oid = to_regclass('graphile_migrate.migrations')`,
+  const applied = await readApplied(owner);
+  const other = files.find((file) =>
+    applied.some(({ filename, hash }) => filename === file.number && hash !== file.hash),
   );
-  if (found.length === 0) return;
-  const { rows } = await owner.query<{ filename: string; hash: string }>(
-    'select filename, hash from graphile_migrate.migrations',
-  );
-  const other = files.find((file) => rows.some(({ filename, hash }) => filename === file.number && hash !== file.hash));
   if (!other) return;
   const remedy = 'In development `npm run db:reset` begins anew; elsewhere get the files that it ran.';
   throw new StartupError(

@@ -6,7 +6,7 @@ import { migrationsFolder } from '../database/committedMigrations.ts';
 import { isWithoutTransaction, runGraphileMigrate } from '../database/graphileMigrate.ts';
 import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../database/lockRetries.ts';
 import { awaitMigrations } from '../database/migrate.ts';
-import { runCommitted } from '../database/runCommitted.ts';
+import { requireOwnHistory, runCommitted } from '../database/runCommitted.ts';
 import { createLog } from '../log.ts';
 
 /** What is not committed yet: run on every save, so it must be able to run twice. */
@@ -38,7 +38,10 @@ export async function withMigrationLock<T>(ownerUrl: string, work: (owner: Clien
 
 /** Brings a database to what `migrations/committed` says. @throws {StartupError} when one of them fails */
 export const applyCommitted = (ownerUrl: string): Promise<void> =>
-  withMigrationLock(ownerUrl, (owner) => runCommitted(owner, ownerUrl, log));
+  withMigrationLock(ownerUrl, async (owner) => {
+    await requireOwnHistory(owner);
+    await runCommitted(owner, ownerUrl, log);
+  });
 
 /**
  * Runs one of graphile-migrate's commands on a database, again and again until it gets its locks; `shadowUrl` is a second one, which it

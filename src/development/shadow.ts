@@ -1,5 +1,7 @@
 import { watch } from 'graphile-migrate';
 import { Client } from 'pg';
+import { isForbidden } from '../database/isForbidden.ts';
+import { hasCode } from '../hasCode.ts';
 import { StartupError } from '../startupError.ts';
 import { applyCommitted, databaseName, otherDatabase, readCurrent, withGraphileMigrate } from './migrations.ts';
 
@@ -50,8 +52,7 @@ export async function asRoot(ownerUrl: string, ...statements: string[]): Promise
 
 /** SQLSTATE 42501, insufficient privilege, and 55006, object in use. */
 function explain(error: unknown): string {
-  const code = Error.isError(error) && 'code' in error ? error.code : undefined;
-  if (code === '42501') return "DATABASE_URL's role may not create databases; give it CREATEDB.";
-  if (code === '55006') return 'Another session uses the database; stop the server and other sessions first.';
+  if (isForbidden(error)) return "DATABASE_URL's role may not create databases; give it CREATEDB.";
+  if (hasCode(error, '55006')) return 'Another session uses the database; stop the server and other sessions first.';
   return 'The server refuses to create or drop a database.';
 }

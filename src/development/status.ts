@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import type { Config } from '../config.ts';
+import { readApplied } from '../database/appliedMigrations.ts';
 import { brokenOrder, type CommittedMigration, readCommitted } from '../database/committedMigrations.ts';
 import type { Log } from '../log.ts';
 import { catalogue } from './catalogue.ts';
@@ -28,10 +29,10 @@ async function findDifferences(config: Config, log: Log): Promise<string[][]> {
     await client.connect();
     const files = await readCommitted();
     const current = await readCurrent();
-    const applied = await readApplied(client);
+    const applied = new Map((await readApplied(client)).map(({ filename, hash }) => [filename, hash]));
 
     const broken = [...changedFiles(files), ...[brokenOrder(files)].filter((problem) => problem !== null)];
-    const unlike = [...missingMigrations(files, applied.migrations), unlikeCurrent(current, applied.current)];
+    const unlike = [...missingMigrations(files, applied), unlikeCurrent(current, await readLastCurrent(client))];
     const uncommitted = isBlank(current)
       ? []
       : ['migrations/current.sql is not committed: npm run db:commit -- "what it does"'];
@@ -57,19 +58,12 @@ const changedFiles = (files: readonly CommittedMigration[]) =>
     .filter(({ isIntact }) => !isIntact)
     .map(({ name }) => `${name} was changed after it was committed: put it back, and write another migration`);
 
-type Applied = { migrations: Map<string, string>; current: string };
-
-async function readApplied(client: Client): Promise<Applied> {
+/** What `npm run dev` ran last. */
+async function readLastCurrent(client: Client): Promise<string> {
   const { rows } = await client.query("select to_regclass('graphile_migrate.current') is not null as exists");
-  if (!rows[0]?.exists) return { migrations: new Map(), current: '' };
-  const migrations = await client.query<{ filename: string; hash: string }>(
-    'select filename, hash from graphile_migrate.migrations',
-  );
+  if (!rows[0]?.exists) return '';
   const current = await client.query<{ content: string }>('select content from graphile_migrate.current');
-  return {
-    migrations: new Map(migrations.rows.map(({ filename, hash }) => [filename, hash])),
-    current: current.rows[0]?.content ?? '',
-  };
+  return current.rows[0]?.content ?? '';
 }
 
 function missingMigrations(files: readonly CommittedMigration[], applied: ReadonlyMap<string, string>): string[][] {

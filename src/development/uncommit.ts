@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ClientBase, DatabaseError } from 'pg';
 import type { Config } from '../config.ts';
+import { readApplied } from '../database/appliedMigrations.ts';
 import { type CommittedMigration, lastOnes, migrationsFolder, readCommitted } from '../database/committedMigrations.ts';
 import { isWithoutTransaction } from '../database/graphileMigrate.ts';
 import type { Log } from '../log.ts';
@@ -101,8 +102,7 @@ async function readPublished(): Promise<ReadonlySet<string> | null> {
 
 /** The database takes it for not applied. */
 async function forget(owner: ClientBase, { name, hash }: CommittedMigration): Promise<void> {
-  const { rows } = await owner.query(`select from pg_class where oid = to_regclass('graphile_migrate.migrations')`);
-  if (rows.length === 0) return;
+  if ((await readApplied(owner)).length === 0) return;
   try {
     await owner.query('delete from graphile_migrate.migrations where hash = $1', [hash]);
   } catch (error) {

@@ -1,5 +1,4 @@
 import { channel } from 'node:diagnostics_channel';
-import { LRUCache } from 'lru-cache';
 import { DatabaseError } from 'pg';
 import { SafeError } from 'postgraphile/grafast';
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
@@ -7,6 +6,7 @@ import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constrai
 import { logUnavailable } from '../database/logUnavailable.ts';
 import { isUnavailable } from '../database/unavailable.ts';
 import type { RequestId } from '../http/requestFields.ts';
+import { isDue } from '../isDue.ts';
 import type { Log } from '../log.ts';
 
 /**
@@ -101,12 +101,9 @@ const insufficientPrivilege = '42501';
 
 /** Its message names the object. Any client can cause it as often as it likes: once a minute it is a warning. */
 function logMissingRight(log: Log, error: DatabaseError, requestId: RequestId): void {
-  const isDue = !missingRights.has(error.message);
-  if (isDue) missingRights.set(error.message, true);
-  log[isDue ? 'warn' : 'debug']({ requestId, error }, 'a right is missing; logged once a minute');
+  const level = isDue(error.message) ? 'warn' : 'debug';
+  log[level]({ requestId, error }, 'a right is missing; logged once a minute');
 }
-
-const missingRights = new LRUCache<string, true>({ max: 1000, ttl: 60_000 });
 
 /** SQLSTATE to code (https://www.postgresql.org/docs/current/errcodes-appendix.html); null when a client cannot cause it. */
 function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description | null {

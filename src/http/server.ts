@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isErrno } from '../isErrno.ts';
+import { hasCode } from '../hasCode.ts';
 import { StartupError } from '../startupError.ts';
 import { watchArrivals } from './arrival.ts';
 import { serializePipelined } from './pipelining.ts';
@@ -117,11 +117,11 @@ function hasConnections(server: Server): Promise<boolean> {
 }
 
 function explain(error: Error, host: string, port: number): Error {
-  if (isErrno(error, 'EADDRINUSE')) {
+  if (hasCode(error, 'EADDRINUSE')) {
     return new StartupError(`Port ${port} of ${host} is used by another program; set PORT to a free one.`);
   }
-  if (isErrno(error, 'EACCES')) return new StartupError(`This user may not listen on port ${port}; set PORT.`);
-  if (isErrno(error, 'EADDRNOTAVAIL') || isErrno(error, 'ENOTFOUND')) {
+  if (hasCode(error, 'EACCES')) return new StartupError(`This user may not listen on port ${port}; set PORT.`);
+  if (hasCode(error, 'EADDRNOTAVAIL', 'ENOTFOUND')) {
     return new StartupError(`HOST ${host} is no address of this machine.`);
   }
   return error;

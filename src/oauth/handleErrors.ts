@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { logUnavailable } from '../database/logUnavailable.ts';
 import { isRetryable } from '../database/unavailable.ts';
+import { hasCode } from '../hasCode.ts';
 import { fieldsOf } from '../http/requestFields.ts';
 import { requestIdOf } from '../http/requestId.ts';
 import type { Log } from '../log.ts';
@@ -38,11 +39,9 @@ export const sendJson: SendRefusal = (_request, response, { code, message }) => 
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   if (isRetryable(error)) return temporarilyUnavailable(error);
-  if (sqlState(error) === foreignKeyViolation) return endedMeanwhile(error);
+  if (hasCode(error, foreignKeyViolation)) return endedMeanwhile(error);
   return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });
 }
-
-const sqlState = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
 /** Tokens refer to their grant, grants to their application and user: one of them was deleted between two statements. */
 const foreignKeyViolation = '23503';

@@ -3,7 +3,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { isErrno } from '../../src/isErrno.ts';
+import { hasCode } from '../../src/hasCode.ts';
 import { directoryInMemory } from './dataDirectory.ts';
 
 /**
@@ -28,7 +28,7 @@ async function createNumbered(name: string): Promise<string> {
       await mkdir(path, { mode: 0o755 });
       return path;
     } catch (error) {
-      if (!isErrno(error, 'EEXIST')) throw error;
+      if (!hasCode(error, 'EEXIST')) throw error;
     }
   }
 }
