@@ -1,21 +1,15 @@
-import { type Copy, createCopy } from './createCopy.ts';
 import { comment, readDoors, undone } from './findingCases.ts';
 import { type Dev, placesIn, startDev } from './startDev.ts';
 
 // Each case is in test/system/findings.system.ts, and what the database finds of it in test/database/graphLints.test.ts.
 
-let copy: Copy;
 let dev: Dev;
 let doors: string;
 beforeAll(async () => {
   doors = await readDoors();
-  copy = await createCopy();
-  dev = await startDev(copy);
+  dev = await startDev();
 });
-afterAll(async () => {
-  await dev.stop();
-  await copy.remove();
-});
+afterAll(() => dev.stop());
 
 describe('npm run dev', () => {
   test('says once what stays as it is, and again what comes back', async () => {

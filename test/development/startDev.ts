@@ -1,11 +1,13 @@
 import { until } from '../support/until.ts';
-import type { Copy } from './createCopy.ts';
+import { createCopy } from './createCopy.ts';
 
-/** `npm run dev` in a copy. */
-export async function startDev(copy: Copy) {
+/** `npm run dev` in a copy of its own. */
+export async function startDev() {
+  const copy = await createCopy();
   const server = copy.start(['dev']);
   await server.says('Save migrations/current.sql');
   return {
+    copy,
     /** What the terminal shows of one save. */
     async save(sql: string): Promise<string> {
       const before = server.output.stdout.length;
@@ -17,6 +19,7 @@ export async function startDev(copy: Copy) {
     async stop(): Promise<void> {
       server.signal('SIGTERM');
       await server.exited;
+      await copy.remove();
     },
   };
 }

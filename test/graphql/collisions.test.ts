@@ -116,7 +116,7 @@ async function whileLocked<T>(work: (release: () => Promise<unknown>, holder: Po
   }
 }
 
-test('a lock that is released during the second wait is had, and the answer is as any', async () => {
+test('a lock that is released during the second wait is acquired, and the mutation succeeds', async () => {
   const answer = await whileLocked(async (release) => {
     const answered = rename('Grace Hopper');
     let first: string | null = null;

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Copy, createCopy } from '../development/createCopy.ts';
 import {
   add,
   comment,
@@ -13,18 +12,13 @@ import {
 } from '../development/findingCases.ts';
 import { type Dev, placesIn, startDev } from '../development/startDev.ts';
 
-let copy: Copy;
 let dev: Dev;
 let doors: string;
 beforeAll(async () => {
   doors = await readDoors();
-  copy = await createCopy();
-  dev = await startDev(copy);
+  dev = await startDev();
 });
-afterAll(async () => {
-  await dev.stop();
-  await copy.remove();
-});
+afterAll(() => dev.stop());
 
 test.each(findingCases)(
   'npm run dev says what is wrong about %s, and where; and nothing when it is right',
@@ -42,8 +36,8 @@ test.each(findingCases)(
 );
 
 describe('npm run db:commit', () => {
-  const commit = () => copy.run(['commit', 'doors']);
-  const committed = () => readdir(join(copy.root, 'migrations/committed'));
+  const commit = () => dev.copy.run(['commit', 'doors']);
+  const committed = () => readdir(join(dev.copy.root, 'migrations/committed'));
 
   test.each([
     ['that the graph ignores in part', comment('@filtr names'), /error: app_public\.doors\.name says @filtr/],
@@ -54,7 +48,7 @@ describe('npm run db:commit', () => {
     ],
   ])('refuses a migration %s', async (_, wrong, said) => {
     const before = await committed();
-    await copy.save(`${undone}\n${wrong(doors)}`);
+    await dev.copy.save(`${undone}\n${wrong(doors)}`);
 
     const { code, output } = await commit();
 
@@ -66,7 +60,7 @@ describe('npm run db:commit', () => {
 
   test('refuses a migration that leaves a table without row-level security', async () => {
     const before = await committed();
-    await copy.save(`${undone}\n${replace(/alter table app_public.doors enable row.*/, '')(doors)}`);
+    await dev.copy.save(`${undone}\n${replace(/alter table app_public.doors enable row.*/, '')(doors)}`);
 
     const { code, output } = await commit();
 
@@ -77,7 +71,7 @@ describe('npm run db:commit', () => {
   });
 
   test('warns of what may be meant so, and commits it', async () => {
-    await copy.save(`${undone}\n${doors.replace('\\nA door of a unit.', '')}`);
+    await dev.copy.save(`${undone}\n${doors.replace('\\nA door of a unit.', '')}`);
 
     const { code, output } = await commit();
 
@@ -88,7 +82,7 @@ describe('npm run db:commit', () => {
   });
 
   test('says nothing of what was committed before, and nothing where nothing is wrong', async () => {
-    await copy.save(`comment on column app_public.doors.id is 'Id.';\n`);
+    await dev.copy.save(`comment on column app_public.doors.id is 'Id.';\n`);
 
     expect(await commit()).toEqual({ code: 0, output: expect.stringMatching(/^Committed\./) });
   });
