@@ -97,7 +97,7 @@ class BoundedPool extends Pool implements EvictablePool {
   #evictedAt = Number.NEGATIVE_INFINITY;
   readonly #permits: Permits;
   /** What releases the permit of a connection in use. */
-  readonly #releases = new Map<PoolClient, () => void>();
+  readonly #releases = new WeakMap<PoolClient, () => void>();
 
   constructor({ readTimeout, ...options }: BoundedPoolConfig) {
     super({ ...options, max: options.max + connectionReserve });

@@ -137,8 +137,7 @@ type Check = (value: unknown, values: Values, context: Context) => string | null
 
 function problemsOf(context: Context, node: FieldNode, values: Values): GraphQLError[] {
   const given = Object.keys(values).filter((argument) => values[argument] != null);
-  const inOrder = [...[...checks.keys()].filter((name) => given.includes(name)), ...given];
-  return Array.from(new Set(inOrder)).flatMap((argument) => {
+  return given.sort(byCheck).flatMap((argument) => {
     const message = problemOf(context, argument, values);
     if (message === null) return [];
     return [new GraphQLError(message, { nodes: node, extensions: { code: 'BAD_USER_INPUT', argument } })];
@@ -173,6 +172,10 @@ const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['ids', ids],
   ['externalIdentifiers', filter],
 ]);
+
+const checked = [...checks.keys()];
+const rankOf = (argument: string) => (checks.has(argument) ? checked.indexOf(argument) : checked.length);
+const byCheck = (one: string, other: string) => rankOf(one) - rankOf(other);
 
 function ids(values: unknown, _: Values, { nodeKeys }: Context): string | null {
   if (!isShort(values, maxPageSize)) return `at most ${maxPageSize} ids.`;

@@ -12,8 +12,11 @@ import type { Clock } from '../clock.ts';
  */
 export class Flow<Item> {
   readonly path: readonly string[];
-  /** Waiting items, the oldest first; only a leaf has any. */
-  readonly queue = new Set<Item>();
+  /**
+   * Waiting items, the oldest first; only a leaf has any. An array and no Set: the tables that a Set leaves behind when items come and go
+   * each refer to the next (V8), so that one in the old generation keeps all later ones with their items alive until a full collection.
+   */
+  readonly #queue: Item[] = [];
   /** In this flow and below it. */
   waiting = 0;
   /** Permits, in this flow and below it. */
@@ -38,17 +41,16 @@ export class Flow<Item> {
 
   /** The item that has waited for the longest time. */
   get oldest(): Item | undefined {
-    const [item] = this.queue;
-    return item;
+    return this.#queue[0];
   }
 
   get newest(): Item | undefined {
-    return [...this.queue].at(-1);
+    return this.#queue.at(-1);
   }
 
   /** Those below in which something waits. */
   get waitingFlows(): Flow<Item>[] {
-    return this.waiting === 0 ? [] : [...this.#children.values()].filter(({ waiting }) => waiting > 0);
+    return [...this.#children.values()].filter(({ waiting }) => waiting > 0);
   }
 
   /** How many of those below hold permits. */
@@ -58,12 +60,15 @@ export class Flow<Item> {
 
   /** The flow at a path from here; a flow that neither waits nor holds is not kept. */
   at(path: readonly string[]): Flow<Item> {
-    return path.reduce<Flow<Item>>((flow, key) => flow.#children.get(key) ?? new Flow([...flow.path, key], flow), this);
+    let flow: Flow<Item> = this;
+    for (const key of path) flow = flow.#children.get(key) ?? new Flow([...flow.path, key], flow);
+    return flow;
   }
 
   /** The next leaf, of those that are eligible. */
   next(isEligible: (leaf: Flow<Item>) => boolean): Flow<Item> | null {
-    if (this.queue.size > 0) return isEligible(this) ? this : null;
+    if (this.waiting === 0) return null;
+    if (this.#queue.length > 0) return isEligible(this) ? this : null;
     for (const flow of this.waitingFlows.sort((one, other) => one.#compare(other))) {
       const leaf = flow.next(isEligible);
       if (leaf) return leaf;
@@ -73,17 +78,24 @@ export class Flow<Item> {
 
   /** The flows below in which something waits, without those above them. */
   *leaves(): Generator<Flow<Item>> {
-    if (this.queue.size > 0) yield this;
+    if (this.#queue.length > 0) yield this;
     for (const flow of this.waitingFlows) yield* flow.leaves();
   }
 
   enqueue(item: Item): void {
-    this.queue.add(item);
+    this.#queue.push(item);
     this.#add('waiting', 1);
   }
 
+  has(item: Item): boolean {
+    return this.#queue.includes(item);
+  }
+
   dequeue(item: Item): void {
-    if (this.queue.delete(item)) this.#add('waiting', -1);
+    const index = this.#queue.indexOf(item);
+    if (index < 0) return;
+    this.#queue.splice(index, 1);
+    this.#add('waiting', -1);
   }
 
   /** Takes a permit. @returns the function that releases it, once, and charges the time for which it was held */

@@ -104,7 +104,7 @@ export function createAdmission(
       if (pauses++ > 0) return;
       give();
       // Not from within the request that pauses.
-      process.nextTick(scheduleDispatch);
+      if (root.waiting > 0) process.nextTick(scheduleDispatch);
     };
     const resume = () => {
       if (!hasEnded && --pauses === 0) give = take();
@@ -134,7 +134,7 @@ export function createAdmission(
   const refuseExpired = () => {
     for (const flow of root.leaves()) {
       const sheds = isShedding(flow);
-      for (const request of flow.queue) {
+      for (let request = flow.oldest; request; request = flow.oldest) {
         const isOutdated = sheds && limit.get() === 1 && flow.waiting > 1;
         if (!isOutdated && clock.now() - request.since <= (sheds ? targetMs : waitMs)) break;
         refuse(flow, request);
@@ -193,7 +193,7 @@ export function createAdmission(
     const flow = root.at(request.path);
     flow.enqueue(queued);
     scheduleDispatch();
-    if (!flow.queue.has(queued)) return;
+    if (!flow.has(queued)) return;
     stopTicking ??= clock.setInterval(tick, tickMs);
     watchQueue(flow);
     if (flow.waiting > maxWaitingInOverload) refuse(flow, flow.oldest ?? queued);
