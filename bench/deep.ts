@@ -9,11 +9,11 @@ process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
 const { loadConfig } = await import('../src/config.ts');
 const { startWithOneLogin } = await import('../test/support/startWithOneLogin.ts');
-const { createOwnerPool } = await import('../src/database/pools.ts');
+const { createOwnerPool } = await import('../src/database/pool/pools.ts');
 const { createLog } = await import('../src/log.ts');
 const { applyDocument } = await import('../src/provisioning/applyDocument.ts');
-const { createSecrets } = await import('../src/secrets.ts');
-const { startService } = await import('../src/service.ts');
+const { createSecrets } = await import('../src/crypto/secrets.ts');
+const { startService } = await import('../src/service/service.ts');
 const { testPasswords } = await import('../test/support/passwords.ts');
 const { createTestDataDirectory, removeTestDataDirectory } = await import('../test/support/dataDirectory.ts');
 

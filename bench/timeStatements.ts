@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { noRequest } from '../src/http/requestFields.ts';
+import { noRequest } from '../src/observability/requestFields.ts';
 import type { Claims } from '../src/token/claims.ts';
 import { graphSettings } from '../src/token/settings.ts';
 import { inTransaction } from '../src/token/transaction.ts';

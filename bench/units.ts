@@ -3,7 +3,7 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { loadConfig } from '../src/config.ts';
-import { createOwnerPool } from '../src/database/pools.ts';
+import { createOwnerPool } from '../src/database/pool/pools.ts';
 import { createLog } from '../src/log.ts';
 import type { Claims } from '../src/token/claims.ts';
 import { createToken, hashToken } from '../src/token/format.ts';
@@ -21,7 +21,7 @@ import { timeStatements } from './timeStatements.ts';
 process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
 const { encodeNodeId } = await import('../plugins/NodeIdPlugin.ts');
-const { startService } = await import('../src/service.ts');
+const { startService } = await import('../src/service/service.ts');
 
 const limitMs = 2;
 const rounds = 300;

@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
+import type { DevelopmentCommand } from './commands/development/runDevelopmentCommand.ts';
+import { report } from './commands/report.ts';
 import { type Config, loadConfig, ownUrls } from './config.ts';
-import type { DevelopmentCommand } from './development/runDevelopmentCommand.ts';
+import { StartupError } from './errors/startupError.ts';
 import { createLog, type Log } from './log.ts';
-import { report } from './report.ts';
-import { StartupError } from './startupError.ts';
 
 const [name = 'serve', ...args] = process.argv.slice(2);
 
@@ -41,10 +41,12 @@ async function serve(): Promise<void> {
   const log = createLog(config.logLevel);
   const workers = config.workers ?? (isProduction ? availableParallelism() : null);
   if (workers !== null) return superviseWorkers(config, workers, log);
-  const starting = import('./service.ts').then(({ startService }) => startService(config, log, { warmsUp: true }));
+  const starting = import('./service/service.ts').then(({ startService }) =>
+    startService(config, log, { warmsUp: true }),
+  );
   stopOnSignals(starting, log);
   const service = await starting;
-  const { startupBanner } = await import('./startupBanner.ts');
+  const { startupBanner } = await import('./service/startupBanner.ts');
   console.log(startupBanner(service).join('\n'));
 }
 
@@ -71,7 +73,7 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
     await supervisor.stop();
     process.exit(report(error));
   });
-  const { startupBanner } = await import('./startupBanner.ts');
+  const { startupBanner } = await import('./service/startupBanner.ts');
   console.log(startupBanner(await supervisor.started).join('\n'));
 }
 
@@ -93,7 +95,7 @@ async function migrate(): Promise<void> {
     const { openDatabase } = await import('./database/openDatabase.ts');
     await (await openDatabase(database, log)).close();
   } else {
-    const { migrate } = await import('./database/migrate.ts');
+    const { migrate } = await import('./database/migrations/migrate.ts');
     await migrate(ownUrls(database), log);
   }
   console.log('The database has every migration.');
@@ -101,13 +103,13 @@ async function migrate(): Promise<void> {
 
 /** `npm run admin -- <args>` */
 async function admin(args: string[]): Promise<void> {
-  const { runAdmin } = await import('./admin/runAdmin.ts');
+  const { runAdmin } = await import('./commands/admin/runAdmin.ts');
   process.exit(await runAdmin(args, () => loadConfig(process.env, 'admin')));
 }
 
 /** `npm run audit -- <args>` */
 async function audit(args: string[]): Promise<void> {
-  const { runAudit } = await import('./audit/runAudit.ts');
+  const { runAudit } = await import('./commands/audit/runAudit.ts');
   process.exit(await runAudit(args, () => loadConfig(process.env, 'migrations'), console.log));
 }
 
@@ -116,11 +118,11 @@ async function dev(): Promise<void> {
   refuseInProduction();
   const config = loadConfig({ LOG_LEVEL: 'warn', ...process.env }, 'dev');
   const log = createLog(config.logLevel);
-  const { startDevelopment } = await import('./development/startDevelopment.ts');
+  const { startDevelopment } = await import('./commands/development/startDevelopment.ts');
   const starting = startDevelopment(config, log, console.log);
   stopOnSignals(starting, log);
   const service = await starting;
-  const { startupBanner } = await import('./startupBanner.ts');
+  const { startupBanner } = await import('./service/startupBanner.ts');
   console.log([...startupBanner(service), 'Save migrations/current.sql: the schema follows.'].join('\n'));
 }
 
@@ -128,7 +130,7 @@ async function dev(): Promise<void> {
 async function develop(command: DevelopmentCommand): Promise<void> {
   if (command === 'reset' || command === 'uncommit') refuseInProduction();
   const config = loadConfig(process.env, command === 'reset' ? 'migrate' : 'migrations');
-  const { runDevelopmentCommand } = await import('./development/runDevelopmentCommand.ts');
+  const { runDevelopmentCommand } = await import('./commands/development/runDevelopmentCommand.ts');
   process.exit(await runDevelopmentCommand(command, args, config, console.log));
 }
 

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { rolledBack } from '../../src/audit/rolledBack.ts';
+import { rolledBack } from '../../src/commands/audit/rolledBack.ts';
 import { buildHistory, type History } from './buildHistory.ts';
 import { questions } from './questions.ts';
 

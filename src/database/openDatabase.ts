@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DatabaseConfig, requireSetting } from '../config.ts';
+import { StartupError } from '../errors/startupError.ts';
 import type { Log } from '../log.ts';
-import { StartupError } from '../startupError.ts';
-import { createDataDirectory, lockDataDirectory } from './dataDirectory.ts';
-import { type EmbeddedPostgres, findEmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
-import { migrate, migrationsAreCurrent } from './migrate.ts';
-import { createOwnerPool } from './pools.ts';
+import { createDataDirectory, lockDataDirectory } from './embedded/dataDirectory.ts';
+import { type EmbeddedPostgres, findEmbeddedPostgres, startEmbeddedPostgres } from './embedded/embedded.ts';
+import { migrate, migrationsAreCurrent } from './migrations/migrate.ts';
+import { createOwnerPool } from './pool/pools.ts';
 
 export type OpenDatabase = {
   ownerUrl: string;

@@ -3,11 +3,11 @@ import { DatabaseError } from 'pg';
 import { SafeError } from 'postgraphile/grafast';
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
 import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
-import { logUnavailable } from '../database/logUnavailable.ts';
-import { isUnavailable } from '../database/unavailable.ts';
-import type { RequestId } from '../http/requestFields.ts';
-import { isDue } from '../isDue.ts';
+import { logUnavailable } from '../database/pool/logUnavailable.ts';
+import { isUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
+import { isDue } from '../observability/isDue.ts';
+import type { RequestId } from '../observability/requestFields.ts';
 
 /**
  * Every `extensions.code`, what it means, and the HTTP status of a request that it refuses as a whole. An error of one

@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { logUnavailable } from '../database/logUnavailable.ts';
-import { isRetryable } from '../database/unavailable.ts';
+import { logUnavailable } from '../database/pool/logUnavailable.ts';
+import { isRetryable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
-import { requestIdOf } from './requestId.ts';
+import { requestIdOf } from './middleware/requestId.ts';
 
 /** The last mount but one: nothing answered. */
 export const answerNotFound: RequestHandler = (_request, response) => {

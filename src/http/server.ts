@@ -1,12 +1,12 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasCode } from '../hasCode.ts';
-import { StartupError } from '../startupError.ts';
-import { watchArrivals } from './arrival.ts';
-import { serializePipelined } from './pipelining.ts';
-import { fieldsOf } from './requestFields.ts';
-import { limitSendBuffers } from './sendBuffers.ts';
+import { hasCode } from '../errors/hasCode.ts';
+import { StartupError } from '../errors/startupError.ts';
+import { fieldsOf } from '../observability/requestFields.ts';
+import { watchArrivals } from './connection/arrival.ts';
+import { serializePipelined } from './connection/pipelining.ts';
+import { limitSendBuffers } from './connection/sendBuffers.ts';
 
 export type HttpServer = {
   /** The port that is listened on, also when any free one was asked for. */

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { fieldsOf } from '../http/requestFields.ts';
-import { requestIdOf } from '../http/requestId.ts';
+import { requestIdOf } from '../http/middleware/requestId.ts';
+import { fieldsOf } from '../observability/requestFields.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
 import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
 import type { Claims } from '../token/claims.ts';

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { networkOf } from '../http/networkOf.ts';
-import type { RequestId } from '../http/requestFields.ts';
+import { networkOf } from '../http/admission/networkOf.ts';
+import type { RequestId } from '../observability/requestFields.ts';
 import { inOrganization } from './inOrganization.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle/createThrottle.ts';

@@ -1,10 +1,10 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
-import { logUnavailable } from '../database/logUnavailable.ts';
-import { isRetryable } from '../database/unavailable.ts';
-import { hasCode } from '../hasCode.ts';
-import { fieldsOf } from '../http/requestFields.ts';
-import { requestIdOf } from '../http/requestId.ts';
+import { logUnavailable } from '../database/pool/logUnavailable.ts';
+import { isRetryable } from '../database/pool/unavailable.ts';
+import { hasCode } from '../errors/hasCode.ts';
+import { requestIdOf } from '../http/middleware/requestId.ts';
 import type { Log } from '../log.ts';
+import { fieldsOf } from '../observability/requestFields.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
 
 /**

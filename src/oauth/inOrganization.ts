@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { RequestId } from '../http/requestFields.ts';
+import type { RequestId } from '../observability/requestFields.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { inTransaction } from '../token/transaction.ts';
 

@@ -1,24 +1,24 @@
 import { Router } from 'express';
 import type { Pool } from 'pg';
+import type { Secrets } from '../crypto/secrets.ts';
 import type { Log } from '../log.ts';
-import type { Secrets } from '../secrets.ts';
 import { allowOnly } from './allowOnly.ts';
 import { authenticateBearer } from './authenticateBearer.ts';
-import { authenticateClient } from './authenticateClient.ts';
 import { createAuthenticateUser } from './authenticateUser.ts';
 import { createAuthorizeRouter } from './authorize/authorizeRouter.ts';
+import { authenticateClient } from './client/authenticateClient.ts';
 import { legacyQueryCredentials } from './grants/externalAuthenticationToken.ts';
 import { handleErrors } from './handleErrors.ts';
-import { authenticateCaller, introspect, type UserIdOf } from './introspect.ts';
 import { describeServer } from './metadata.ts';
 import { noStore } from './noStore.ts';
 import { readParameters, refuseQueryCredentials } from './parameters.ts';
 import { createPasswords, type PasswordCost } from './passwords.ts';
-import { revoke, revokeBearer } from './revoke.ts';
 import { createThrottle, type ThrottledBy, type ThrottleLimits } from './throttle/createThrottle.ts';
-import { refuseBadParameters, refuseWrongClient } from './tokenChecks.ts';
-import { createTokenExchange } from './tokenExchange.ts';
-import { describeBearer } from './tokenInfo.ts';
+import { authenticateCaller, introspect, type UserIdOf } from './token/introspect.ts';
+import { revoke, revokeBearer } from './token/revoke.ts';
+import { refuseBadParameters, refuseWrongClient } from './token/tokenChecks.ts';
+import { createTokenExchange } from './token/tokenExchange.ts';
+import { describeBearer } from './token/tokenInfo.ts';
 
 export type OauthContext = {
   /** Connections as the authenticator. */

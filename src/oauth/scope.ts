@@ -1,5 +1,5 @@
 import type { Scope } from '../token/claims.ts';
-import type { Application } from './application.ts';
+import type { Application } from './client/application.ts';
 import { invalidScope, unauthorizedClient } from './errors.ts';
 
 /** The grant types, and which scopes each can give: an application's own, a person's, or whatever it renews. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
-import { ownerTransaction } from '../database/ownerTransaction.ts';
+import type { Secrets } from '../crypto/secrets.ts';
+import { ownerTransaction } from '../database/pool/ownerTransaction.ts';
 import type { Passwords } from '../oauth/passwords.ts';
-import type { Secrets } from '../secrets.ts';
 import { findAccessProblems, readAccessibleUnits, type UnitIds, writeAccess } from './access.ts';
 import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';
 import { writeCards } from './cards.ts';

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { Secrets } from '../secrets.ts';
+import type { Secrets } from '../crypto/secrets.ts';
 import type { User, UserOutline } from './document.ts';
 import type { Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from './clock.ts';
 
 /**
  * Hierarchical max-min fair queueing: a free permit goes to the waiting flow that holds the fewest.

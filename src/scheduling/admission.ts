@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { Flow } from './Flow.ts';
 import { createThreadLimit, createTickMeter } from './threadLimit.ts';
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Clock, systemClock } from '../clock.ts';
 import type { Permit } from './admission.ts';
+import { type Clock, systemClock } from './clock.ts';
 
 /** The request context: the flow, permit and wait budget of the request that work is done for. */
 export type Caller = {

@@ -1,5 +1,5 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
-import type { Clock } from '../clock.ts';
+import type { Clock } from './clock.ts';
 
 /**
  * Adaptive concurrency limit by event-loop utilization: as many requests as keep the thread busy.

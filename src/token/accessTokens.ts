@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { DatabaseError, type Pool } from 'pg';
-import type { RequestId } from '../http/requestFields.ts';
+import type { Precondition } from '../database/driver/statement.ts';
+import type { RequestId } from '../observability/requestFields.ts';
 import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
-import type { Precondition } from './implicitTransaction.ts';
 import { graphSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 import { verifyTokenHash } from './verify.ts';

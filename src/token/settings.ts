@@ -1,4 +1,4 @@
-import { noRequest, type RequestId } from '../http/requestFields.ts';
+import { noRequest, type RequestId } from '../observability/requestFields.ts';
 import type { Claims, Scope } from './claims.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { evictPoolOf } from '../database/pools.ts';
-import { isReadOnly } from '../database/unavailable.ts';
-import { type Precondition, queryInImplicitTransaction, type Statement } from './implicitTransaction.ts';
+import type { Precondition, Statement } from '../database/driver/statement.ts';
+import { evictPoolOf } from '../database/pool/pools.ts';
+import { isReadOnly } from '../database/pool/unavailable.ts';
+import { queryInImplicitTransaction } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
 /**

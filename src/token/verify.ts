@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { RequestId } from '../http/requestFields.ts';
+import type { RequestId } from '../observability/requestFields.ts';
 import type { Claims, Scope } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
 import { oauthSettings } from './settings.ts';

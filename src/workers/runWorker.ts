@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import type { Service } from '../service.ts';
-import type { DemoAccess } from '../tools/demo.ts';
+import type { DemoAccess } from '../pages/demo.ts';
+import type { Service } from '../service/service.ts';
 
 /** The supervisor's order to a new worker: by message, since other users can read a process' arguments. */
 export type WorkerOrder = {
@@ -19,7 +19,7 @@ export type WorkerReport = { readonly graph?: 'started' | 'serving' };
 export async function runWorker(createLog: (level: string) => Log, follow: Follow): Promise<void> {
   const [{ config, demo, atOnce }] = (await once(process, 'message')) as [WorkerOrder];
   const log = createLog(config.logLevel);
-  const { startService } = await import('../service.ts');
+  const { startService } = await import('../service/service.ts');
   const starting = startService(config, log, { demo, listenWhenServing: !atOnce, warmsUp: true });
   follow(starting, log);
   const service = await starting;

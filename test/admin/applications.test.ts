@@ -226,7 +226,7 @@ const insertCode = (applicationId: string, userId: string) =>
 
 /** Without the command line around it, whose output two at once would mix. */
 async function rotateInProcess(clientId: string): Promise<'rotated' | 'refused'> {
-  const { rotateSecret } = await import('../../src/admin/applicationSecrets.ts');
+  const { rotateSecret } = await import('../../src/commands/admin/applicationSecrets.ts');
   return rotateSecret(oauth.database.owner, clientId).then(
     () => 'rotated' as const,
     () => 'refused' as const,

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { runAdmin } from '../../src/admin/runAdmin.ts';
+import { runAdmin } from '../../src/commands/admin/runAdmin.ts';
+import { report } from '../../src/commands/report.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
-import { report } from '../../src/report.ts';
-import { StartupError } from '../../src/startupError.ts';
+import { StartupError } from '../../src/errors/startupError.ts';
 import { testSecretKey } from '../support/service.ts';
 
 /** What a command printed and how it ended; `result` is its JSON. */

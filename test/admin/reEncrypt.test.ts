@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { reEncrypt } from '../../src/admin/reEncrypt.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { reEncrypt } from '../../src/commands/admin/reEncrypt.ts';
+import { createSecrets } from '../../src/crypto/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { admin, expectDone, expectFailure } from './inProcess.ts';

@@ -1,5 +1,5 @@
+import { createSecrets } from '../../src/crypto/secrets.ts';
 import { applyDocument } from '../../src/provisioning/applyDocument.ts';
-import { createSecrets } from '../../src/secrets.ts';
 import {
   createTenant,
   createUser,

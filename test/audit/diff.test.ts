@@ -1,8 +1,8 @@
-import { compareAccess } from '../../src/audit/compareAccess.ts';
-import { insertExamples } from '../../src/audit/insertExamples.ts';
-import { migrationsHere } from '../../src/audit/migrationsAt.ts';
-import { type Access, readAccess } from '../../src/audit/readAccess.ts';
-import { withScratchDatabase } from '../../src/audit/withScratchDatabase.ts';
+import { compareAccess } from '../../src/commands/audit/compareAccess.ts';
+import { insertExamples } from '../../src/commands/audit/insertExamples.ts';
+import { migrationsHere } from '../../src/commands/audit/migrationsAt.ts';
+import { type Access, readAccess } from '../../src/commands/audit/readAccess.ts';
+import { withScratchDatabase } from '../../src/commands/audit/withScratchDatabase.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { audit } from './support.ts';
 

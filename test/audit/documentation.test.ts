@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { table } from '../../src/audit/markdown.ts';
+import { table } from '../../src/commands/audit/markdown.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { company, insertCompany } from './support.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { Client, Pool, type PoolClient } from 'pg';
-import { isWithoutTransaction } from '../../src/database/graphileMigrate.ts';
-import { preparePartitions } from '../../src/database/partitions.ts';
+import { isWithoutTransaction } from '../../src/database/migrations/graphileMigrate.ts';
+import { preparePartitions } from '../../src/database/migrations/partitions.ts';
 import { createLog } from '../../src/log.ts';
-import { purgeExpired, type RunQuery } from '../../src/oauth/purgeExpired.ts';
+import { purgeExpired, type RunQuery } from '../../src/oauth/purge/purgeExpired.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { undone } from './support.ts';

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { runAudit } from '../../src/audit/runAudit.ts';
+import { runAudit } from '../../src/commands/audit/runAudit.ts';
 import { loadConfig } from '../../src/config.ts';
-import { StartupError } from '../../src/startupError.ts';
+import { StartupError } from '../../src/errors/startupError.ts';
 
 /** `npm run audit -- <args>` in this process, against one database. */
 export async function audit({ ownerUrl }: { ownerUrl: string }, ...args: string[]) {

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDataDirectory, lockDataDirectory, readOrCreate } from '../../src/database/dataDirectory.ts';
+import { createDataDirectory, lockDataDirectory, readOrCreate } from '../../src/database/embedded/dataDirectory.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 
 describe('the data directory', () => {

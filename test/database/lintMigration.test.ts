@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { lintMigration } from '../../src/development/lintMigration.ts';
+import { lintMigration } from '../../src/commands/development/lintMigration.ts';
 
 const folder = new URL('../../migrations/', import.meta.url);
 

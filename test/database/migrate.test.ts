@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, type Pool } from 'pg';
-import { migrate, migrationsAreCurrent } from '../../src/database/migrate.ts';
-import { createOwnerPool } from '../../src/database/pools.ts';
+import { migrate, migrationsAreCurrent } from '../../src/database/migrations/migrate.ts';
+import { createOwnerPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startProcess } from '../support/process.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { isWithoutTransaction } from '../../src/database/graphileMigrate.ts';
-import { catalogue } from '../../src/development/catalogue.ts';
+import { catalogue } from '../../src/commands/development/catalogue.ts';
+import { isWithoutTransaction } from '../../src/database/migrations/graphileMigrate.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const folder = new URL('../../migrations/committed/', import.meta.url);

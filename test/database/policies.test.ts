@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ours, policies, privileges } from '../../src/development/permissions.ts';
+import { ours, policies, privileges } from '../../src/commands/development/permissions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** `policies.txt` and `privileges.txt` are for people to review: they change with a migration, on purpose, by hand. */

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/config.ts';
-import { createPool } from '../../src/database/pools.ts';
-import { DatabaseUnavailable, isUnavailable } from '../../src/database/unavailable.ts';
+import { createPool } from '../../src/database/pool/pools.ts';
+import { DatabaseUnavailable, isUnavailable } from '../../src/database/pool/unavailable.ts';
 import { createLog } from '../../src/log.ts';
 import { asTenant } from '../support/asTenant.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { startEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
-import { migrate } from '../../src/database/migrate.ts';
-import { groupRoles } from '../../src/database/roles.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
+import { groupRoles } from '../../src/database/roles/roles.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator } from '../support/database.ts';
 import { withLogin } from '../support/logins.ts';

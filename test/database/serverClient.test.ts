@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/config.ts';
-import { createPool, type EvictablePool } from '../../src/database/pools.ts';
+import { createPool, type EvictablePool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
 import { oauthSettings } from '../../src/token/settings.ts';

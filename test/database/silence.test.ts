@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { loadConfig } from '../../src/config.ts';
-import { cancelStatement } from '../../src/database/cancelStatement.ts';
-import { createPool, type EvictablePool } from '../../src/database/pools.ts';
-import { type DatabaseWatch, watchDatabase } from '../../src/database/readiness.ts';
-import { isUnavailable } from '../../src/database/unavailable.ts';
+import { cancelStatement } from '../../src/database/driver/cancelStatement.ts';
+import { createPool, type EvictablePool } from '../../src/database/pool/pools.ts';
+import { type DatabaseWatch, watchDatabase } from '../../src/database/pool/readiness.ts';
+import { isUnavailable } from '../../src/database/pool/unavailable.ts';
 import { createLog } from '../../src/log.ts';
 import { byTcp, createTestDatabase, listenerOf, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { announceMigrations } from '../../src/database/watchMigrations.ts';
+import { announceMigrations } from '../../src/database/migrations/watchMigrations.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { drainMs } from '../../src/service.ts';
+import { drainMs } from '../../src/service/service.ts';
 import { anySecretKey, configOf, read, readOnlyYaml, root } from './support.ts';
 
 type Service = {

@@ -1,6 +1,6 @@
 import { parser } from '@prometheus-io/lezer-promql';
-import { createMetrics } from '../../src/metrics/createMetrics.ts';
-import { readWorkerMetrics } from '../../src/metrics/workerMetrics.ts';
+import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
+import { readWorkerMetrics } from '../../src/observability/metrics/workerMetrics.ts';
 import { read, readOnlyYaml } from './support.ts';
 
 /** What may be asked for: each name that a scrape has, and its labels. */

@@ -8,8 +8,8 @@ import type { Job } from 'kubernetes-types/batch/v1.js';
 import type { PodSpec, Service } from 'kubernetes-types/core/v1.js';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1.js';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js';
-import { routes } from '../../src/http/routeOf.ts';
-import { drainMs } from '../../src/service.ts';
+import { routes } from '../../src/http/requestTarget.ts';
+import { drainMs } from '../../src/service/service.ts';
 import { anySecretKey, configOf, readOnlyYaml, root } from './support.ts';
 
 const folder = 'deploy/kubernetes';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { lintMigration } from '../../src/development/lintMigration.ts';
+import { lintMigration } from '../../src/commands/development/lintMigration.ts';
 import {
   type Answer,
   ask,

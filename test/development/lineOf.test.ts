@@ -1,4 +1,4 @@
-import { lineOf } from '../../src/development/lineOf.ts';
+import { lineOf } from '../../src/commands/development/lineOf.ts';
 
 const migration = `-- naïve 🎉: doors
 drop table if exists app_public.doors;

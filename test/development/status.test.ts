@@ -1,6 +1,6 @@
+import { fitLines } from '../../src/commands/development/fitLines.ts';
+import { status } from '../../src/commands/development/status.ts';
 import { loadConfig } from '../../src/config.ts';
-import { fitLines } from '../../src/development/fitLines.ts';
-import { status } from '../../src/development/status.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { watchFiles } from '../../src/development/watchFiles.ts';
+import { watchFiles } from '../../src/commands/development/watchFiles.ts';
 import { until } from '../support/until.ts';
 
 test('no change goes unseen from the first moment on, however the file is written', async () => {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { buildSchema } from 'postgraphile/graphql';
 import { loadConfig } from '../../src/config.ts';
-import { checkArguments } from '../../src/graphql/arguments.ts';
-import { createDocumentReader } from '../../src/graphql/document.ts';
-import { isExpensive } from '../../src/graphql/offload.ts';
-import { noRequest } from '../../src/http/requestFields.ts';
+import { checkArguments } from '../../src/graphql/document/arguments.ts';
+import { createDocumentReader } from '../../src/graphql/document/document.ts';
+import { isExpensive } from '../../src/graphql/offload/offload.ts';
+import { noRequest } from '../../src/observability/requestFields.ts';
 
 const schema = buildSchema(await readFile(new URL('schema.graphql', import.meta.url), 'utf8'));
 const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits);

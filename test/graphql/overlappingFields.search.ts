@@ -8,7 +8,7 @@ import {
   parse,
   validate,
 } from 'postgraphile/graphql';
-import { findConflicts } from '../../src/graphql/overlappingFields.ts';
+import { findConflicts } from '../../src/graphql/document/overlappingFields.ts';
 import { seed, sizeOf } from '../support/search.ts';
 
 const count = sizeOf({ small: 2000, whole: 20_000 });

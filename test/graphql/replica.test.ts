@@ -1,5 +1,5 @@
 import { Pool } from 'pg';
-import { scrape } from '../observed/support.ts';
+import { scrape } from '../observability/support.ts';
 import { byTcp, listenerOf } from '../support/database.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/crypto/secrets.ts';
 import type { Scope } from '../../src/token/claims.ts';
 import { createToken, hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

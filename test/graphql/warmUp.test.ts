@@ -1,9 +1,9 @@
 import { loadConfig } from '../../src/config.ts';
-import { createPool } from '../../src/database/pools.ts';
-import { buildGraph } from '../../src/graphql/schema.ts';
-import { warmUp } from '../../src/graphql/warmUp.ts';
+import { createSecrets } from '../../src/crypto/secrets.ts';
+import { createPool } from '../../src/database/pool/pools.ts';
+import { buildGraph } from '../../src/graphql/schema/schema.ts';
+import { warmUp } from '../../src/graphql/schema/warmUp.ts';
 import { createLog } from '../../src/log.ts';
-import { createSecrets } from '../../src/secrets.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { recordStatements } from './statementRecorder.ts';
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import express, { type RequestHandler } from 'express';
-import { createApp } from '../../src/app.ts';
-import { DatabaseUnavailable } from '../../src/database/unavailable.ts';
+import { DatabaseUnavailable } from '../../src/database/pool/unavailable.ts';
+import { createApp } from '../../src/http/app.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { until } from '../support/until.ts';

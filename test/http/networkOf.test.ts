@@ -1,4 +1,4 @@
-import { networkOf, siteOf } from '../../src/http/networkOf.ts';
+import { networkOf, siteOf } from '../../src/http/admission/networkOf.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

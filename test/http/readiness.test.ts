@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { nameLogins } from '../support/logins.ts';

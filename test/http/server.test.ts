@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { StartupError } from '../../src/errors/startupError.ts';
 import { connectionTimeouts, listen } from '../../src/http/server.ts';
-import { StartupError } from '../../src/startupError.ts';
 
 describe('the HTTP server', () => {
   it('does not wait for kept-alive connections when it stops', async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createTenants } from '../../src/http/tenants.ts';
+import { createTenants } from '../../src/http/admission/tenants.ts';
 
 type Headers = { authorization?: string; 'x-forwarded-for'?: string };
 

@@ -1,5 +1,5 @@
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { ask } from '../graphql/client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
-import { createPool } from '../../src/database/pools.ts';
+import { createPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
-import { purgeExpired, type RunQuery } from '../../src/oauth/purgeExpired.ts';
-import { startPurging } from '../../src/oauth/startPurging.ts';
+import { purgeExpired, type RunQuery } from '../../src/oauth/purge/purgeExpired.ts';
+import { startPurging } from '../../src/oauth/purge/startPurging.ts';
 import { createTestDatabase, preparedStatements, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 

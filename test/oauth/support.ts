@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/crypto/secrets.ts';
 import type { Scope } from '../../src/token/claims.ts';
 import { hashToken } from '../../src/token/format.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { createLog } from '../../src/log.ts';
 import { createTenant, createUser } from '../graphql/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

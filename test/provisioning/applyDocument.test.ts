@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { Pool } from 'pg';
-import { createSecrets } from '../../src/secrets.ts';
+import { createSecrets } from '../../src/crypto/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {
   acme,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
+import { createSecrets, type Secrets } from '../../src/crypto/secrets.ts';
 import { type Applied, applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { DocumentError } from '../../src/provisioning/problem.ts';
-import { createSecrets, type Secrets } from '../../src/secrets.ts';
 import { testPasswords } from '../support/passwords.ts';
 
 export const testSecrets = createSecrets([randomBytes(32)]);

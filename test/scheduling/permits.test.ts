@@ -1,5 +1,5 @@
 import { setImmediate as soon } from 'node:timers/promises';
-import { DatabaseUnavailable } from '../../src/database/unavailable.ts';
+import { DatabaseUnavailable } from '../../src/database/pool/unavailable.ts';
 import { createPermits } from '../../src/scheduling/permits.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 

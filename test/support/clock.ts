@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/scheduling/clock.ts';
 
 /** A fake clock: it stands still until a test advances it. */
 export type TestClock = Clock & {

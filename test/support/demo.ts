@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import type { DemoCredentials } from '../../src/provisioning/demo.ts';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/service/service.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from './dataDirectory.ts';
 import { createMigratedDataDirectory } from './migratedDataDirectory.ts';
 import { opened } from './openThings.ts';

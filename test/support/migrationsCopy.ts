@@ -2,8 +2,8 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
-import type * as migrate from '../../src/database/migrate.ts';
-import type * as development from '../../src/development/runDevelopmentCommand.ts';
+import type * as development from '../../src/commands/development/runDevelopmentCommand.ts';
+import type * as migrate from '../../src/database/migrations/migrate.ts';
 import { createSourceCopy } from './sourceCopy.ts';
 
 /** A copy of the sources whose migrations a test may add to. */
@@ -43,8 +43,8 @@ export async function createMigrationsCopy(): Promise<MigrationsCopy> {
   };
   return {
     root,
-    migrate: (await load('src/database/migrate.ts')).migrate,
-    runDevelopmentCommand: (await load('src/development/runDevelopmentCommand.ts')).runDevelopmentCommand,
+    migrate: (await load('src/database/migrations/migrate.ts')).migrate,
+    runDevelopmentCommand: (await load('src/commands/development/runDevelopmentCommand.ts')).runDevelopmentCommand,
     commit,
     committed,
     read: (path) => readFile(join(root, path), 'utf8'),

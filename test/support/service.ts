@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/service/service.ts';
 import { preparedStatements, type TestDatabase } from './database.ts';
 import { opened } from './openThings.ts';
 import { testPasswordCost } from './passwords.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { EmbeddedPostgres } from '../../src/database/embedded.ts';
+import type { EmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { startMigrated } from '../../src/database/openDatabase.ts';
 import type { Log } from '../../src/log.ts';
 

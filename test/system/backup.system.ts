@@ -1,8 +1,8 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
-import { migrate } from '../../src/database/migrate.ts';
-import { policies, privileges } from '../../src/development/permissions.ts';
+import { policies, privileges } from '../../src/commands/development/permissions.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { ask } from '../graphql/client.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { migrate } from '../../src/database/migrate.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { withLogin } from '../support/logins.ts';

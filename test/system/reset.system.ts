@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { reset } from '../../src/commands/development/reset.ts';
 import { loadConfig } from '../../src/config.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { reset } from '../../src/development/reset.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator } from '../support/database.ts';
 import { withLogin } from '../support/logins.ts';

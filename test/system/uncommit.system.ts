@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { DevelopmentCommand } from '../../src/commands/development/runDevelopmentCommand.ts';
 import { loadConfig } from '../../src/config.ts';
-import type { DevelopmentCommand } from '../../src/development/runDevelopmentCommand.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { nameLogins, type TestLogins } from '../support/logins.ts';

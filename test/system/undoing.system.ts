@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
+import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { createLog } from '../../src/log.ts';
 import { type Copy, createCopy } from '../development/createCopy.ts';
 import type { TestProcess } from '../support/process.ts';

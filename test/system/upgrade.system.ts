@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
-import { findEmbeddedPostgres } from '../../src/database/embedded.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
+import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';

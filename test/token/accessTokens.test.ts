@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
 import { loadConfig } from '../../src/config.ts';
-import { createPool } from '../../src/database/pools.ts';
-import { noRequest } from '../../src/http/requestFields.ts';
+import type { Statement } from '../../src/database/driver/statement.ts';
+import { createPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
+import { noRequest } from '../../src/observability/requestFields.ts';
 import {
   type AccessToken,
   createTokenVerifier,
@@ -10,7 +11,7 @@ import {
   type TokenVerifier,
 } from '../../src/token/accessTokens.ts';
 import { createToken } from '../../src/token/format.ts';
-import { queryInImplicitTransaction, type Statement } from '../../src/token/implicitTransaction.ts';
+import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
 import { graphSettings } from '../../src/token/settings.ts';
 import { asClient, createApplication, expectTokens, type OauthTest, shareOauthTest, token } from '../oauth/support.ts';
 

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { loadConfig } from '../../src/config.ts';
-import { createPool } from '../../src/database/pools.ts';
-import { noRequest } from '../../src/http/requestFields.ts';
+import { createPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
+import { noRequest } from '../../src/observability/requestFields.ts';
 import { createToken, hashToken } from '../../src/token/format.ts';
 import { verifyBearer } from '../../src/token/verify.ts';
 import {

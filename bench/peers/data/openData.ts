@@ -3,8 +3,8 @@ import { access, readdir, readFile, realpath, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { migrationsFolder } from '../../../src/database/committedMigrations.ts';
-import { createDataDirectory, lockDataDirectory } from '../../../src/database/dataDirectory.ts';
+import { createDataDirectory, lockDataDirectory } from '../../../src/database/embedded/dataDirectory.ts';
+import { migrationsFolder } from '../../../src/database/migrations/committedMigrations.ts';
 import { startMigrated } from '../../../src/database/openDatabase.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { removeTestDataDirectory } from '../../../test/support/dataDirectory.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { subkey } from '../../secrets.ts';
+import { subkey } from '../../crypto/secrets.ts';
 import { hashToken } from '../../token/format.ts';
 import { OAuthError } from '../errors.ts';
 import { cookieName } from './sessions.ts';

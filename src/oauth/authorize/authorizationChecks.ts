@@ -1,5 +1,5 @@
-import type { Application } from '../application.ts';
 import type { Check } from '../check.ts';
+import type { Application } from '../client/application.ts';
 import { invalidRequest, OAuthError } from '../errors.ts';
 import { matchesRedirectUri } from './matchesRedirectUri.ts';
 

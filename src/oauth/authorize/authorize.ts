@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool, PoolClient } from 'pg';
-import type { RequestId } from '../../http/requestFields.ts';
-import { requestIdOf } from '../../http/requestId.ts';
+import { requestIdOf } from '../../http/middleware/requestId.ts';
+import type { RequestId } from '../../observability/requestFields.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { bodyOf, pick } from '../parameters.ts';
 import { type AnswerClient, wantsJson } from './answerClient.ts';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../html/html.ts';
 import type { OAuthError } from '../errors.ts';
 import type { Person } from './sessions.ts';
 

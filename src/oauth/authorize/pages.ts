@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Response } from 'express';
-import { Html, html } from '../../http/html.ts';
+import { Html, html } from '../../html/html.ts';
 import type { OAuthError } from '../errors.ts';
 import { consentForms, problemText, signInForm } from './forms.ts';
 import type { Authorization } from './readAuthorization.ts';
@@ -75,9 +75,9 @@ function send(response: Response, formAction: string, title: string, main: Html)
 const readText = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
 // The look of all pages of the service, and what these add.
-const style = readText('../../tools/browser/page.css') + readText('pages.css');
+const style = readText('../../html/page.css') + readText('pages.css');
 const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
-const icon = `data:image/svg+xml,${encodeURIComponent(readText('../../tools/browser/icon.svg').trim())}`;
+const icon = `data:image/svg+xml,${encodeURIComponent(readText('../../html/icon.svg').trim())}`;
 
 const renderDocument = (title: string, main: Html) =>
   html`<!doctype html>

@@ -1,9 +1,9 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { requestIdOf } from '../../http/requestId.ts';
+import { requestIdOf } from '../../http/middleware/requestId.ts';
 import type { Scope } from '../../token/claims.ts';
-import { type Application, findApplication } from '../application.ts';
 import { refuse } from '../check.ts';
+import { type Application, findApplication } from '../client/application.ts';
 import { OAuthError } from '../errors.ts';
 import type { Form } from '../form.ts';
 import { bodyOf, pick, queryOf } from '../parameters.ts';

@@ -1,7 +1,7 @@
 import connectPgSimple from 'connect-pg-simple';
 import session, { type SessionData } from 'express-session';
 import type { Pool } from 'pg';
-import { noRequest } from '../../http/requestFields.ts';
+import { noRequest } from '../../observability/requestFields.ts';
 import { hashToken } from '../../token/format.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';

@@ -3,15 +3,15 @@ import oauth2orize from 'oauth2orize';
 import type { Pool, PoolClient } from 'pg';
 import type { Scope } from '../../token/claims.ts';
 import { hashToken, isToken } from '../../token/format.ts';
-import type { Client } from '../authenticateClient.ts';
-import { createUserGrant } from '../createUserGrant.ts';
+import type { Client } from '../client/authenticateClient.ts';
 import { invalidGrant, OAuthError } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { issueTokens, type TokenReply } from '../issueTokens.ts';
 import type { Parameters } from '../parameters.ts';
-import { respond } from '../respond.ts';
-import { revokeGrant } from '../revokeGrant.ts';
 import { grantedScopes } from '../scope.ts';
+import { createUserGrant } from '../token/createUserGrant.ts';
+import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
+import { respond } from '../token/respond.ts';
+import { revokeGrant } from '../token/revokeGrant.ts';
 
 /**
  * The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636 section 4.6).

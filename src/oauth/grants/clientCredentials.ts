@@ -1,14 +1,14 @@
 import oauth2orize from 'oauth2orize';
 import type { Pool, PoolClient } from 'pg';
 import type { Scope } from '../../token/claims.ts';
-import type { Client } from '../authenticateClient.ts';
-import { deleteExpiredTokens } from '../deleteExpiredTokens.ts';
+import type { Client } from '../client/authenticateClient.ts';
 import { temporarilyUnavailable } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { issueTokens, type TokenReply } from '../issueTokens.ts';
 import type { Parameters } from '../parameters.ts';
-import { respond } from '../respond.ts';
+import { deleteExpiredTokens } from '../purge/deleteExpiredTokens.ts';
 import { grantedScopes, scopesOfGrantType } from '../scope.ts';
+import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
+import { respond } from '../token/respond.ts';
 
 /** The application in its own name (RFC 6749 section 4.4): one grant per application and set of scopes. */
 export const clientCredentials = (pool: Pool) =>

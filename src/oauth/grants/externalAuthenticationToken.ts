@@ -1,14 +1,14 @@
 import type { Request } from 'express';
 import type { MiddlewareFunction } from 'oauth2orize';
 import type { Pool, PoolClient } from 'pg';
-import type { Secrets } from '../../secrets.ts';
-import type { Client } from '../authenticateClient.ts';
+import type { Secrets } from '../../crypto/secrets.ts';
+import type { Client } from '../client/authenticateClient.ts';
 import { invalidGrant } from '../errors.ts';
 import type { Form } from '../form.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { issueToUser } from '../issueToUser.ts';
 import type { ParameterFallback, Parameters } from '../parameters.ts';
 import { grantedScopes, scopesOfGrantType } from '../scope.ts';
+import { issueToUser } from '../token/issueToUser.ts';
 
 /**
  * A person by external authentication token: `grant_type=password` with `external_authentication_token` in place of user

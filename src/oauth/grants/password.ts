@@ -1,13 +1,13 @@
 import oauth2orize from 'oauth2orize';
 import type { Pool } from 'pg';
-import type { Client } from '../authenticateClient.ts';
 import type { AuthenticateUser } from '../authenticateUser.ts';
+import type { Client } from '../client/authenticateClient.ts';
 import { invalidGrant } from '../errors.ts';
-import type { TokenReply } from '../issueTokens.ts';
-import { issueToUser } from '../issueToUser.ts';
 import type { Parameters } from '../parameters.ts';
-import { respond } from '../respond.ts';
 import { grantedScopes, scopesOfGrantType } from '../scope.ts';
+import type { TokenReply } from '../token/issueTokens.ts';
+import { issueToUser } from '../token/issueToUser.ts';
+import { respond } from '../token/respond.ts';
 
 /** A person by e-mail address and password (RFC 6749 section 4.3), in the organization of the application. */
 export const password = (pool: Pool, authenticateUser: AuthenticateUser) =>

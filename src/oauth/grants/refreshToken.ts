@@ -1,17 +1,17 @@
 import oauth2orize from 'oauth2orize';
 import type { Pool, PoolClient } from 'pg';
-import { decrypt, encrypt, subkey } from '../../secrets.ts';
+import { decrypt, encrypt, subkey } from '../../crypto/secrets.ts';
 import type { Scope } from '../../token/claims.ts';
 import { hashToken, isToken } from '../../token/format.ts';
-import type { Client } from '../authenticateClient.ts';
-import { deleteExpiredTokens } from '../deleteExpiredTokens.ts';
+import type { Client } from '../client/authenticateClient.ts';
 import { invalidClient, invalidGrant, OAuthError } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { issueTokens, type TokenReply } from '../issueTokens.ts';
 import type { Parameters } from '../parameters.ts';
-import { respond } from '../respond.ts';
-import { revokeGrant } from '../revokeGrant.ts';
+import { deleteExpiredTokens } from '../purge/deleteExpiredTokens.ts';
 import { grantedScopes } from '../scope.ts';
+import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
+import { respond } from '../token/respond.ts';
+import { revokeGrant } from '../token/revokeGrant.ts';
 
 /**
  * Renewal (RFC 6749 section 6) with rotation (RFC 9700 section 4.14.2): a refresh token is used once and a successor takes

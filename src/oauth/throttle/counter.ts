@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Pool, QueryConfig } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import { noRequest } from '../../http/requestFields.ts';
+import { noRequest } from '../../observability/requestFields.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 import { temporarilyUnavailable } from '../errors.ts';

@@ -1,9 +1,9 @@
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { networkOf, siteOf } from '../../http/networkOf.ts';
+import { subkey } from '../../crypto/secrets.ts';
+import { networkOf, siteOf } from '../../http/admission/networkOf.ts';
 import { withoutPermit } from '../../scheduling/caller.ts';
 import { createPermits } from '../../scheduling/permits.ts';
-import { subkey } from '../../secrets.ts';
 import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequests } from '../errors.ts';
 import { type Count, createCounter } from './counter.ts';
 

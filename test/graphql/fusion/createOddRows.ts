@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { encodeNodeId } from '../../../plugins/NodeIdPlugin.ts';
-import type { Secrets } from '../../../src/secrets.ts';
+import type { Secrets } from '../../../src/crypto/secrets.ts';
 import type { Claims, Scope } from '../../../src/token/claims.ts';
 
 /** Whose claims an operation runs with. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import { createPool } from '../../../src/database/pools.ts';
+import { createPool } from '../../../src/database/pool/pools.ts';
 import { createLog } from '../../../src/log.ts';
 import { createThrottle, type Throttle } from '../../../src/oauth/throttle/createThrottle.ts';
 import { createTestDatabase, preparedStatements, type TestDatabase } from '../../support/database.ts';

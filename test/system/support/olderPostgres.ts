@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, chown, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findInstallation, type Installation } from '../../../src/database/postgresInstallation.ts';
+import { findInstallation, type Installation } from '../../../src/database/embedded/postgresInstallation.ts';
 import { createLog } from '../../../src/log.ts';
 import { freePort } from '../../support/freePort.ts';
 import { opened } from '../../support/openThings.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findInstallation } from '../../../src/database/postgresInstallation.ts';
+import { findInstallation } from '../../../src/database/embedded/postgresInstallation.ts';
 import { createLog } from '../../../src/log.ts';
 
 /** Every major that the service supports. */

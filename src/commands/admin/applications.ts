@@ -1,0 +1,103 @@
+import type { ClientBase, Pool } from 'pg';
+import { ownerTransaction } from '../../database/pool/ownerTransaction.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import { findApplicationProblems, readApplications, writeApplications } from '../../provisioning/applications.ts';
+import { parseApplication } from '../../provisioning/document.ts';
+import { DocumentError } from '../../provisioning/problem.ts';
+import { findOrganization } from './findUser.ts';
+
+/** `admin list-applications`: by organization and name; of one organization when it is named. */
+export function listApplications(owner: Pool, organization: string | undefined) {
+  return ownerTransaction(owner, async (client) => {
+    if (organization !== undefined) await findOrganization(client, organization);
+    const { rows } = await client.query(
+      `select o.name as organization, a.name, a.client_id as "clientId", a.confidential, a.scopes,
+         a.redirect_uris as "redirectUris", a.mobile_app_authentication_type as "mobileAppAuthenticationType",
+         a.disabled_at as "disabledAt",
+         array(
+           select to_jsonb(s.created_at)
+           from oauth.application_secrets s
+           where s.organization_id = a.organization_id and s.application_id = a.id
+           order by s.created_at desc
+           limit 2
+         ) as "secretsCreatedAt"
+       from oauth.applications a
+       join app_hidden.organizations o on o.id = a.organization_id
+       where $1::text is null or o.name = $1
+       order by o.name, a.name, a.client_id`,
+      [organization],
+    );
+    return { applications: rows };
+  });
+}
+
+/**
+ * `admin create-application`: in an organization that exists. The secret of a confidential one is generated and shown this
+ * once.
+ *
+ * @throws {DocumentError} for values that break a rule
+ * @throws {StartupError} when the client id is taken
+ */
+export function createApplication(owner: Pool, organization: string, source: { clientId: string }) {
+  const application = parseApplication(source);
+  return ownerTransaction(owner, async (client) => {
+    const entry = { organizationId: await findOrganization(client, organization), value: application, path: [] };
+    const existing = await readApplications(client, [entry]);
+    if (existing.has(application.clientId)) throw isTaken(application.clientId);
+    const problems = findApplicationProblems([entry], existing);
+    if (problems.length > 0) throw new DocumentError(problems);
+
+    const secrets = await writeApplications(client, [entry]);
+    const { name, clientId } = application;
+    const clientSecret = secrets.get(clientId);
+    return { organization, name, clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
+  });
+}
+
+const isTaken = (clientId: string) => new StartupError(`There is an application ${clientId} already.`);
+
+/** `admin disable-application` and `enable-application`: from the next request on; its tokens sleep meanwhile. */
+export function setApplicationDisabled(owner: Pool, clientId: string, disabled: boolean) {
+  return ownerTransaction(owner, async (client) => {
+    const { organizationId, id } = await lockApplication(client, clientId);
+    const { rows } = await client.query(
+      `update oauth.applications set disabled_at = case when $3 then coalesce(disabled_at, now()) end
+       where organization_id = $1 and id = $2
+       returning client_id as "clientId", disabled_at as "disabledAt"`,
+      [organizationId, id, disabled],
+    );
+    return rows[0];
+  });
+}
+
+/** `admin end-application-tokens`: every grant and every code that waits for its exchange, from the next request on. */
+export function endApplicationTokens(owner: Pool, clientId: string) {
+  return ownerTransaction(owner, async (client) => {
+    const { organizationId, id } = await lockApplication(client, clientId);
+    // Locked above: nothing is issued until this is done.
+    await client.query('delete from oauth.authorization_codes where organization_id = $1 and application_id = $2', [
+      organizationId,
+      id,
+    ]);
+    const ended = await client.query('delete from oauth.grants where organization_id = $1 and application_id = $2', [
+      organizationId,
+      id,
+    ]);
+    return { clientId, grantsEnded: ended.rowCount };
+  });
+}
+
+export type FoundApplication = { organizationId: string; id: string; confidential: boolean };
+
+/** Locks the application: others write neither it nor a reference to it until the transaction ends. */
+export async function lockApplication(client: ClientBase, clientId: string): Promise<FoundApplication> {
+  const { rows } = await client.query<FoundApplication>(
+    `select organization_id as "organizationId", id, confidential
+     from oauth.applications where client_id = $1
+     for update`,
+    [clientId],
+  );
+  const [application] = rows;
+  if (!application) throw new StartupError(`There is no application ${clientId}.`);
+  return application;
+}

@@ -1,0 +1,45 @@
+import type { ClientBase } from 'pg';
+import { StartupError } from '../../errors/startupError.ts';
+
+/** How a person is named: in an organization, by external identifier or e-mail address. */
+export type UserName = {
+  readonly organization: string;
+  readonly externalIdentifier?: string | undefined;
+  readonly email?: string | undefined;
+};
+
+export type FoundUser = {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly externalIdentifier: string | null;
+  readonly email: string;
+};
+
+/** @throws {StartupError} when there is no such organization or no such person in it */
+export async function findUser(client: ClientBase, name: UserName): Promise<FoundUser> {
+  const organizationId = await findOrganization(client, name.organization);
+  const { rows } = await client.query<FoundUser>(
+    `select organization_id as "organizationId", id, external_identifier as "externalIdentifier", email
+     from app_public.users
+     where organization_id = $1 and (external_identifier = $2 or email_lowercase = lower($3))`,
+    [organizationId, name.externalIdentifier, name.email],
+  );
+  const [user] = rows;
+  if (user) return user;
+  const [what, value] =
+    name.email === undefined ? ['external identifier', name.externalIdentifier] : ['e-mail address', name.email];
+  throw new StartupError(`The organization ${name.organization} has no user with the ${what} ${value}.`);
+}
+
+/** The organization's id. @throws {StartupError} when there is none of this name */
+export async function findOrganization(client: ClientBase, name: string): Promise<string> {
+  const { rows } = await client.query<{ id: string }>('select id from app_hidden.organizations where name = $1', [
+    name,
+  ]);
+  const [organization] = rows;
+  if (!organization) throw new StartupError(`There is no organization ${name}.`);
+  return organization.id;
+}
+
+/** How a person is named in results. */
+export const nameOf = ({ externalIdentifier, email }: FoundUser) => ({ externalIdentifier, email });

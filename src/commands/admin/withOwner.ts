@@ -1,0 +1,42 @@
+import type { Pool } from 'pg';
+import type { Config } from '../../config.ts';
+import { migrationsAreCurrent } from '../../database/migrations/migrate.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
+import { createOwnerPool } from '../../database/pool/pools.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import { createLog } from '../../log.ts';
+import { createPasswords, type Passwords } from '../../oauth/passwords.ts';
+import { secretKeys } from '../../service/secretKey.ts';
+
+/** What a command works with. */
+export type AdminContext = {
+  /** Connections as the owner of the tables. */
+  owner: Pool;
+  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
+  keys: readonly [Buffer, ...Buffer[]];
+  passwords: Passwords;
+};
+
+/**
+ * Opens the database for a command, whether the service runs or not, and gives everything back.
+ *
+ * @throws {StartupError} when the database is unavailable or lacks migrations
+ */
+export async function withOwner<T>(config: Config, work: (context: AdminContext) => Promise<T>): Promise<T> {
+  const keys = await secretKeys(config);
+  const log = createLog(config.logLevel);
+  const database = await openDatabase(config.database, log);
+  try {
+    const owner = createOwnerPool(database.ownerUrl, log);
+    try {
+      if (!(await migrationsAreCurrent(owner))) {
+        throw new StartupError('The database lacks migrations; run `npm run db:migrate` first.');
+      }
+      return await work({ owner, keys, passwords: createPasswords(config.passwordCost) });
+    } finally {
+      await owner.end();
+    }
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
+import { StartupError } from '../../errors/startupError.ts';
+
+/** A migration's file name and its SQL. */
+export type Migration = { name: string; sql: string };
+
+/**
+ * The committed migrations of a git revision, in order.
+ *
+ * @throws {StartupError} when there is no such revision, or this is no clone
+ */
+export async function migrationsAt(revision: string): Promise<Migration[]> {
+  const commit = (await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`)).trim();
+  const names = (await git('ls-tree', '--name-only', commit, 'migrations/committed/')).split('\n').filter(isMigration);
+  return Promise.all(names.sort().map(async (name) => ({ name, sql: await git('show', `${commit}:${name}`) })));
+
+  function git(...args: string[]): Promise<string> {
+    return run('git', args, { cwd: root, maxBuffer: 100_000_000 }).then(
+      ({ stdout }) => stdout,
+      (error: unknown) => {
+        throw new StartupError(`There is no git revision ${revision} here.`, { cause: error });
+      },
+    );
+  }
+}
+
+/** Those of the working tree, and what `current.sql` has. */
+export async function migrationsHere(): Promise<Migration[]> {
+  const folder = join(migrationsFolder, 'committed');
+  const names = (await readdir(folder)).filter(isMigration).sort();
+  const files = [...names.map((name) => join(folder, name)), join(migrationsFolder, 'current.sql')];
+  return Promise.all(files.map(async (name) => ({ name, sql: await readFile(name, 'utf8').catch(() => '') })));
+}
+
+const isMigration = (name: string) => name.endsWith('.sql');
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+const run = promisify(execFile);

@@ -1,0 +1,98 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import type { Config } from '../../config.ts';
+import { readChanges } from './changes.ts';
+import { diff } from './diff.ts';
+import { explain, visible, whoCan } from './questions.ts';
+import { report } from './report.ts';
+import { type Answer, withAuditedDatabase } from './withAuditedDatabase.ts';
+
+/**
+ * `npm run audit -- <args>`. Prints Markdown; changes nothing, whatever is asked.
+ *
+ * @returns the exit code: 1 when there is a finding, or when access has become wider or cannot be compared
+ * @throws {ConfigError | StartupError} and whatever else a command fails with
+ */
+export async function runAudit(
+  args: readonly string[],
+  loadConfig: () => Config,
+  print: (text: string) => void,
+): Promise<number> {
+  let exitCode = 0;
+  const run = async (ask: (database: Parameters<typeof report>[0]) => Promise<Answer>) => {
+    const answer = await withAuditedDatabase(loadConfig(), ask);
+    print(answer.text);
+    if (answer.findings > 0) exitCode = 1;
+  };
+  try {
+    await createAuditProgram(run).parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    // It has said everything already. `--help` comes this way, too.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongUsage;
+    throw error;
+  }
+}
+
+type Run = (ask: (database: Parameters<typeof report>[0]) => Promise<Answer>) => Promise<void>;
+
+/** `EX_USAGE` of sysexits.h. */
+const wrongUsage = 64;
+
+function createAuditProgram(run: Run): Command {
+  const program = new Command('audit')
+    .description('Says who may do what in the database, who can see or change a row and why, and who changed what.')
+    .usage('[command] [arguments]')
+    .exitOverride()
+    .helpCommand(false)
+    .showHelpAfterError('`npm run -s audit -- --help` lists the commands.')
+    .addHelpText('after', `\n${afterHelp}`)
+    .allowExcessArguments(false)
+    .action(() => run(report));
+  program
+    .command('who-can')
+    .description('who can select, update or delete a row, each tried, by which policies and through which access')
+    .argument('<table>', 'such as app_public.units')
+    .argument('<key>', keyHelp)
+    .action((table: string, key: string) => run((database) => whoCan(database, table, key)));
+  program
+    .command('explain')
+    .description('what becomes of each command of a principal on a row, and which part of which policy decided')
+    .argument('<principal>', principalHelp)
+    .argument('<table>', 'such as app_public.units')
+    .argument('<key>', keyHelp)
+    .action((principal: string, table: string, key: string) =>
+      run((database) => explain(database, principal, table, key)),
+    );
+  program
+    .command('visible')
+    .description('how many rows of each table a principal sees')
+    .argument('<principal>', principalHelp)
+    .action((principal: string) => run((database) => visible(database, principal)));
+  program
+    .command('changes')
+    .description('who changed what, the newest first')
+    .option('--table <table>', 'of one table')
+    .option('--of <id>', 'of a person and what belongs to them, or of another row, by id')
+    .option('--since <time>', 'such as 2026-11-21 or yesterday')
+    .option('--limit <number>', 'at most so many', positive, 100)
+    .action((options) => run((database) => readChanges(database, options)));
+  program
+    .command('diff')
+    .description('what the migrations here let whom do that those of a git revision did not, and the other way round')
+    .argument('<revision>', 'such as main or HEAD~1')
+    .action((revision: string) => run((database) => diff(database, revision)));
+  return program;
+}
+
+const keyHelp = 'its id; or its key as JSON, such as \'{"user_id": "…", "unit_id": "…"}\'';
+
+const principalHelp =
+  'app:<client id>, basic:<client id>, me:<user id, e-mail or external identifier> or oauth:<organization>';
+
+const afterHelp = `Without a command: everything as one report.
+Exit code: 0 nothing to look at, 1 findings or failure, 64 wrong usage, 78 wrong configuration.`;
+
+function positive(text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is a whole number above 0.');
+}

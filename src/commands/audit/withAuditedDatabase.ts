@@ -1,0 +1,51 @@
+import type { Pool } from 'pg';
+import type { Config } from '../../config.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
+import { createOwnerPool } from '../../database/pool/pools.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import { createLog } from '../../log.ts';
+
+/** What is asked: a database that has the schema `audit`. */
+export type AuditedDatabase = { pool: Pool; url: string };
+
+/** The text to print, and how many findings it has. */
+export type Answer = { text: string; findings: number };
+
+/**
+ * Opens the database to be asked, whether the service runs or not, and gives everything back.
+ *
+ * @throws {StartupError} when it is unavailable, lacks the schema, or refuses the question
+ */
+export async function withAuditedDatabase<T>(
+  config: Config,
+  ask: (database: AuditedDatabase) => Promise<T>,
+): Promise<T> {
+  const log = createLog(config.logLevel);
+  const database = await openDatabase(config.database, log);
+  try {
+    const pool = createOwnerPool(database.ownerUrl, log);
+    try {
+      const { rows } = await pool.query("select to_regclass('audit.matrix') is not null as present");
+      if (!rows[0]?.present) throw new StartupError('The database lacks migrations; run `npm run db:migrate` first.');
+      return await ask({ pool, url: database.ownerUrl });
+    } catch (error) {
+      throw asRefusal(error);
+    } finally {
+      await pool.end();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * What the database says about the question, with its hint: no such row or principal (P0002, P0003, 22023), a key of
+ * another type (class 22), no such table (42P01, 3F000, 42602), no right to ask (42501).
+ */
+function asRefusal(error: unknown): unknown {
+  if (!Error.isError(error) || !('code' in error)) return error;
+  const code = String(error.code);
+  if (!/^(P000[23]|22...|42P01|42602|3F000|42501)$/.test(code)) return error;
+  const hint = 'hint' in error && typeof error.hint === 'string' ? `\n${error.hint}` : '';
+  return new StartupError(error.message + hint);
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import type { Migration } from './migrationsAt.ts';
+
+/**
+ * Builds a database beside another from migrations, and drops it afterwards.
+ *
+ * @param url the owner's, who needs CREATEDB
+ * @param newest where the schema `audit` comes from when the migrations are older than it
+ * @throws {StartupError} when the database cannot be made, or a migration fails
+ */
+export async function withScratchDatabase<T>(
+  url: string,
+  migrations: readonly Migration[],
+  newest: readonly Migration[],
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const name = `audit_${randomUUID().replaceAll('-', '')}`;
+  await asking(url, (client) => client.query(`create database ${name} template template0`)).catch((cause: unknown) => {
+    throw new StartupError("DATABASE_URL's role may not create databases; give it CREATEDB.", { cause });
+  });
+  const scratch = new URL(url);
+  scratch.pathname = `/${name}`;
+  try {
+    return await asking(scratch.href, async (client) => {
+      for (const migration of migrations) await apply(client, migration);
+      const { rows } = await client.query("select to_regnamespace('audit') is null as older");
+      if (rows[0]?.older) {
+        for (const migration of newest.filter(({ name }) => /-audit(-access)?\.sql$/.test(name)))
+          await apply(client, migration);
+      }
+      return await work(client);
+    });
+  } finally {
+    await asking(url, (client) => client.query(`drop database ${name} with (force)`));
+  }
+}
+
+async function apply(client: Client, { name, sql }: Migration): Promise<void> {
+  try {
+    await client.query(isWithoutTransaction(sql) ? sql : `begin; ${sql}\n; commit`);
+  } catch (error) {
+    const reason = Error.isError(error) ? error.message : String(error);
+    throw new StartupError(`${name} does not run on an empty database: ${reason}`, { cause: error });
+  }
+}
+
+async function asking<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  // Compiling the many small statements would take longer than they do.
+  const options = '-c jit=off';
+  const client = new Client({ connectionString: url, application_name: 'graph-query-service audit', options });
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,75 @@
+import { commit as commitMigration } from 'graphile-migrate';
+import { DatabaseError } from 'pg';
+import type { Config } from '../../config.ts';
+import { readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import type { Log } from '../../log.ts';
+import { describeBuildError, describeFindings, isOfCluster, newFindings, readFindings } from './findings.ts';
+import { readSchema } from './goldenFiles.ts';
+import { lintMigration } from './lintMigration.ts';
+import { currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
+import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
+import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
+import { locateError } from './sqlFileError.ts';
+
+/**
+ * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration and empties it. All
+ * migrations run on an empty database first, and the new one once more on the developer's own.
+ *
+ * @returns what to do next, and what `audit.findings` warns of
+ * @throws {StartupError} when one of them fails, or the new one is unsafe, brings an error into `audit.findings` or a schema that cannot
+ * be built; nothing is committed then
+ */
+export async function commit(config: Config, [given]: readonly string[], log: Log): Promise<string[]> {
+  const text = await readCurrent();
+  // What was uncommitted still has one.
+  const message = given ?? /^--! Message: (.+)$/m.exec(text)?.[1];
+  if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
+  requireOrder(await readCommitted());
+  await refuseUnsafe(text);
+  const database = await openDevelopmentDatabase(config.database, log);
+  const { ownerUrl } = database;
+  const shadowUrl = shadowUrlOf(ownerUrl);
+  try {
+    const warnings = await refuseErrors(ownerUrl, text);
+    await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
+    return [...warnings, 'Committed. Next: `npm run schema:update`, then review and commit what has changed.'];
+  } catch (error) {
+    if (error instanceof StartupError) throw error;
+    if (error instanceof DatabaseError) {
+      const { message } = await locateError(currentFile, text, error, ownerUrl);
+      throw new StartupError(`Nothing is committed.\n${message}`);
+    }
+    throw new StartupError('Nothing is committed.', { cause: error });
+  } finally {
+    await asRoot(ownerUrl, `drop database if exists "${databaseName(shadowUrl)}"`);
+    await database.close();
+  }
+}
+
+/** Tries the migration after those that are committed. @returns what it brings that is no error, to be said */
+async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
+  return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
+    const before = await readFindings(url);
+    await applyCurrent();
+    const found = newFindings(before, await readFindings(url)).filter((finding) => !isOfCluster(finding, text));
+    const lines = await describeFindings(found, text);
+    if (found.some(({ level }) => level === 'error')) {
+      const hint =
+        "What is right all the same is accepted in the migration: insert its name, its object, '' and the reason into audit.accepted.";
+      throw new StartupError(['Nothing is committed.', ...lines, hint].join('\n'));
+    }
+    await readSchema(url).catch(async (error: unknown) => {
+      throw new StartupError(`Nothing is committed.\n${await describeBuildError(error, text)}`, { cause: error });
+    });
+    return lines;
+  });
+}
+
+async function refuseUnsafe(sql: string): Promise<void> {
+  const findings = await lintMigration(sql);
+  if (findings.length === 0) return;
+  const lines = findings.map(({ rule, line, message }) => `migrations/current.sql:${line}: ${message} (${rule})`);
+  const hint = 'If it is right all the same, say so above the statement: -- squawk-ignore <rule>';
+  throw new StartupError(['Nothing is committed.', ...lines, hint].join('\n'));
+}

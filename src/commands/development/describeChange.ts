@@ -1,0 +1,13 @@
+import type { SchemaChange } from '../../service/compose.ts';
+
+/** The change for clients, one line each: `+` may be used now, `-` breaks a client, `~` may surprise one. */
+export async function describeChange({ before, after }: SchemaChange): Promise<string[]> {
+  const { CriticalityLevel, diff } = await import('@graphql-inspector/core');
+  const signs = {
+    [CriticalityLevel.Breaking]: '-',
+    [CriticalityLevel.Dangerous]: '~',
+    [CriticalityLevel.NonBreaking]: '+',
+  };
+  const changes = await diff(before, after);
+  return changes.map(({ criticality, message }) => `${signs[criticality.level]} ${message}`);
+}

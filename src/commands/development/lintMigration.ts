@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
+import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+
+/** What is unsafe in a migration, as squawk says it. */
+export type Finding = { readonly rule: string; readonly line: number; readonly message: string };
+
+/**
+ * Reads a migration for what would lock a table for long, rewrite it, or break those who use it (`migrations/squawk.toml`).
+ * `-- squawk-ignore <rule>` above a statement says that it was thought about.
+ */
+export async function lintMigration(sql: string): Promise<Finding[]> {
+  const transaction = isWithoutTransaction(sql) ? ['--no-assume-in-transaction'] : [];
+  const args = ['--config', join(migrationsFolder, 'squawk.toml'), ...transaction, '--reporter', 'json'];
+  const child = spawn(process.execPath, [squawk, ...args, '--stdin-filepath', 'migration.sql'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(sql);
+  const found = (await json(child.stdout)) as readonly Report[];
+  const lines = sql.split('\n');
+  return found
+    .map(({ rule_name: rule, line, line_end: end, message, help }) => ({
+      rule,
+      line: line + 1,
+      message: help ? `${message} ${help}` : message,
+      statement: lines.slice(line, end + 1).join('\n'),
+    }))
+    .filter(({ rule, statement }) => rule !== 'ban-drop-table' || !makesAnew(sql, statement))
+    .map(({ statement: _, ...finding }) => finding);
+}
+
+type Report = { rule_name: string; line: number; line_end: number; message: string; help: string | null };
+
+/** A migration may run twice while it is written, so it begins by dropping what it creates, which has no data yet. */
+function makesAnew(sql: string, statement: string): boolean {
+  const [, names = ''] = /drop\s+table\s+if\s+exists\s+([^;]+)/i.exec(statement) ?? [];
+  const dropped = names.replace(/\bcascade\b|\brestrict\b/gi, '').split(',');
+  return dropped.every((name) => new RegExp(`create\\s+table\\s+${RegExp.escape(name.trim())}\\s*\\(`, 'i').test(sql));
+}
+
+const squawk = createRequire(import.meta.url).resolve('squawk-cli/js/bin/squawk');

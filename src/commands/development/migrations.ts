@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Logger, type Settings } from 'graphile-migrate';
+import { Client } from 'pg';
+import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
+import { isWithoutTransaction, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
+import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
+import { awaitMigrations } from '../../database/migrations/migrate.ts';
+import { requireOwnHistory, runCommitted } from '../../database/migrations/runCommitted.ts';
+import { createLog } from '../../log.ts';
+
+/** What is not committed yet: run on every save, so it must be able to run twice. */
+export const currentFile = join(migrationsFolder, 'current.sql');
+
+/** For what a developer waits for. */
+const log = createLog('warn');
+
+/** Its text, empty when there is no such file. */
+export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
+
+/**
+ * Works on a database when no other process migrates it, so that `npm run db:commit` works while `npm run dev` follows a save.
+ *
+ * @param work gets the connection that keeps others off meanwhile
+ */
+export async function withMigrationLock<T>(ownerUrl: string, work: (owner: Client) => Promise<T>): Promise<T> {
+  const owner = new Client({ connectionString: ownerUrl });
+  // A server that goes fails the command, too.
+  owner.on('error', () => undefined);
+  try {
+    await owner.connect();
+    await awaitMigrations(owner);
+    return await work(owner);
+  } finally {
+    await owner.end();
+  }
+}
+
+/** Brings a database to what `migrations/committed` says. @throws {StartupError} when one of them fails */
+export const applyCommitted = (ownerUrl: string): Promise<void> =>
+  withMigrationLock(ownerUrl, async (owner) => {
+    await requireOwnHistory(owner);
+    await runCommitted(owner, ownerUrl, log);
+  });
+
+/**
+ * Runs one of graphile-migrate's commands on a database, again and again until it gets its locks; `shadowUrl` is a second one, which it
+ * may drop and create.
+ *
+ * @param rootUrl another database of the same server, from which the two can be dropped and created
+ */
+export async function withGraphileMigrate<T>(
+  { ownerUrl, shadowUrl, rootUrl }: { ownerUrl: string; shadowUrl?: string; rootUrl?: string },
+  command: (settings: Settings) => Promise<T>,
+): Promise<T> {
+  // No request waits behind a statement that works concurrently.
+  const lockTimeout = isWithoutTransaction(await readCurrent()) ? lockDeadlineMs : lockTimeoutMs;
+  return withMigrationLock(ownerUrl, (owner) => {
+    const attempt = () =>
+      runGraphileMigrate(owner, (named) =>
+        command({
+          connectionString: named(ownerUrl),
+          ...(shadowUrl && { shadowConnectionString: named(shadowUrl) }),
+          rootConnectionString: named(rootUrl ?? otherDatabase(ownerUrl, 'postgres')),
+          migrationsFolder,
+          pgSettings: { lock_timeout: String(lockTimeout) },
+          // It says everything again in what it throws.
+          logger: new Logger(() => () => undefined),
+        }),
+      );
+    return retryOnLocks(attempt, lockDeadlineMs, async (tries) => {
+      if (tries === 1) log.warn({ file: 'current.sql' }, 'a migration waits for a lock and tries again');
+    });
+  });
+}
+
+/** The same server and role, another database. */
+export function otherDatabase(url: string, name: string): string {
+  const other = new URL(url);
+  other.pathname = `/${encodeURIComponent(name)}`;
+  return other.href;
+}
+
+export const databaseName = (url: string) => decodeURIComponent(new URL(url).pathname.slice(1));

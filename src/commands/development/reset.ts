@@ -1,0 +1,51 @@
+import { type Config, requireSetting } from '../../config.ts';
+import { migrate } from '../../database/migrations/migrate.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import type { Log } from '../../log.ts';
+import { databaseName, otherDatabase, withMigrationLock } from './migrations.ts';
+import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
+import { asRoot } from './shadow.ts';
+
+/**
+ * `npm run db:reset`: drops the database with all that it holds, and creates it again from the committed migrations. The new one is made
+ * beside the old one and takes its name when it is whole, so that a migration that fails costs nothing, and `npm run dev` sees the one or
+ * the other. A database of one's own must be named: `npm run db:reset -- --erase NAME`.
+ *
+ * @throws {StartupError} when a migration fails, or while there are sessions in a database of one's own; the database stays then
+ */
+export async function reset(config: Config, args: readonly string[], log: Log): Promise<string[]> {
+  const database = await openDevelopmentDatabase(config.database, log);
+  try {
+    const { ownerUrl, authUrl, oauthUrl } = database;
+    const name = databaseName(ownerUrl);
+    const isOwn = config.database.kind === 'own';
+    if (isOwn && args.join(' ') !== `--erase ${name}`) {
+      throw new StartupError(`This drops the database and all that it holds: npm run db:reset -- --erase ${name}`);
+    }
+    const draft = `${name}_new`;
+    const inDraft = (url: string) => otherDatabase(url, draft);
+    await asRoot(ownerUrl, `drop database if exists ${quoted(draft)}`, `create database ${quoted(draft)}`);
+    try {
+      const urls = { ownerUrl: inDraft(ownerUrl), authUrl: inDraft(requireSetting(authUrl, 'AUTH_DATABASE_URL')) };
+      await migrate({ ...urls, oauthUrl: oauthUrl && inDraft(oauthUrl) }, log);
+      await replace(ownerUrl, draft, isOwn ? '' : 'with (force)');
+    } catch (error) {
+      await asRoot(ownerUrl, `drop database if exists ${quoted(draft)}`);
+      throw error;
+    }
+    return [`${name} is new; it has every committed migration, and no row.`];
+  } finally {
+    await database.close();
+  }
+}
+
+/** Between two migrations: one that is cut off would take `npm run dev` with it. */
+async function replace(ownerUrl: string, draft: string, force: string): Promise<void> {
+  const name = quoted(databaseName(ownerUrl));
+  const exchange = () =>
+    asRoot(ownerUrl, `drop database if exists ${name} ${force}`, `alter database ${quoted(draft)} rename to ${name}`);
+  if (force === '') return exchange();
+  await withMigrationLock(ownerUrl, exchange);
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,79 @@
+import { relative } from 'node:path';
+import { Client, DatabaseError } from 'pg';
+import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+
+/** PostgreSQL refused a file of SQL; the message has the place and the reason. */
+export class SqlFileError extends Error {
+  override name = 'SqlFileError';
+
+  constructor(where: string, reason: string, options?: ErrorOptions) {
+    super(`${where}: ${reason}`, options);
+  }
+}
+
+/** Adds line, source and caret to PostgreSQL's error about a file of SQL, as far as they are known. */
+export async function locateError(file: string, sql: string, error: DatabaseError, url: string): Promise<SqlFileError> {
+  const offset = error.position ? Number(error.position) - 1 : await offsetOfStatement(sql, url);
+  return sqlErrorAt(file, sql, offset, error);
+}
+
+/** @param offset in characters; null when it is not known */
+export function sqlErrorAt(file: string, text: string, offset: number | null, error: DatabaseError): SqlFileError {
+  const place = offset === null ? null : placeOf(text, offset);
+  const where = relative(process.cwd(), file) + (place ? `:${place.line}:${place.column}` : '');
+  const snippet = place
+    ? [`  ${String(place.line).padStart(4)} | ${place.text}`, `       | ${' '.repeat(place.column - 1)}^`]
+    : [];
+  const more = [error.detail, error.hint && `Hint: ${error.hint}`, error.where].filter(Boolean);
+  const lines = [`${error.message} (SQLSTATE ${error.code})`, ...snippet, ...more.map((line) => `  ${line}`)];
+  return new SqlFileError(where, lines.join('\n'), { cause: error });
+}
+
+/** Where an offset is. PostgreSQL counts characters, JavaScript halves of the rarer ones. */
+export function placeOf(text: string, offset: number) {
+  const before = [...text].slice(0, offset).join('');
+  const line = before.split('\n').length;
+  return {
+    line,
+    column: before.length - before.lastIndexOf('\n'),
+    text: (text.split('\n')[line - 1] ?? '').replaceAll('\t', ' '),
+  };
+}
+
+/**
+ * Where the statement begins that fails, in characters. PostgreSQL says so of mistakes that it finds when it parses; for the
+ * others the statements run once more, one by one, in a transaction that is rolled back.
+ */
+async function offsetOfStatement(text: string, ownerUrl: string): Promise<number | null> {
+  if (isWithoutTransaction(text)) return null;
+  const statements = await split(text);
+  const client = new Client({ connectionString: ownerUrl });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query('begin');
+    for (const { offset, sql } of statements) {
+      const failed = await client.query(sql).then(
+        () => false,
+        (error: unknown) => error instanceof DatabaseError,
+      );
+      if (failed) return offset;
+    }
+    return null;
+  } finally {
+    await client.query('rollback').catch(() => undefined);
+    await client.end();
+  }
+}
+
+/** The statements of a file, and where each begins, in characters: by PostgreSQL's own parser, which counts bytes. */
+export async function split(text: string): Promise<{ offset: number; sql: string }[]> {
+  const { parse } = await import('libpg-query');
+  const bytes = Buffer.from(text);
+  const { stmts = [] } = await parse(text);
+  return stmts.map(({ stmt_location: start = 0, stmt_len: length }) => {
+    const sql = bytes.subarray(start, length === undefined ? undefined : start + length).toString();
+    const [blank = ''] = /^(\s|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)*/.exec(sql) ?? [];
+    return { offset: [...bytes.subarray(0, start).toString(), ...blank].length, sql: sql.slice(blank.length) };
+  });
+}

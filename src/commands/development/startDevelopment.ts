@@ -1,0 +1,115 @@
+import { dirname, join } from 'node:path';
+import type { DatabaseError } from 'pg';
+import { type Config, ownUrls } from '../../config.ts';
+import { migrate } from '../../database/migrations/migrate.ts';
+import { defects } from '../../graphql/errors.ts';
+import type { Log } from '../../log.ts';
+import { type Service, startService } from '../../service/service.ts';
+import { applyCurrent } from './applyCurrent.ts';
+import { defectIn } from './defectIn.ts';
+import { describeChange } from './describeChange.ts';
+import { describeBuildError, describeFindings, type Finding, newFindings, readFindings } from './findings.ts';
+import { currentFile, readCurrent } from './migrations.ts';
+import { SqlFileError } from './sqlFileError.ts';
+import { watchFiles } from './watchFiles.ts';
+
+/**
+ * The service on a database for development, which follows `migrations/current.sql`: each save migrates the database and
+ * exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema stays; what a save brings of
+ * `audit.findings` is said once, and so is a mistake in a function when it is first called.
+ *
+ * @throws {StartupError} when the service cannot start
+ */
+export async function startDevelopment(config: Config, log: Log, print: (line: string) => void): Promise<Service> {
+  let ownerUrl = '';
+  let shown: Finding[] = [];
+  const news = async () => {
+    const found = await readFindings(ownerUrl).catch((error: unknown) => {
+      print(`audit.findings cannot be read: ${Error.isError(error) ? error.message : String(error)}`);
+      return shown;
+    });
+    const lines = await describeFindings(newFindings(shown, found), await readCurrent());
+    shown = found;
+    return lines;
+  };
+  const prepare = async (embeddedUrl: string | undefined) => {
+    ownerUrl = embeddedUrl ?? (await migrateOwn(config, log));
+    // Before anything is built: the file may be what mends the database.
+    await applyCurrent(ownerUrl).catch(async (error: unknown) => print(await reportOf(error)));
+    for (const line of await news()) print(line);
+  };
+  const started = Promise.withResolvers<Service>();
+  const seen = new Set<string>();
+  const tellDefect = async (error: DatabaseError) => {
+    const defect = `${error.code} ${error.message} ${error.where}`;
+    if (seen.has(defect)) return;
+    seen.add(defect);
+    const { message } = await defectIn(error, ownerUrl);
+    print(`A function failed when it was called:\n${message}`);
+  };
+  const onDefect = (error: unknown) => void tellDefect(error as DatabaseError).catch(() => undefined);
+
+  const follow = async () => {
+    const service = await started.promise;
+    const startedAt = performance.now();
+    seen.clear();
+    let found: string[] = [];
+    try {
+      await applyCurrent(ownerUrl);
+      found = await news();
+      const change = await service.reload();
+      const lines = change ? await describeChange(change) : [];
+      const duration = `${Math.round(performance.now() - startedAt)} ms`;
+      const what = lines.length > 0 ? 'the schema has changed:' : 'the schema is the same.';
+      print(
+        [`Migrated and reloaded in ${duration}; ${what}`, ...lines.map((line) => `  ${line}`), ...found].join('\n'),
+      );
+    } catch (error) {
+      print([...found, await reportOf(error), 'The schema stays as it was.'].join('\n'));
+    }
+  };
+  const queue = oneAtATime(follow);
+  // From before the file is applied for the first time, so that no save goes unseen.
+  const watching = watchFiles([currentFile, join(dirname(currentFile), 'committed')], queue.add);
+  const service = await startService(config, log, { prepare }).catch((error: unknown) => {
+    watching.stop();
+    throw error;
+  });
+  started.resolve(service);
+  defects.subscribe(onDefect);
+  const stop = async () => {
+    watching.stop();
+    defects.unsubscribe(onDefect);
+    await queue.idle();
+    await service.stop();
+  };
+  return { ...service, stop };
+}
+
+async function migrateOwn({ database }: Config, log: Log): Promise<string> {
+  if (database.kind === 'embedded') throw new Error('The embedded database comes with its URL');
+  const urls = ownUrls(database);
+  await migrate(urls, log);
+  return urls.ownerUrl;
+}
+
+async function reportOf(error: unknown): Promise<string> {
+  return error instanceof SqlFileError ? error.message : describeBuildError(error, await readCurrent());
+}
+
+/** Runs again after the present run, once, however often it was asked for meanwhile. */
+function oneAtATime(run: () => Promise<void>) {
+  let running = Promise.resolve();
+  let waiting = false;
+  return {
+    add() {
+      if (waiting) return;
+      waiting = true;
+      running = running.then(() => {
+        waiting = false;
+        return run();
+      });
+    },
+    idle: () => running,
+  };
+}

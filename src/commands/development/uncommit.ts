@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { type ClientBase, DatabaseError } from 'pg';
+import type { Config } from '../../config.ts';
+import { readApplied } from '../../database/migrations/appliedMigrations.ts';
+import {
+  type CommittedMigration,
+  lastOnes,
+  migrationsFolder,
+  readCommitted,
+} from '../../database/migrations/committedMigrations.ts';
+import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import type { Log } from '../../log.ts';
+import { currentFile, databaseName, readCurrent, withMigrationLock } from './migrations.ts';
+import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
+
+/**
+ * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`, to be changed or to get another number.
+ * What it made stays in the database, until `current.sql`, which begins by dropping it, runs there again. Where two branches have met,
+ * the one to take back is named, or known by not being on the main branch. A database of one's own must be named:
+ * `npm run db:uncommit -- --database NAME`.
+ *
+ * @throws {StartupError} when something would be lost, or others have it: nothing is changed then
+ */
+export async function uncommit(config: Config, args: readonly string[], log: Log): Promise<string[]> {
+  const { file, databaseNamed } = readArguments(args);
+  const database = await openDevelopmentDatabase(config.database, log);
+  const name = databaseName(database.ownerUrl);
+  try {
+    if (config.database.kind === 'own' && databaseNamed !== name)
+      throw new StartupError(`If ${name} is yours alone: npm run db:uncommit -- --database ${name}`);
+    const taken = await withMigrationLock(database.ownerUrl, async (owner) => {
+      await requireBlank();
+      const migration = await choose(await readCommitted(), file);
+      await forget(owner, migration);
+      await moveToCurrent(migration);
+      return migration.name;
+    });
+    return [`${taken} is migrations/current.sql again. Next: \`npm run dev\`, then \`npm run db:commit\`.`];
+  } finally {
+    await database.close();
+  }
+}
+
+function readArguments(args: readonly string[]): { file: string | undefined; databaseNamed: string | undefined } {
+  const option = args.indexOf('--database');
+  const databaseNamed = option === -1 ? undefined : args[option + 1];
+  const files = args.filter((_, place) => option === -1 || (place !== option && place !== option + 1));
+  if (files.length > 1) throw new StartupError('Name one migration: npm run db:uncommit -- <file>');
+  return { file: files[0], databaseNamed };
+}
+
+/** A comment would be lost, too. */
+async function requireBlank(): Promise<void> {
+  const current = (await readCurrent()).trim();
+  if (current === '' || current === blank) return;
+  throw new StartupError('migrations/current.sql is not empty; commit it or move it first. Nothing was changed.');
+}
+
+/** What graphile-migrate leaves of the file when it was committed. */
+const blank = '-- Enter migration here';
+
+async function choose(files: readonly CommittedMigration[], named: string | undefined): Promise<CommittedMigration> {
+  const published = await readPublished();
+  const own = lastOnes(files).filter(({ name }) => !published?.has(name));
+  if (named !== undefined) return find(files, own, named, published);
+  const [only, ...others] = own;
+  if (only && others.length === 0) return only;
+  if (only) {
+    const names = own.map(({ name }) => name).join(' or ');
+    throw new StartupError(`Two branches have met; say which one is not merged yet: npm run db:uncommit -- ${names}`);
+  }
+  throw new StartupError(files.length > 0 ? refusal(files.at(-1)?.name ?? '') : 'There is no committed migration.');
+}
+
+function find(
+  files: readonly CommittedMigration[],
+  own: readonly CommittedMigration[],
+  named: string,
+  published: ReadonlySet<string> | null,
+): CommittedMigration {
+  const given = basename(named);
+  const migration = own.find(({ name }) => name === given);
+  if (migration) return migration;
+  if (published?.has(given)) throw new StartupError(refusal(given));
+  const found = files.find(({ name }) => name === given);
+  if (!found) throw new StartupError(`There is no committed migration ${given}.`);
+  const next = files.find(({ previous }) => previous === found.hash);
+  throw new StartupError(`${next?.name} was committed after ${given}: take that one back first. Nothing was changed.`);
+}
+
+const refusal = (name: string) =>
+  `${name} is on the main branch: others have run it. Write another migration. Nothing was changed.`;
+
+/** The files of the main branch, as the remote `origin` had it at the last fetch; null when there is no such branch. */
+async function readPublished(): Promise<ReadonlySet<string> | null> {
+  for (const branch of ['origin/HEAD', 'origin/main', 'origin/master']) {
+    const args = ['ls-tree', '--name-only', `refs/remotes/${branch}`, './committed/'];
+    const listed = await promisify(execFile)('git', args, { cwd: migrationsFolder }).catch(() => null);
+    if (listed) return new Set(listed.stdout.split('\n').map((path) => basename(path)));
+  }
+  return null;
+}
+
+/** The database takes it for not applied. */
+async function forget(owner: ClientBase, { name, hash }: CommittedMigration): Promise<void> {
+  if ((await readApplied(owner)).length === 0) return;
+  try {
+    await owner.query('delete from graphile_migrate.migrations where hash = $1', [hash]);
+  } catch (error) {
+    // SQLSTATE foreign_key_violation: each refers to the one before.
+    if (!(error instanceof DatabaseError) || error.code !== '23503') throw error;
+    const remedy = 'get its branch, or npm run db:reset';
+    throw new StartupError(`The database has run another migration after ${name}: ${remedy}. Nothing was changed.`);
+  }
+}
+
+/** In this order, so that its text is always in one of the two. */
+async function moveToCurrent({ name, message, body }: CommittedMigration): Promise<void> {
+  // graphile-migrate looks for `--! no-transaction` on the first line alone.
+  const header = message && !isWithoutTransaction(body) ? `--! Message: ${message}\n\n` : '';
+  await writeFile(currentFile, header + body);
+  await rm(join(migrationsFolder, 'committed', name));
+}

@@ -1,0 +1,21 @@
+import type { Config } from '../../config.ts';
+import type { Log } from '../../log.ts';
+import { goldenFiles, writeGoldenFiles } from './goldenFiles.ts';
+import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
+import { withShadow } from './shadow.ts';
+
+/**
+ * `npm run schema:update`: writes the golden files, which say what the committed migrations give, whatever the developer's own
+ * database holds.
+ */
+export async function updateSchema(config: Config, _args: readonly string[], log: Log): Promise<string[]> {
+  const database = await openDevelopmentDatabase(config.database, log);
+  try {
+    const written = await withShadow(database.ownerUrl, async ({ url }) => writeGoldenFiles(await goldenFiles(url)));
+    return written.length > 0
+      ? [...written.map((name) => `Wrote ${name}.`), 'Review them.']
+      : ['Every golden file is true already.'];
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,20 @@
+import { ConfigError } from '../config.ts';
+import { StartupError } from '../errors/startupError.ts';
+import { createLog } from '../log.ts';
+import { WorkerFailed } from '../workers/workerFailed.ts';
+
+/**
+ * Says on stderr why a command has failed; an unexpected failure is logged with its stack.
+ *
+ * @returns the exit code
+ */
+export function report(error: unknown): number {
+  if (error instanceof WorkerFailed) return error.exitCode;
+  if (error instanceof ConfigError || error instanceof StartupError) {
+    const reason = Error.isError(error.cause) ? `\n${error.cause.message}` : '';
+    process.stderr.write(`${error.message}${reason}\n`);
+    return error instanceof ConfigError ? 78 : 1;
+  }
+  createLog('fatal').fatal({ error }, 'unexpected failure');
+  return 1;
+}

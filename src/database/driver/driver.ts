@@ -1,0 +1,52 @@
+import type { Socket } from 'node:net';
+import type { ClientBase } from 'pg';
+import driver from 'pg/package.json' with { type: 'json' };
+
+/**
+ * The private API of the driver: all fields of pg that its types lack and this folder uses, in one place.
+ * They may change with any version, so another version than the one that they were read in is refused at the start.
+ */
+export type DriverClient = {
+  readonly connection: DriverConnection;
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number;
+  readonly secretKey: number;
+  _getActiveQuery(): { readonly name?: string } | null;
+  _handleErrorMessage(message: unknown): void;
+};
+
+export type DriverConnection = {
+  readonly stream: Socket;
+  /** Name → text. */
+  readonly parsedStatements: Record<string, string>;
+  readonly submittedNamedStatements: Record<string, string>;
+  parse(message: { name: string; text: string }): void;
+  bind(message: { statement: string; values: readonly (string | Buffer)[] }): void;
+  execute(message: { portal: string }): void;
+  close(message: { type: 'S'; name: string }): void;
+  sync(): void;
+};
+
+export type DriverQuery = {
+  readonly name: string;
+  readonly text: string;
+  prepare(connection: DriverConnection): void;
+  requiresPreparation(): boolean;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: DriverConnection): void;
+};
+
+export const driverOf = <Client extends ClientBase>(client: Client): Client & DriverClient =>
+  client as Client & DriverClient;
+
+/** @throws when pg is another version than the one that this folder was written for */
+export function assertDriverVersion(version: string = driver.version): void {
+  if (version === knownVersion) return;
+  throw new Error(
+    `pg is ${version}, and src/database/driver uses fields of pg ${knownVersion} that are private. ` +
+      `Install ${knownVersion}, or compare these fields with ${version}, run the tests and change knownVersion in driver.ts.`,
+  );
+}
+
+const knownVersion = '8.23.1';

@@ -1,0 +1,88 @@
+import { type PoolClient, Query, type QueryConfig } from 'pg';
+import { type DriverConnection, type DriverQuery, driverOf } from './driver.ts';
+import { preparesStatements } from './serverClient.ts';
+import type { Precondition } from './statement.ts';
+
+type CallbackConfig = QueryConfig & { callback: unknown };
+
+/**
+ * Pipelining: the messages of several statements before one Sync, of which PostgreSQL makes one transaction ("Pipelining" in its protocol's
+ * documentation). Only the result of `config` is reported; it fails when one of `first` fails.
+ *
+ * @param first prepared once per connection, or parsed each time where the connection prepares none
+ */
+export function queryAfter(client: PoolClient, first: readonly Precondition[], config: CallbackConfig): void {
+  // Parsing one needs the rights of the role that those before it have set.
+  if (preparesStatements(client))
+    for (const [index, one] of first.entries()) prepare(client, one, first.slice(0, index));
+  client.query(new QueryAfter(first, config, preparesStatements(client)));
+}
+
+/** Once per connection, pipelined with what follows, which fails and reports the error if this fails. */
+function prepare(client: PoolClient, { name, text }: Precondition, before: readonly Precondition[]): void {
+  const { connection } = driverOf(client);
+  const isKnown = name in connection.parsedStatements || name in connection.submittedNamedStatements;
+  if (!isKnown) client.query(new Preparation(before, { name, text, callback: () => undefined }));
+}
+
+const BaseQuery = Query as unknown as new (config: CallbackConfig) => DriverQuery & Query;
+
+class Preparation extends BaseQuery {
+  readonly #first: readonly Precondition[];
+
+  constructor(first: readonly Precondition[], config: CallbackConfig) {
+    super(config);
+    this.#first = first;
+  }
+
+  override prepare(connection: DriverConnection): void {
+    execute(connection, this.#first);
+    connection.parse(this);
+    connection.submittedNamedStatements[this.name] = this.text;
+    connection.sync();
+  }
+
+  override handleDataRow(): void {}
+
+  override handleCommandComplete(): void {}
+}
+
+function execute(connection: DriverConnection, statements: readonly Precondition[], arePrepared = true): void {
+  for (const { name, text, values } of statements) {
+    if (!arePrepared) connection.parse({ name: '', text });
+    connection.bind({ statement: arePrepared ? name : '', values });
+    connection.execute({ portal: '' });
+  }
+}
+
+/** The driver's query after others, whose portals are not described: they answer with rows and an end. */
+class QueryAfter extends BaseQuery {
+  readonly #first: readonly Precondition[];
+  readonly #arePrepared: boolean;
+  #awaited: number;
+
+  constructor(first: readonly Precondition[], config: CallbackConfig, arePrepared: boolean) {
+    super(config);
+    this.#first = first;
+    this.#arePrepared = arePrepared;
+    this.#awaited = first.length;
+  }
+
+  override requiresPreparation(): boolean {
+    return true;
+  }
+
+  override prepare(connection: DriverConnection): void {
+    execute(connection, this.#first, this.#arePrepared);
+    super.prepare(connection);
+  }
+
+  override handleDataRow(message: unknown): void {
+    if (this.#awaited === 0) super.handleDataRow(message);
+  }
+
+  override handleCommandComplete(message: unknown, connection: DriverConnection): void {
+    if (this.#awaited === 0) super.handleCommandComplete(message, connection);
+    else this.#awaited--;
+  }
+}

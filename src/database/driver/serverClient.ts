@@ -1,0 +1,49 @@
+import { Client, type ClientConfig, type PoolClient } from 'pg';
+import { assertDriverVersion, type DriverClient } from './driver.ts';
+import { retire } from './retire.ts';
+
+export type ServerClientOptions = {
+  /** How long connecting may take, however long requests wait for a connection. */
+  readonly connectMs: number;
+  /** Whether a statement may get a name, by which the session keeps it. Behind some poolers each transaction has another session. */
+  readonly preparesStatements: boolean;
+};
+
+/** The driver's client as the server's pools make them. */
+export function serverClient({ connectMs, preparesStatements }: ServerClientOptions) {
+  assertDriverVersion();
+  const Base: new (config?: ClientConfig) => Client = preparesStatements ? PreparingClient : UnpreparedClient;
+  return class extends Base {
+    constructor(config?: ClientConfig) {
+      super({ ...config, connectionTimeoutMillis: connectMs });
+    }
+  };
+}
+
+/** Whether statements with a name are prepared on this connection. */
+export const preparesStatements = (client: PoolClient): boolean => !(client instanceof UnpreparedClient);
+
+const BaseClient = Client as unknown as new (config?: ClientConfig) => Client & DriverClient;
+
+class PreparingClient extends BaseClient {
+  override _handleErrorMessage(message: unknown): void {
+    const { name } = this._getActiveQuery() ?? {};
+    // PgBouncer records the name all the same, and ends the connection that parses it again.
+    if (name && !(name in this.connection.parsedStatements)) retire(this);
+    super._handleErrorMessage(message);
+  }
+}
+
+class UnpreparedClient extends Client {
+  constructor(config?: ClientConfig) {
+    super(config);
+    const query = this.query.bind(this) as (...values: unknown[]) => unknown;
+    this.query = ((asked: unknown, ...values: unknown[]) => query(withoutName(asked), ...values)) as typeof this.query;
+  }
+}
+
+/** A query object that submits itself keeps its name. */
+function withoutName(asked: unknown): unknown {
+  if (typeof asked !== 'object' || asked === null || 'submit' in asked) return asked;
+  return { ...asked, name: undefined };
+}

@@ -1,0 +1,17 @@
+/** A statement; one with a name is prepared once per connection. */
+export type Statement = {
+  readonly name?: string | undefined;
+  /** Whether it is never evicted from the connection's prepared statements. */
+  readonly isPinned?: true;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  readonly rowMode?: 'array';
+};
+
+/** Runs first in the same transaction; when it raises, the statement does not run. All are pinned. */
+export type Precondition = {
+  readonly name: string;
+  readonly isPinned: true;
+  readonly text: string;
+  readonly values: readonly (string | Buffer)[];
+};

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { StartupError } from '../../errors/startupError.ts';
+
+/** Beside `src`, wherever the process was started. */
+export const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
+
+/** One of graphile-migrate's own files: a header, an empty line, and what its hash covers together with the hash before. */
+export type CommittedMigration = {
+  /** The file's name, such as `000023-add-doors.sql`. */
+  readonly name: string;
+  /** As the database knows it, such as `000023.sql`. */
+  readonly number: string;
+  readonly hash: string;
+  /** Of the migration that it was committed after; empty for the first. */
+  readonly previous: string;
+  readonly message: string;
+  readonly body: string;
+  /** Whether the text is what was committed, or says by `AllowInvalidHash` that it is not. */
+  readonly isIntact: boolean;
+};
+
+/** Those of `migrations/committed`, by name. */
+export async function readCommitted(): Promise<CommittedMigration[]> {
+  const folder = join(migrationsFolder, 'committed');
+  const names = (await readdir(folder)).filter((name) => /^\d+.*\.sql$/.test(name)).sort();
+  return Promise.all(names.map(async (name) => parse(name, await readFile(join(folder, name), 'utf8'))));
+}
+
+function parse(name: string, text: string): CommittedMigration {
+  const header = (key: string) => new RegExp(`^--! ${key}: (.+)$`, 'm').exec(text)?.[1]?.trim() ?? '';
+  const previous = header('Previous').replace(/^-$/, '');
+  const body = `${text.replace(/^(--! [A-Z].*\n)+/, '').trim()}\n`;
+  const hash = header('Hash');
+  const found = createHash('sha1').update(`${previous}\n${body}`.trimStart()).digest('hex');
+  return {
+    name,
+    number: `${/^\d+/.exec(name)}.sql`,
+    hash,
+    previous,
+    message: header('Message'),
+    body,
+    isIntact: /^--! AllowInvalidHash$/m.test(text) || hash === `sha1:${found}`,
+  };
+}
+
+/** Those that no other was committed after: one, unless two branches have met. */
+export const lastOnes = (files: readonly CommittedMigration[]): CommittedMigration[] =>
+  files.filter(({ hash }) => !files.some(({ previous }) => previous === hash));
+
+/** What is wrong with their order, and what to do about it; null when each was committed after the one before. */
+export function brokenOrder(files: readonly CommittedMigration[]): string | null {
+  for (const [place, file] of files.entries()) {
+    const before = files[place - 1];
+    if (!before || file.previous === before.hash) continue;
+    const remedy = `Two branches have met: \`npm run db:uncommit -- <file>\` takes the one that is not merged yet back to current.sql, \`npm run db:commit\` gives it the next number.`;
+    return before.number === file.number
+      ? `${before.name} and ${file.name} have the same number. ${remedy}`
+      : `${file.name} was not committed after ${before.name}. ${remedy}`;
+  }
+  return null;
+}
+
+/** @throws {StartupError} when they are in no order to be run in */
+export function requireOrder(files: readonly CommittedMigration[]): void {
+  const problem = brokenOrder(files);
+  if (problem) throw new StartupError(problem);
+}

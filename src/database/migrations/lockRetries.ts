@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../../errors/hasCode.ts';
+
+/**
+ * Lock timeout with retries. Statements that read a table wait behind a request for its ACCESS EXCLUSIVE lock. So a migration requests
+ * it briefly, lets them pass, and tries again until its deadline.
+ */
+export const lockTimeoutMs = 200;
+const pauseMs = 500;
+
+/** How long a migration tries to get its locks. */
+export const lockDeadlineMs = 60_000;
+
+/** By its deadline it had no lock; what it tried is rolled back. */
+export class LockDeadlineError extends Error {
+  override name = 'LockDeadlineError';
+}
+
+/**
+ * Runs `attempt`, which must leave nothing behind when it fails, until it gets its locks.
+ *
+ * @param onRefusal runs before the next try
+ * @throws {LockDeadlineError} when it gets none by the deadline
+ */
+export async function retryOnLocks<T>(
+  attempt: () => Promise<T>,
+  deadlineMs: number,
+  onRefusal: (tries: number) => Promise<void> = async () => undefined,
+): Promise<T> {
+  const deadline = performance.now() + deadlineMs;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+      if (performance.now() + pauseMs > deadline) {
+        const message = `It had no lock within ${deadlineMs / 1000} s`;
+        throw new LockDeadlineError(message, { cause: error });
+      }
+      await onRefusal(tries);
+    }
+    await delay(pauseMs);
+  }
+}
+
+/** SQLSTATE lock_not_available, after lock_timeout; deadlock_detected. */
+const isLocked = (error: unknown): boolean => hasCode(error, '55P03', '40P01');

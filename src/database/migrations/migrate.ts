@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, type ClientBase, type Pool } from 'pg';
+import { hasCode } from '../../errors/hasCode.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import type { Log } from '../../log.ts';
+import type { DatabaseUrls } from '../embedded/embedded.ts';
+import { grantToAuthenticators, namedLogins } from '../roles/authenticator.ts';
+import { ensureRoles } from '../roles/roles.ts';
+import { readApplied } from './appliedMigrations.ts';
+import { readCommitted } from './committedMigrations.ts';
+import { lockTimeoutMs } from './lockRetries.ts';
+import { preparePartitions } from './partitions.ts';
+import { requireOwnHistory, runCommitted } from './runCommitted.ts';
+import { announceMigrations } from './watchMigrations.ts';
+
+/**
+ * Makes the roles that are missing, applies the committed migrations that the database lacks, each in its own transaction, then brings
+ * the partitions of the history and the rights of the authenticators up to date. Running servers are notified. Running it again changes
+ * nothing, and of several at once one works and the others wait.
+ *
+ * @param lockDeadlineMs how long a migration tries to get its locks; a minute unless said
+ * @throws {StartupError} when the database refuses the connection, roles are missing that its owner may not make, a migration fails, or
+ * a schema has the name of one of ours and no migration of ours is recorded that made it
+ */
+export async function migrate(
+  { ownerUrl, ...urls }: DatabaseUrls,
+  log: Log,
+  { lockDeadlineMs }: { readonly lockDeadlineMs?: number } = {},
+): Promise<void> {
+  const logins = namedLogins(urls);
+  const owner = new Client({ connectionString: ownerUrl, application_name: 'graph-query-service migrate' });
+  try {
+    await owner.connect();
+  } catch (error) {
+    throw new StartupError("The database refuses DATABASE_URL's role or does not answer.", { cause: error });
+  }
+  owner.on('error', (error) => log.error({ error }, 'lost the connection to the database'));
+  try {
+    await awaitMigrations(owner);
+    await requireOwnHistory(owner);
+    await refuseForeignSchemas(owner);
+    await ensureRoles(owner, logins);
+    await runCommitted(owner, ownerUrl, log, lockDeadlineMs);
+    await preparePartitions(owner, `${lockTimeoutMs}ms`, log);
+    await grantToAuthenticators(owner, logins, log);
+    await announceMigrations(owner);
+  } finally {
+    await owner.end();
+  }
+}
+
+/** Migrations drop what has the names of theirs, as it may be left from one that failed: it must be theirs. */
+async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
+  const applied = await readApplied(owner);
+  const { rows: found } = await owner.query<{ name: string }>(
+    'select nspname::text as name from pg_namespace where nspname = any ($1) order by nspname',
+    [[...ownSchemas.keys()]],
+  );
+  const foreign = found.filter(
+    ({ name }) => !applied.some(({ filename }) => filename.startsWith(ownSchemas.get(name) ?? '')),
+  );
+  if (foreign.length === 0) return;
+  const names = foreign.map(({ name }) => name).join(', ');
+  const remedy = 'Rename what is there (alter schema … rename to …), or use another database.';
+  throw new StartupError(`The database has what is not of this service under ${names}; nothing was changed. ${remedy}`);
+}
+
+/** Each schema, and the beginning of the migration's name that makes it. */
+const ownSchemas = new Map([
+  ['app_public', '000001'],
+  ['app_hidden', '000001'],
+  ['oauth', '000001'],
+  ['audit', '000012'],
+]);
+
+/**
+ * Polls an advisory lock until no other process migrates this database, and holds it until the connection ends: graphile-migrate by itself
+ * refuses to run beside another. A statement that waits for the lock would hold a snapshot, for whose end an index that is built
+ * concurrently waits in turn: a deadlock.
+ */
+export async function awaitMigrations(owner: ClientBase): Promise<void> {
+  const text = `select pg_try_advisory_lock(hashtextextended('migrations', 0)) as locked`;
+  while (!(await owner.query<{ locked: boolean }>(text)).rows[0]?.locked) await delay(50);
+}
+
+/**
+ * Whether every committed migration was applied, as the authenticator sees it. A newer database counts as current, so
+ * that a deployment can migrate before it replaces its servers.
+ */
+export async function migrationsAreCurrent(database: Pool | ClientBase): Promise<boolean> {
+  newestHash ??= readNewestHash();
+  const newest = await newestHash;
+  if (newest === null) return true;
+  try {
+    const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [newest]);
+    return applied.rowCount === 1;
+  } catch (error) {
+    if (isMissingOrForbidden(error)) return false;
+    throw error;
+  }
+}
+
+/** Of the migrations that this process was started with; a deployment may put newer files there while it runs. */
+let newestHash: Promise<string | null> | undefined;
+
+async function readNewestHash(): Promise<string | null> {
+  return (await readCommitted()).at(-1)?.hash || null;
+}
+
+/** SQLSTATE: undefined table or schema, insufficient privilege: this database is not migrated yet. */
+function isMissingOrForbidden(error: unknown): boolean {
+  return hasCode(error, '42P01', '3F000', '42501');
+}

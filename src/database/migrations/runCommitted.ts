@@ -1,0 +1,134 @@
+import { Logger } from 'graphile-migrate';
+import {
+  type FileMigration,
+  getLastMigration,
+  getMigrationsAfter,
+  runCommittedMigration,
+} from 'graphile-migrate/dist/migration.js';
+import { parseSettings } from 'graphile-migrate/dist/settings.js';
+import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
+import { StartupError } from '../../errors/startupError.ts';
+import type { Log } from '../../log.ts';
+import { readApplied } from './appliedMigrations.ts';
+import { migrationsFolder, readCommitted, requireOrder } from './committedMigrations.ts';
+import { isWithoutTransaction } from './graphileMigrate.ts';
+import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from './lockRetries.ts';
+import { announceMigrations } from './watchMigrations.ts';
+
+/**
+ * Runs the committed migrations that the database lacks, as graphile-migrate does, but each with a lock timeout and retries of its own,
+ * and all on the connection that keeps other migrations off: should this process be killed, the lock is held until PostgreSQL has ended
+ * what it was doing. Running servers are notified of each.
+ *
+ * @param owner has waited for the other migrations, and its history is ours (see {@link requireOwnHistory})
+ * @throws {StartupError} when one fails, which then has changed nothing; those before it stay
+ */
+export async function runCommitted(
+  owner: ClientBase,
+  ownerUrl: string,
+  log: Log,
+  deadlineMs = lockDeadlineMs,
+): Promise<void> {
+  const settings = await parseSettings({ connectionString: ownerUrl, migrationsFolder, logger: quiet });
+  const client = owner as PoolClient;
+  const last = await getLastMigration(client, settings);
+  const context = { database: settings.databaseName };
+  for (const migration of await getMigrationsAfter(settings, last)) {
+    const { realFilename: file } = migration;
+    log.info({ file }, 'running a migration');
+    const attempt = async () => {
+      await prepare(owner, migration, deadlineMs);
+      await runCommittedMigration(client, settings, context, migration, '');
+    };
+    const onRefusal = async (tries: number) => {
+      if (tries === 1) log.warn({ file }, 'a migration waits for a lock and tries again');
+      await interruptAutovacuum(owner);
+    };
+    await retryOnLocks(attempt, deadlineMs, onRefusal).catch(async (error: unknown) => {
+      const cause = error instanceof LockDeadlineError ? error.cause : error;
+      throw new StartupError(await explain(owner, file, error), { cause });
+    });
+    await announceMigrations(owner);
+  }
+  await owner.query('reset lock_timeout');
+}
+
+/** Its errors quote the migration; they come back as exceptions, too. */
+const quiet = new Logger(() => () => undefined);
+
+/**
+ * Looks before anything is changed. Under the number of a file the database may have another one: of another branch, or of another
+ * project that uses graphile-migrate, which goes by numbers alone.
+ *
+ * @throws {StartupError} when the files are in no order, or the database has run others
+ */
+export async function requireOwnHistory(owner: ClientBase): Promise<void> {
+  const files = await readCommitted();
+  requireOrder(files);
+  const applied = await readApplied(owner);
+  const other = files.find((file) =>
+    applied.some(({ filename, hash }) => filename === file.number && hash !== file.hash),
+  );
+  if (!other) return;
+  const remedy = 'In development `npm run db:reset` begins anew; elsewhere get the files that it ran.';
+  throw new StartupError(
+    `The database has run another migration under the number of ${other.name}; nothing was changed. ${remedy}`,
+  );
+}
+
+/**
+ * A statement that works concurrently waits for open transactions, and no request waits behind it; cancelled, it would begin from the
+ * start. What an earlier attempt has left of an index is invalid, and would pass for the index.
+ */
+async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: number): Promise<void> {
+  const isPatient = isWithoutTransaction(body);
+  await owner.query(`set lock_timeout = ${isPatient ? deadlineMs : lockTimeoutMs}`);
+  if (!isPatient) return;
+  const { rows } = await owner.query<{ schema: string; name: string }>(
+    `select n.nspname as schema, c.relname as name
+     from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace
+     where not i.indisvalid and c.relkind = 'i' and strpos($1, c.relname) > 0`,
+    [body],
+  );
+  for (const { schema, name } of rows)
+    await owner.query(`drop index concurrently if exists ${escapeIdentifier(schema)}.${escapeIdentifier(name)}`);
+}
+
+/**
+ * PostgreSQL cancels an autovacuum for a lock that has waited a second (`deadlock_timeout`), longer than a try. So a weaker lock waits in
+ * its place, behind which neither reads nor writes wait.
+ */
+async function interruptAutovacuum(owner: ClientBase): Promise<void> {
+  const { rows } = await owner.query<{ statement: string }>(
+    `select format('lock table %s in share update exclusive mode', l.relation::regclass) as statement
+     from pg_locks l join pg_stat_activity a using (pid)
+     where a.datname = current_database() and a.usesysid is null and l.granted and l.mode = 'ShareUpdateExclusiveLock'
+       and exists (select from pg_class c where c.oid = l.relation and c.relkind = 'r' and pg_has_role(c.relowner, 'usage'))`,
+  );
+  for (const { statement } of rows) {
+    // One against wraparound is not cancelled; then the next try fails, too.
+    await owner.query(`set lock_timeout = 2000; begin; ${statement}; commit`).catch(() => owner.query('rollback'));
+  }
+}
+
+async function explain(owner: ClientBase, file: string, error: unknown): Promise<string> {
+  const reason = Error.isError(error) ? error.message : 'unknown';
+  const failed = `The migration ${file} failed and changed nothing: ${reason}`;
+  if (!(error instanceof LockDeadlineError)) return failed;
+  return [`${failed}. These sessions use tables of the database:`, ...(await lockHolders(owner))].join('\n');
+}
+
+/** Sessions that have locks on tables of the database, the oldest transaction first. Of other roles' the owner may not see the age. */
+async function lockHolders(owner: ClientBase): Promise<string[]> {
+  const { rows } = await owner.query<{ line: string }>(
+    `select concat('  pid ', a.pid, ' of ', coalesce(a.usename, 'PostgreSQL'), ' (', a.application_name, ')',
+       ', ' || a.state || ' for ' || extract(epoch from clock_timestamp() - a.xact_start)::int || ' s') as line
+     from pg_stat_activity a
+     where a.datname = current_database() and a.pid <> pg_backend_pid() and exists (
+       select from pg_locks l join pg_class c on c.oid = l.relation
+       where l.pid = a.pid and l.granted and c.relnamespace <> 'pg_catalog'::regnamespace)
+     order by a.xact_start
+     limit 5`,
+  );
+  return rows.map(({ line }) => line);
+}

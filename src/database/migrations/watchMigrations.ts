@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, type ClientBase, type Pool } from 'pg';
+import type { Log } from '../../log.ts';
+import { isUnavailable } from '../pool/unavailable.ts';
+
+/** `npm run db:migrate` notifies this channel, without a payload. */
+const channel = 'graph_query_service_migrations';
+
+/** Notifies every server of the database, on any machine, of new migrations. */
+export async function announceMigrations(owner: ClientBase): Promise<void> {
+  await owner.query(`notify ${channel}`);
+}
+
+/** A fingerprint of the applied migrations and of the database itself, which may have been replaced. */
+export async function readMigrations(database: Pool | ClientBase): Promise<string> {
+  const { rows } = await database.query<{ hashes: string }>(
+    `select concat(d.oid, ' ', md5(string_agg(m.hash, ' ' order by m.filename))) as hashes
+     from pg_database d, graphile_migrate.migrations m
+     where d.datname = current_database()
+     group by d.oid`,
+  );
+  return rows[0]?.hashes ?? '';
+}
+
+/**
+ * LISTENs and polls for migrations: calls `onChange` when the database has others than `seen`.
+ * It polls after a lost connection and every 5 s, too: a connection can be half-open, and a pooler in front may swallow
+ * notifications. When `onChange` fails it is called again at the next poll.
+ */
+export function watchMigrations(
+  { authUrl, seen, log }: { readonly authUrl: string; readonly seen: string; readonly log: Log },
+  onChange: () => Promise<unknown>,
+): { stop(): Promise<void> } {
+  const sleep = createWakeableSleep();
+  let known = seen;
+  let stopping = false;
+  let isLost = false;
+
+  const poll = async (client: Client): Promise<void> => {
+    const found = await readMigrations(client);
+    if (found === known) return;
+    log.info('the database has other migrations; rebuilding the schema');
+    await onChange().then(
+      () => {
+        known = found;
+      },
+      (error: unknown) => log.error({ error }, 'the schema cannot be built; the old one serves on'),
+    );
+  };
+
+  const listenOnce = async (): Promise<void> => {
+    const client = new Client({
+      connectionString: authUrl,
+      application_name: 'graph-query-service migrations',
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+    });
+    // A lost connection shows at the next poll.
+    client.on('notification', sleep.wake).on('error', sleep.wake);
+    try {
+      await client.connect();
+      await client.query(`listen ${channel}`);
+      if (isLost) log.debug('LISTEN connection restored');
+      isLost = false;
+      while (!stopping) {
+        await poll(client);
+        await sleep.sleep(pollEveryMs);
+      }
+    } finally {
+      // `end()` may hang if the server is gone.
+      await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
+    }
+  };
+
+  const listening = (async () => {
+    while (!stopping) {
+      await listenOnce().catch((error: unknown) => {
+        // The readiness watch logs outages.
+        const level = isUnavailable(error) ? 'debug' : 'warn';
+        if (!isLost) log[level]({ error }, 'cannot LISTEN for migrations; retrying');
+        isLost = true;
+      });
+      if (!stopping) await sleep.sleep(retryMs);
+    }
+  })();
+
+  return {
+    async stop() {
+      stopping = true;
+      sleep.wake();
+      await listening;
+    },
+  };
+}
+
+const timeoutMs = 5000;
+const pollEveryMs = 5000;
+const retryMs = 1000;
+
+/** An interruptible sleep. `wake` also ends the next one when none runs: no notification is lost. */
+function createWakeableSleep() {
+  let resolve: (() => void) | null = null;
+  let isWoken = false;
+  return {
+    async sleep(ms: number): Promise<void> {
+      const woken = Promise.withResolvers<void>();
+      resolve = woken.resolve;
+      const timer = setTimeout(woken.resolve, isWoken ? 0 : ms);
+      await woken.promise;
+      clearTimeout(timer);
+      resolve = null;
+      isWoken = false;
+    },
+    wake(): void {
+      isWoken = true;
+      resolve?.();
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import { DatabaseError } from 'pg';
+import type { Log } from '../../log.ts';
+import { isDue } from '../../observability/isDue.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
+
+/**
+ * Rate-limited log of requests that failed because the database is unavailable or overloaded.
+ * The readiness watch logs outages. What PostgreSQL cannot do although it answers, such as writing to a full disk, is logged here:
+ * once a minute for each SQLSTATE.
+ */
+export function logUnavailable(log: Log, error: unknown, facts: Readonly<Record<string, unknown>>): void {
+  const { code = '' } = error instanceof DatabaseError ? error : {};
+  const isOutage = /^(08|57P|$)/.test(code);
+  // PostgreSQL's message is the cause, below our own.
+  const fields = { ...facts, error: new DatabaseUnavailable({ cause: error }) };
+  if (isOutage || !isDue(code)) log.debug(fields, 'the database is unavailable');
+  else log.error(fields, 'the database fails statements; logged once a minute');
+}

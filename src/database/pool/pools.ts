@@ -1,0 +1,223 @@
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import type { Config } from '../../config.ts';
+import type { Log } from '../../log.ts';
+import { callerPath, WaitBudgetSpentError, withinWaitBudget } from '../../scheduling/caller.ts';
+import { createPermits, type Permits } from '../../scheduling/permits.ts';
+import { isRetired } from '../driver/retire.ts';
+import { serverClient } from '../driver/serverClient.ts';
+import { socketOf } from '../driver/socketOf.ts';
+import { traceStatements } from '../driver/traceStatements.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
+
+export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTimeoutMs'> &
+  Partial<Pick<Config, 'preparedStatements'>>;
+
+/**
+ * The running server's connection pool, all as the authenticator.
+ * A statement ends after `statementTimeoutMs` with SQLSTATE 57014. `connect` and `query` fail with {@link DatabaseUnavailable} when
+ * no connection is acquired within `poolWaitMs`, of which a request may have spent some before (`withinWaitBudget`). So does a statement
+ * that PostgreSQL has not ended a second after its timeout: then the connection is half-open.
+ *
+ * @param waitMs how long to wait for a connection that others use; as long as for a new one unless said
+ */
+export function createPool(
+  authUrl: string,
+  { poolSize, poolWaitMs, statementTimeoutMs, preparedStatements = true }: PoolSettings,
+  log: Log,
+  waitMs = poolWaitMs,
+): EvictablePool {
+  return createBoundedPool(authUrl, log, {
+    max: poolSize,
+    connectionTimeoutMillis: waitMs,
+    statement_timeout: statementTimeoutMs,
+    Client: serverClient({ connectMs: poolWaitMs, preparesStatements: preparedStatements }),
+    readTimeout: { suspectAfterMs: poolWaitMs, terminateAfterMs: statementTimeoutMs + graceMs },
+  });
+}
+
+export type EvictablePool = Pool & {
+  /**
+   * Evicts every connection: the next one that is handed out is new. A session keeps its prepared statements with the types of their
+   * columns, and refuses them (SQLSTATE 0A000) when a migration has changed these.
+   */
+  evictAll(): void;
+  /** Calls back when a connection was lost, cannot be opened, or received nothing for `suspectAfterMs`. */
+  onTrouble(listener: () => void): void;
+  /**
+   * Records how many bytes each connection has received.
+   *
+   * @returns what destroys those that have received nothing since; a pending statement fails with {@link DatabaseUnavailable}
+   */
+  snapshotBytesRead(): () => void;
+};
+
+/** Evicts all connections of this one's pool, which are as old: their server is no primary any more. */
+export function evictPoolOf(client: PoolClient): void {
+  poolsOf.get(client)?.evictAllThrottled();
+}
+
+/** A few connections as the owner, for migrations, provisioning and admin commands; without a statement timeout. */
+export function createOwnerPool(ownerUrl: string, log: Log): Pool {
+  return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
+}
+
+/** Connections beyond the pool's size, for tenants that have none while others have all. */
+const connectionReserve = 2;
+const graceMs = 1000;
+const evictEveryMs = 1000;
+
+const poolsOf = new WeakMap<PoolClient, BoundedPool>();
+
+type BoundedPoolConfig = PoolConfig & {
+  readonly max: number;
+  readonly connectionTimeoutMillis: number;
+  /** After how long without a byte a connection in use is suspected, and destroyed; never unless said. */
+  readonly readTimeout?: { readonly suspectAfterMs: number; readonly terminateAfterMs: number };
+};
+
+function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): BoundedPool {
+  const pool = new BoundedPool({
+    connectionString: url,
+    application_name: 'graph-query-service',
+    // Statements that are queued without waiting travel together: begin, settings, query and commit in one round trip.
+    pipeline: true,
+    ...options,
+  });
+  // The next request opens another; if it cannot, the readiness watch logs it. The second argument holds the password: never log it.
+  pool.on('error', (error) => log.debug({ error }, 'lost an idle database connection'));
+  return pool;
+}
+
+type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
+
+class BoundedPool extends Pool implements EvictablePool {
+  #current = new WeakSet<PoolClient>();
+  readonly #all = new Set<PoolClient>();
+  #reportTrouble: () => void = () => undefined;
+  #evictedAt = Number.NEGATIVE_INFINITY;
+  readonly #permits: Permits;
+  /** What releases the permit of a connection in use. */
+  readonly #releases = new WeakMap<PoolClient, () => void>();
+
+  constructor({ readTimeout, ...options }: BoundedPoolConfig) {
+    super({ ...options, max: options.max + connectionReserve });
+    this.#permits = createPermits({
+      maxHeld: options.max,
+      reserve: connectionReserve,
+      maxWaiting: Number.POSITIVE_INFINITY,
+      waitMs: options.connectionTimeoutMillis,
+      refusal: (cause) => this.#unavailable(cause),
+    });
+    // Requests queue for a permit, and not in the pool.
+    Object.defineProperty(this, 'waitingCount', { get: () => this.#permits.waiting });
+    this.on('release', (_error, client) => {
+      this.#releases.get(client)?.();
+      this.#releases.delete(client);
+    });
+    this.on('connect', (client) => {
+      this.#current.add(client);
+      this.#all.add(client);
+      poolsOf.set(client, this);
+      traceStatements(client);
+      // The pool handles errors of idle connections only. One that is lost while it is handed out fails the next statement, too;
+      // without a listener the event would end the process.
+      client.on('error', () => this.#reportTrouble());
+    });
+    this.on('remove', (client) => this.#all.delete(client));
+    if (readTimeout) this.#watchReadTimeout(readTimeout);
+  }
+
+  #watchReadTimeout({ suspectAfterMs, terminateAfterMs }: NonNullable<BoundedPoolConfig['readTimeout']>): void {
+    this.on('connect', (client) => {
+      const socket = socketOf(client);
+      socket.on('timeout', () => {
+        this.#reportTrouble();
+        const restMs = terminateAfterMs - suspectAfterMs;
+        if (socket.timeout === suspectAfterMs && restMs > 0) return void socket.setTimeout(restMs);
+        // The others are as old, and may be half-open, too.
+        this.evictAll();
+        destroyConnection(client);
+      });
+    });
+    this.on('acquire', (client) => void socketOf(client).setTimeout(Math.min(suspectAfterMs, terminateAfterMs)));
+    this.on('release', (_error, client) => void socketOf(client).setTimeout(0));
+  }
+
+  evictAll(): void {
+    this.#current = new WeakSet();
+  }
+
+  /** At most once a second: new connections that fail as well would not succeed a moment later. */
+  evictAllThrottled(): void {
+    if (performance.now() - this.#evictedAt < evictEveryMs) return;
+    this.#evictedAt = performance.now();
+    this.evictAll();
+  }
+
+  onTrouble(listener: () => void): void {
+    this.#reportTrouble = listener;
+  }
+
+  snapshotBytesRead(): () => void {
+    const received = new Map([...this.#all].map((client) => [client, socketOf(client).bytesRead]));
+    return () => {
+      for (const [client, bytes] of received) if (socketOf(client).bytesRead === bytes) destroyConnection(client);
+    };
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): Promise<PoolClient> | undefined {
+    const connected = this.#connectWithinBudget();
+    if (!callback) return connected;
+    connected.then(
+      (client) => callback(undefined, client, (release) => client.release(release)),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
+    return undefined;
+  }
+
+  async #connectWithinBudget(): Promise<PoolClient> {
+    const connected = this.#connectOnce();
+    try {
+      return await withinWaitBudget(connected);
+    } catch (error) {
+      if (!(error instanceof WaitBudgetSpentError)) throw error;
+      // The connection arrives after its request gave up: put it back.
+      connected.then(
+        (client) => client.release(),
+        () => undefined,
+      );
+      throw this.#unavailable(error);
+    }
+  }
+
+  async #connectOnce(): Promise<PoolClient> {
+    const release = await this.#permits.acquire(callerPath());
+    for (;;) {
+      const client = await super.connect().catch((error: unknown) => {
+        release();
+        throw this.#unavailable(error);
+      });
+      if (this.#isUsable(client)) {
+        this.#releases.set(client, release);
+        return client;
+      }
+      client.release(true);
+    }
+  }
+
+  #isUsable(client: PoolClient): boolean {
+    return this.#current.has(client) && !isRetired(client);
+  }
+
+  #unavailable(cause: unknown): DatabaseUnavailable {
+    this.#reportTrouble();
+    return new DatabaseUnavailable({ cause });
+  }
+}
+
+/** Fails the pending query at once; the connection is not used again. */
+function destroyConnection(client: PoolClient): void {
+  socketOf(client).destroy(new DatabaseUnavailable());
+}

@@ -1,0 +1,167 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, type ClientBase, type Pool } from 'pg';
+import type { Log } from '../../log.ts';
+import { migrationsAreCurrent } from '../migrations/migrate.ts';
+import type { Login } from '../roles/authenticator.ts';
+import type { EvictablePool } from './pools.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
+
+export type DatabaseWatch = {
+  /** Why the database cannot serve requests, in words for an operator and within 3 s; null when it can. */
+  readiness(): Promise<string | null>;
+  /** Resolves when every connection of the probes is closed. */
+  stop(): Promise<void>;
+};
+
+export type WatchOptions = {
+  readonly pool: EvictablePool;
+  readonly login: Login;
+  /** How long requests wait for a connection. */
+  readonly poolWaitMs: number;
+  readonly log: Log;
+};
+
+/**
+ * Health probes of the database: on demand, and twice a second from a lost connection until recovery.
+ * During an outage each probe opens a new connection. The log has each transition once. If the network swallowed what was sent,
+ * connections of that time may be half-open: they are destroyed on recovery.
+ */
+export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): DatabaseWatch {
+  const probes = new Set<Promise<void>>();
+  let lastReported: string | null = null;
+  let probing: Promise<string | null> | null = null;
+  /** The outage under way; `confirmed` settles with its first probe. */
+  let outage: { readonly confirmed: Promise<void>; end(): void } | null = null;
+  let stopping = false;
+
+  const reportTransition = ({ reason, error }: ProbeResult): string | null => {
+    if (reason !== lastReported) {
+      const { variable } = login;
+      if (reason === null) log.info({ variable }, 'the database is ready');
+      else log.warn({ variable, reason, error }, 'the database is not ready');
+    }
+    lastReported = reason;
+    return reason;
+  };
+
+  const pollUntilRecovered = () => {
+    if (outage || stopping) return;
+    const destroySilent = pool.snapshotBytesRead();
+    const { promise: confirmed, resolve } = Promise.withResolvers<void>();
+    let timedOut = false;
+    const probeOnce = async () => {
+      const found = await probeFresh(login, poolWaitMs);
+      timedOut ||= found.timedOut;
+      // Perhaps by another probe, which began later.
+      const isOver = outage !== current;
+      if (timedOut && (isOver || found.isReachable)) destroySilent();
+      if (isOver) return;
+      reportTransition(found);
+      if (found.isReachable) current.end();
+      else resolve();
+    };
+    const probe = () => {
+      const running = probeOnce().finally(() => probes.delete(running));
+      probes.add(running);
+    };
+    const timer = setInterval(probe, probeEveryMs);
+    const end = () => {
+      clearInterval(timer);
+      outage = null;
+      resolve();
+    };
+    const current = { confirmed, end };
+    outage = current;
+    probe();
+  };
+  pool.onTrouble(pollUntilRecovered);
+
+  const probeOnDemand = async (): Promise<string | null> => {
+    if (!outage) {
+      const found = await probePool(pool, login);
+      if (found.isReachable) return reportTransition(found);
+      // Perhaps every connection was just busy; a new one shows it.
+      pollUntilRecovered();
+    }
+    await outage?.confirmed;
+    return lastReported;
+  };
+
+  return {
+    readiness() {
+      // Concurrent calls share one probe.
+      probing ??= Promise.race([probeOnDemand(), delay(3000, doesNotAnswer, { ref: false })]).finally(() => {
+        probing = null;
+      });
+      return probing;
+    },
+    async stop() {
+      stopping = true;
+      outage?.end();
+      await Promise.all(probes);
+    },
+  };
+}
+
+const probeEveryMs = 500;
+
+type ProbeResult = {
+  readonly reason: string | null;
+  readonly error?: unknown;
+  /** Whether a statement could be run. */
+  readonly isReachable: boolean;
+  /** There was neither an answer nor a refusal for as long as a request waits. */
+  readonly timedOut: boolean;
+};
+
+async function probeFresh(login: Login, timeoutMs: number): Promise<ProbeResult> {
+  const since = performance.now();
+  const client = new Client({
+    connectionString: login.url,
+    application_name: 'graph-query-service readiness',
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+  });
+  // The pending call fails with it, too.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await probeOn(client, login);
+  } catch (error) {
+    return { ...unreachable(error, login), timedOut: performance.now() - since >= timeoutMs };
+  } finally {
+    // `end()` may hang if the server is gone.
+    await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
+  }
+}
+
+const probePool = (pool: EvictablePool, login: Login): Promise<ProbeResult> =>
+  probeOn(pool, login).catch((cause: unknown) => unreachable(cause, login));
+
+async function probeOn(database: Pool | ClientBase, { variable, requestRoles }: Login): Promise<ProbeResult> {
+  const probed = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
+  if (!(await migrationsAreCurrent(database))) return probed('Migrations are behind; run `npm run db:migrate`.');
+  const { rows } = await database.query<{ role: string }>(
+    `select role from unnest($1::text[]) as role where not pg_has_role(role, 'member')`,
+    [requestRoles],
+  );
+  if (rows.length === 0) return probed(null);
+  const missing = rows.map(({ role }) => role).join(', ');
+  return probed(`${variable}'s role may not become ${missing}; set OAUTH_DATABASE_URL, or run \`npm run db:migrate\`.`);
+}
+
+const unreachable = (cause: unknown, { variable }: Login): ProbeResult => ({
+  reason: isRefusedLogin(cause) ? refusedLogin(variable) : doesNotAnswer,
+  error: new DatabaseUnavailable({ cause }),
+  isReachable: false,
+  timedOut: false,
+});
+
+const doesNotAnswer = 'The database does not answer.';
+const refusedLogin = (variable: Login['variable']) =>
+  `The database refuses ${variable}'s role; \`npm run db:migrate\` creates it, sets its password and migrates.`;
+
+/** SQLSTATE class 28: the role is unknown, may not log in, or has another password. 42501: it may not connect to this database. */
+function isRefusedLogin(error: unknown): boolean {
+  return Error.isError(error) && 'code' in error && /^(28...|42501)$/.test(String(error.code));
+}

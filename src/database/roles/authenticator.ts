@@ -1,0 +1,115 @@
+import { Client, type ClientBase, escapeIdentifier } from 'pg';
+import { StartupError } from '../../errors/startupError.ts';
+import type { Log } from '../../log.ts';
+import { isForbidden } from './isForbidden.ts';
+import { nameAuthenticators } from './nameAuthenticators.ts';
+import { revokeConnectFromPublic } from './revokeConnect.ts';
+
+/** How the running server connects: as roles that own nothing and can only become roles of requests. */
+export type ServerLogins = {
+  authUrl: string;
+  /** The OAuth server's own, so that what is injected into one server's statements cannot become the other; unset: it has the same. */
+  oauthUrl?: string | undefined;
+};
+
+export type Login = {
+  readonly variable: 'AUTH_DATABASE_URL' | 'OAUTH_DATABASE_URL';
+  readonly url: string;
+  /** What it becomes: roles that the migrations create. */
+  readonly requestRoles: readonly string[];
+};
+
+export type NamedLogin = Login & { readonly name: string };
+
+const graphRoles = ['graph_app', 'graph_user', 'graph_basic'];
+const oauthRoles = ['graph_oauth'];
+/** What a request may be. */
+export const requestRoles: readonly string[] = [...graphRoles, ...oauthRoles];
+
+/** The login of GraphQL, and that of the OAuth server unless one serves both. */
+export function loginsOf({ authUrl, oauthUrl }: ServerLogins): { graphql: Login; oauth: Login | null } {
+  return {
+    graphql: {
+      variable: 'AUTH_DATABASE_URL',
+      url: authUrl,
+      requestRoles: oauthUrl ? graphRoles : requestRoles,
+    },
+    oauth: oauthUrl ? { variable: 'OAUTH_DATABASE_URL', url: oauthUrl, requestRoles: oauthRoles } : null,
+  };
+}
+
+/** The logins with the names of their roles. @throws {StartupError} when a URL names none */
+export function namedLogins(logins: ServerLogins): NamedLogin[] {
+  const { graphql, oauth } = loginsOf(logins);
+  return (oauth ? [graphql, oauth] : [graphql]).map((login) => {
+    const { user } = new Client({ connectionString: login.url });
+    if (!user) throw new StartupError(`${login.variable} names no role.`);
+    return { ...login, name: user };
+  });
+}
+
+/**
+ * Least privilege: gives the login roles the right to see which migrations were applied, and takes from them and from PUBLIC what a
+ * server does not need. What the owner may not take, as on a managed service, stays.
+ */
+export async function grantToAuthenticators(owner: ClientBase, logins: readonly NamedLogin[], log: Log): Promise<void> {
+  for (const { name } of logins) {
+    const role = escapeIdentifier(name);
+    await owner.query(`grant usage on schema graphile_migrate to ${role}`);
+    await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
+  }
+  // Not before each role has what it needs.
+  for (const login of logins) await revokeUnused(owner, login);
+  await nameAuthenticators(
+    owner,
+    logins.map(({ name }) => name),
+  );
+  await revokeFromPublic(owner);
+  await revokeConnectFromPublic(owner, log);
+}
+
+/**
+ * While a server is connected as a role it may need what the role has: then that stays, as does what another role has granted, and
+ * `audit.findings` says so.
+ */
+async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: NamedLogin): Promise<void> {
+  const { rows: unused } = await owner.query<{ role: string }>(
+    `select role from unnest($2::text[]) as role
+     where pg_has_role($1::name, role::name, 'member') and not exists (select from pg_stat_activity where usename = $1)`,
+    [name, requestRoles.filter((role) => !used.includes(role))],
+  );
+  for (const { role } of unused) {
+    await owner.query(`revoke ${role} from ${escapeIdentifier(name)}`).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+    });
+  }
+}
+
+/**
+ * Revokes from PUBLIC what the server never makes: temporary tables and large objects, which no policy guards and PostgreSQL lets every
+ * role make.
+ */
+async function revokeFromPublic(owner: ClientBase): Promise<void> {
+  await owner.query(`
+    do $$
+    declare
+      routine regprocedure;
+    begin
+      if exists (
+        select from pg_database d
+        where d.datname = current_database() and pg_has_role(d.datdba, 'usage')
+          and exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) where grantee = 0 and privilege_type = 'TEMPORARY')
+      ) then
+        execute format('revoke temporary on database %I from public', current_database());
+      end if;
+      for routine in
+        select p.oid
+        from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner)))
+        where p.pronamespace = 'pg_catalog'::regnamespace and p.proname ~ '^lo(_|read$|write$)' and grantee = 0
+          and pg_has_role(p.proowner, 'usage')
+      loop
+        execute format('revoke execute on function %s from public', routine);
+      end loop;
+    end
+    $$`);
+}

@@ -1,0 +1,230 @@
+import {
+  type FieldNode,
+  GraphQLError,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  getVariableValues,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'postgraphile/graphql';
+import { defaultPageSize } from '../../../plugins/ConnectionArgumentsPlugin.ts';
+import { isCursorOf } from '../../../plugins/CursorDigestPlugin.ts';
+import { readerOf } from '../../../plugins/functions/functionArguments.ts';
+import { isNodeId, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
+import { unusableIn } from '../../../plugins/unusableIn.ts';
+import { rootOf } from '../errors.ts';
+import { DocumentError, type PreparedDocument } from './document.ts';
+import { isConnectionType } from './limits.ts';
+import { misplacedNulls } from './misplacedNulls.ts';
+
+/** Rows that one page, and values that one filter, may have at most. */
+const maxPageSize = 1000;
+
+/**
+ * Query cost analysis, and validation of variables, page arguments and filters, before execution.
+ * In the statement that carries a whole tree of connections, an error could no longer be attributed to one of them.
+ *
+ * @returns the upper bound of the answer's size, if every page is full; lists that are no connections count once
+ * @throws {DocumentError} `BAD_USER_INPUT` with `extensions.argument`, one error for each bad argument
+ */
+export function checkArguments(
+  schema: GraphQLSchema,
+  prepared: PreparedDocument,
+  variables: Readonly<Record<string, unknown>>,
+): QueryCost {
+  const { operation, fragments } = prepared;
+  const definitions = operation.variableDefinitions ?? [];
+  const { errors, coerced } = getVariableValues(schema, definitions, variables, {
+    hideSuggestions: true,
+    maxErrors: 50,
+  });
+  if (errors) throw new DocumentError(errors.map(badVariable));
+  const nulls = misplacedNulls(schema, prepared, coerced);
+  if (nulls.length > 0) throw new DocumentError(nulls);
+
+  const problems: GraphQLError[] = [];
+  const nodeKeys = schema.extensions.nodeKeys as NodeKeys;
+  const costOfFragment = new Map<string, QueryCost>();
+
+  const costOf = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): QueryCost => {
+    let rows = 0;
+    let values = 0;
+    let once = 0;
+    for (const node of selections) {
+      const cost = costOfSelection(node, type);
+      rows += cost.rows;
+      values += cost.values;
+      once += cost.once;
+    }
+    return { rows, values, once };
+  };
+
+  const costOfSelection = (node: SelectionNode, type: GraphQLNamedType | undefined): QueryCost => {
+    if (node.kind === Kind.FIELD) return costOfField(node, type);
+    if (node.kind === Kind.FRAGMENT_SPREAD) return costOfSpread(node.name.value);
+    return costOf(node.selectionSet, node.typeCondition ? schema.getType(node.typeCondition.name.value) : type);
+  };
+
+  const costOfSpread = (name: string): QueryCost => {
+    const known = costOfFragment.get(name);
+    if (known) return known;
+    const fragment = fragments.get(name);
+    const cost = fragment ? costOf(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value)) : oneValue;
+    costOfFragment.set(name, cost);
+    return cost;
+  };
+
+  const costOfField = (node: FieldNode, type: GraphQLNamedType | undefined): QueryCost => {
+    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    if (!field) return oneValue;
+    const inner = node.selectionSet ? costOf(node.selectionSet, getNamedType(field.type)) : oneValue;
+    if (isConnectionType(type)) return isPerRow(field) ? inner : onceOf(field, inner);
+    if (field.name === 'node' && type === schema.getQueryType())
+      return { ...inner, values: inner.values + valuesOfStatement };
+    // A bad argument of a mutation fails its field alone.
+    if (field.args.length === 0 || type === schema.getMutationType()) return inner;
+    const isPaged = hasPages(field);
+    if (!isPaged && !isFunction(field)) return inner;
+
+    const values = getArgumentValues(field, node, coerced);
+    problems.push(...problemsOf({ field, nodeKeys }, node, values));
+    if (!isPaged) return inner;
+    const size = pageSizeOf(values);
+    return { rows: size * (1 + inner.rows), values: size * inner.values + inner.once, once: 0 };
+  };
+
+  const cost = costOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  if (problems.length > 0) throw new DocumentError(problems);
+  return cost;
+}
+
+/** Query cost: the rows and leaf values that an answer can have. A statement of its own weighs as many values as take as long. */
+export type QueryCost = {
+  readonly rows: number;
+  readonly values: number;
+  /** The values of a connection beside those of its rows. */
+  readonly once: number;
+};
+
+const oneValue: QueryCost = { rows: 0, values: 1, once: 0 };
+
+/** A field that reads every row, as a count does, or is a statement of its own, as `node` is. */
+const valuesOfStatement = 1000;
+
+const onceOf = ({ name }: Field, { values }: QueryCost): QueryCost => ({
+  rows: 0,
+  values: 0,
+  once: values + (name === 'totalCount' ? valuesOfStatement : 0),
+});
+
+const isPerRow = ({ name }: Field) => name === 'nodes' || name === 'edges';
+
+type Field = GraphQLField<unknown, unknown>;
+type Values = Readonly<Record<string, unknown>>;
+
+const hasPages = (field: Field) => field.args.some((argument) => argument.name === 'first' && !readerOf(argument));
+const isFunction = (field: Field) => field.args.some(readerOf);
+
+/** The field that a value is checked for. */
+type Context = { readonly field: Field; readonly nodeKeys: NodeKeys };
+type Check = (value: unknown, values: Values, context: Context) => string | null;
+
+function problemsOf(context: Context, node: FieldNode, values: Values): GraphQLError[] {
+  const given = Object.keys(values).filter((argument) => values[argument] != null);
+  return given.sort(byCheck).flatMap((argument) => {
+    const message = problemOf(context, argument, values);
+    if (message === null) return [];
+    return [new GraphQLError(message, { nodes: node, extensions: { code: 'BAD_USER_INPUT', argument } })];
+  });
+}
+
+function problemOf(context: Context, argument: string, values: Values): string | null {
+  const read = readerOf(context.field.args.find(({ name }) => name === argument) ?? {});
+  if (read) return messageOf(() => read(values[argument]));
+  const message = (checks.get(argument) ?? filter)(values[argument], values, context);
+  return message === null ? null : `${argument}: ${message}`;
+}
+
+/** The message of the error that reading an argument of a function throws. */
+function messageOf(read: () => unknown): string | null {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    if (error instanceof GraphQLError) return error.message;
+    throw error;
+  }
+}
+
+/** Argument → its check, in the order in which errors are reported. */
+const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['first', (first, { last }) => (last == null ? pageSize(first) : 'not together with last.')],
+  ['last', pageSize],
+  ['after', cursor],
+  ['before', cursor],
+  ['orderBy', (orders) => (isShort(orders, 10) ? null : 'at most 10 orders.')],
+  ['ids', ids],
+  ['externalIdentifiers', filter],
+]);
+
+const checked = [...checks.keys()];
+const rankOf = (argument: string) => (checks.has(argument) ? checked.indexOf(argument) : checked.length);
+const byCheck = (one: string, other: string) => rankOf(one) - rankOf(other);
+
+function ids(values: unknown, _: Values, { nodeKeys }: Context): string | null {
+  if (!isShort(values, maxPageSize)) return `at most ${maxPageSize} ids.`;
+  return values.every((id) => isNodeId(nodeKeys, id)) ? null : 'not ids that the service has issued.';
+}
+
+/** Any other argument is a filter by the values of a column, of a type that was checked. */
+function filter(value: unknown): string | null {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (values.length > maxPageSize) return `at most ${maxPageSize} values.`;
+  const problem = values.map(unusableIn).find(Boolean);
+  return problem ? `${problem}.` : null;
+}
+
+function pageSize(size: unknown): string | null {
+  return typeof size === 'number' && size >= 0 && size <= maxPageSize ? null : `must be from 0 to ${maxPageSize}.`;
+}
+
+function pageSizeOf({ first, last, ids, externalIdentifiers }: Values): number {
+  const page = Number(first ?? last ?? defaultPageSize);
+  return [ids, externalIdentifiers].reduce<number>(
+    (size, filter) => (Array.isArray(filter) ? Math.min(size, filter.length) : size),
+    page,
+  );
+}
+
+function cursor(value: unknown, { orderBy }: Values, { field }: Context): string | null {
+  const orders = Array.isArray(orderBy) ? orderBy.map(String) : [];
+  return isCursorOf(field, orders, parseCursor(value)) ? null : 'not a cursor of this connection in this order.';
+}
+
+function parseCursor(value: unknown): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(String(value), 'base64').toString());
+    return Array.isArray(parsed) ? parsed : [];
+  } catch {
+    return [];
+  }
+}
+
+const isShort = (value: unknown, max: number): value is readonly unknown[] =>
+  Array.isArray(value) && value.length <= max;
+
+/** GraphQL.js' error with its variable in `extensions.argument`. */
+function badVariable(error: GraphQLError): GraphQLError {
+  const { nodes = [] } = error;
+  const node = nodes[0];
+  // A scalar that takes any value converts it to text, which overflows the stack when lists are nested too deep.
+  const message = rootOf(error) instanceof RangeError ? 'A variable is nested too deep.' : error.message;
+  const argument = node?.kind === Kind.VARIABLE_DEFINITION ? { argument: node.variable.name.value } : {};
+  return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...argument } });
+}

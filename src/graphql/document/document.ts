@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+  OverlappingFieldsCanBeMergedRule,
+  parse,
+  specifiedRules,
+  validate,
+} from 'postgraphile/graphql';
+import type { Config } from '../../config.ts';
+import { graphqlError } from '../errors.ts';
+import { exceededLimits, limitExceeded, measureOperations, type Size } from './limits.ts';
+import { isNestedTooDeep } from './nesting.ts';
+import { findConflicts } from './overlappingFields.ts';
+import { bytesOfPlans, withIsolatedPlanCache } from './plans.ts';
+
+/** A valid document within the limits, and the requested operation. */
+export type PreparedDocument = {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly size: Size;
+  readonly query: string;
+  /** To execute it with: keeps its plans as long as the document itself is cached. */
+  readonly schema: GraphQLSchema;
+};
+
+/** The document is refused before execution. */
+export class DocumentError extends Error {
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super('document refused');
+    this.errors = errors;
+  }
+}
+
+/** The memory limit of cached documents, with their plans. */
+const cacheBytes = 40_000_000;
+
+/** A parsed document takes some eighty times the memory of its text. */
+export const bytesOfCharacter = 80;
+
+/** Documents that are recognized on their second request. */
+const recognizedDocuments = 10_000;
+
+/**
+ * Document cache (LRU): parses and validates; keeps valid documents from their second request on.
+ * However many come only once, they neither take memory nor displace what comes often.
+ * The function that it returns throws {@link DocumentError}.
+ */
+export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits']) {
+  const known = new LRUCache<string, ReadDocument>({
+    maxSize: cacheBytes,
+    sizeCalculation: ({ sizes }, query) => bytesOfCharacter * query.length + bytesOfPlans(sizes.values()),
+  });
+
+  const seen = new LRUCache<string, true>({ max: recognizedDocuments });
+
+  const readNew = (query: string): ReadDocument => {
+    const document = read(schema, query, limits);
+    const digest = hash('sha256', query, 'base64');
+    if (seen.has(digest)) known.set(query, document);
+    else seen.set(digest, true);
+    return document;
+  };
+
+  return (query: string, operationName: string | null): PreparedDocument => {
+    const { sizes, ...document } = known.get(query) ?? readNew(query);
+    const operation = getOperationAST(document.document, operationName);
+    const size = operation && sizes.get(operation);
+    if (!size) throw new DocumentError([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
+    // Validation finds nothing wrong with an operation of a kind that the schema does not have.
+    if (!schema.getRootType(operation.operation))
+      throw new DocumentError([graphqlError('GRAPHQL_VALIDATION_FAILED', 'There are no subscriptions.')]);
+    return { ...document, operation, size, query };
+  };
+}
+
+type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments' | 'schema'> & {
+  readonly sizes: ReadonlyMap<OperationDefinitionNode, Size>;
+};
+
+function read(schema: GraphQLSchema, query: string, limits: Config['limits']): ReadDocument {
+  const document = parseDocument(query, limits);
+  const sizes = measureOperations(schema, document);
+  const exceeded = exceededLimits(sizes.values(), limits);
+  if (exceeded.length > 0) throw new DocumentError(exceeded);
+
+  const fragments = fragmentsOf(document);
+  // Suggestions would disclose the schema to clients that may not read it.
+  const errors = validate(schema, document, linearRules, { hideSuggestions: true });
+  const problems = errors.length > 0 ? errors : findConflicts(schema, document, fragments);
+  if (problems.length > 0) throw new DocumentError(toValidationErrors(problems));
+  return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };
+}
+
+/** GraphQL.js' rules but the one that compares fields by pairs, in whose place is {@link findConflicts}. */
+const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+
+function parseDocument(query: string, { tokens: maxTokens, depth }: Config['limits']): DocumentNode {
+  try {
+    if (isNestedTooDeep(query, maxTokens)) throw new DocumentError([limitExceeded('depth', depth)]);
+    return parse(query, { maxTokens });
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    // GraphQL.js has no other sign of its token limit than this sentence.
+    const isTokenLimit = error.message.includes(`more that ${maxTokens} tokens`);
+    throw new DocumentError([isTokenLimit ? limitExceeded('tokens', maxTokens) : parseFailed(error)]);
+  }
+}
+
+function parseFailed({ message, source, positions }: GraphQLError): GraphQLError {
+  const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
+  return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
+}
+
+/** One error for each message, with all of its locations: otherwise one short mistake, repeated, would make a long answer. */
+function toValidationErrors(errors: readonly GraphQLError[]): GraphQLError[] {
+  return Array.from(
+    Map.groupBy(errors, ({ message }) => message),
+    ([message, same]) => {
+      const nodes = same.flatMap((error) => error.nodes ?? []);
+      return new GraphQLError(message, { nodes, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+    },
+  );
+}
+
+function whyNoOperation(operationName: string | null): string {
+  return operationName === null
+    ? 'The document has several operations, or none; say which one with "operationName".'
+    : 'The document has no operation of the name in "operationName".';
+}
+
+function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  return fragments;
+}

@@ -1,0 +1,127 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLError,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'postgraphile/graphql';
+import type { Config } from '../../config.ts';
+import { graphqlError } from '../errors.ts';
+
+/** The size of an operation with its fragments expanded; the names are values of `extensions.limit`. */
+export type Size = Readonly<Record<(typeof measured)[number], number>>;
+
+const measured = ['depth', 'aliases', 'rootFields', 'directives', 'fields', 'connections'] as const;
+
+/** Measures each operation before validation, in linear time: each fragment is measured once. */
+export function measureOperations(schema: GraphQLSchema, document: DocumentNode): Map<OperationDefinitionNode, Size> {
+  const measure = createMeasure(schema, document);
+  const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+  return new Map(operations.map((operation) => [operation, measure(operation)]));
+}
+
+/** The limits that any of the operations exceeds, as errors. */
+export function exceededLimits(sizes: Iterable<Size>, limits: Config['limits']): readonly GraphQLError[] {
+  const all = [...sizes];
+  const exceeded = measured.filter((name) => all.some((size) => size[name] > limits[name]));
+  return exceeded.map((name) => limitExceeded(name, limits[name]));
+}
+
+export function limitExceeded(limit: keyof Config['limits'], max: number): GraphQLError {
+  return graphqlError('LIMIT_EXCEEDED', `${sentences[limit]} ${max}.`, { limit });
+}
+
+const sentences: Record<keyof Config['limits'], string> = {
+  body: 'The most bytes that a body may have are',
+  tokens: 'The most tokens that a document may have are',
+  depth: 'The most levels of fields that an operation may have are',
+  aliases: 'The most aliases that an operation may have are',
+  rootFields: 'The most root fields that an operation may have are',
+  directives: 'The most directives that an operation may have are',
+  fields: 'The most fields that an operation may have are',
+  connections: 'The most connections that an operation may have are',
+  rows: 'The most rows that an operation may return are',
+  bytes: 'The most bytes that an answer may have are',
+};
+
+const nothing: Size = { depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0 };
+
+function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operation: OperationDefinitionNode) => Size {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  const sizes = new Map<string, Size>();
+
+  const ofFragment = (name: string): Size => {
+    const known = sizes.get(name);
+    if (known) return known;
+    // A fragment that spreads itself is refused by validation; here it stops growing.
+    sizes.set(name, nothing);
+    const fragment = fragments.get(name);
+    if (!fragment) return nothing;
+    const inner = ofSelections(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value));
+    const size = add(inner, { ...nothing, directives: fragment.directives?.length ?? 0 });
+    sizes.set(name, size);
+    return size;
+  };
+
+  const ofSelection = (node: SelectionNode, type: GraphQLNamedType | undefined): Size => {
+    const directives = node.directives?.length ?? 0;
+    if (node.kind === Kind.FRAGMENT_SPREAD) return add(ofFragment(node.name.value), { ...nothing, directives });
+    if (node.kind === Kind.INLINE_FRAGMENT) {
+      const inner = node.typeCondition ? schema.getType(node.typeCondition.name.value) : type;
+      return add(ofSelections(node.selectionSet, inner), { ...nothing, directives });
+    }
+    const fieldType = typeOfField(type, node.name.value);
+    const inner = node.selectionSet ? ofSelections(node.selectionSet, fieldType) : nothing;
+    return {
+      depth: inner.depth + 1,
+      aliases: saturated(inner.aliases + (node.alias ? 1 : 0)),
+      rootFields: 1,
+      directives: saturated(inner.directives + directives),
+      fields: saturated(inner.fields + 1),
+      connections: saturated(inner.connections + (isConnectionType(fieldType) ? 1 : 0)),
+    };
+  };
+
+  const ofSelections = ({ selections }: SelectionSetNode, type: GraphQLNamedType | undefined): Size =>
+    selections.reduce((size, node) => add(size, ofSelection(node, type)), { ...nothing });
+
+  return (operation) => {
+    const root = schema.getRootType(operation.operation) ?? undefined;
+    const variableDirectives = operation.variableDefinitions?.flatMap(({ directives = [] }) => directives).length ?? 0;
+    const directives = (operation.directives?.length ?? 0) + variableDirectives;
+    return add(ofSelections(operation.selectionSet, root), { ...nothing, directives });
+  };
+}
+
+function add(one: Size, other: Size): Size {
+  return {
+    depth: Math.max(one.depth, other.depth),
+    aliases: saturated(one.aliases + other.aliases),
+    rootFields: saturated(one.rootFields + other.rootFields),
+    directives: saturated(one.directives + other.directives),
+    fields: saturated(one.fields + other.fields),
+    connections: saturated(one.connections + other.connections),
+  };
+}
+
+/** Fragments that spread fragments double the count with each; past every limit it need not be exact. */
+const saturated = (count: number) => Math.min(count, Number.MAX_SAFE_INTEGER / 4);
+
+function typeOfField(type: GraphQLNamedType | undefined, name: string): GraphQLNamedType | undefined {
+  const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+  return field && getNamedType(field.type);
+}
+
+/** By name, which the Relay connection specification prescribes. */
+export const isConnectionType = (type: GraphQLNamedType | undefined) =>
+  isCompositeType(type) && type.name.endsWith('Connection');

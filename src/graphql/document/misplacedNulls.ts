@@ -1,0 +1,49 @@
+import {
+  type GraphQLError,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isNonNullType,
+  Kind,
+  separateOperations,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'postgraphile/graphql';
+import { graphqlError } from '../errors.ts';
+import type { PreparedDocument } from './document.ts';
+
+/**
+ * Rejects null, given or absent, in a nullable variable at a position that takes none.
+ * Validation allows such a variable with a default (GraphQL section 5.8.5), and as the field of a `@oneOf` input object that may not be null,
+ * since only its value decides; Grafast then fails to plan the whole operation, takes null for true, or calls a function without any key.
+ */
+export function misplacedNulls(
+  schema: GraphQLSchema,
+  { document, operation }: PreparedDocument,
+  values: Readonly<Record<string, unknown>>,
+): GraphQLError[] {
+  const definitions = operation.variableDefinitions ?? [];
+  const nulls = definitions
+    .filter(({ variable }) => values[variable.name.value] == null)
+    .map(({ variable }) => variable.name.value);
+  if (nulls.length === 0) return [];
+
+  const misplaced = new Set<string>();
+  const types = new TypeInfo(schema);
+  const selected = separateOperations(document)[operation.name?.value ?? ''] ?? document;
+  visit(
+    selected,
+    visitWithTypeInfo(types, {
+      [Kind.VARIABLE]({ name: { value: name } }) {
+        if (!nulls.includes(name)) return;
+        const parent = getNamedType(types.getParentInputType());
+        const isOneOf = isInputObjectType(parent) && parent.isOneOf;
+        if (isOneOf || isNonNullType(types.getInputType())) misplaced.add(name);
+      },
+    }),
+  );
+  return Array.from(misplaced, (argument) =>
+    graphqlError('BAD_USER_INPUT', `Variable "$${argument}" cannot be null here.`, { argument }),
+  );
+}

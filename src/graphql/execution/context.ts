@@ -1,0 +1,21 @@
+import type { Secrets } from '../../crypto/secrets.ts';
+import type { Claims } from '../../token/claims.ts';
+
+/** What plans may read, all from the verified token; public introspection has no claims. */
+export function createContext(
+  claims: Claims | null,
+  secrets: Secrets,
+  countRows: Grafast.Context['countRows'],
+): Partial<Grafast.Context> {
+  return {
+    countRows,
+    scopes: claims?.scopes ?? [],
+    organizationId: claims?.organizationId ?? '',
+    openExternalAuthenticationToken: secrets.open,
+    sealExternalAuthenticationToken(token, owner) {
+      const [, previousHash] = secrets.lookupHashes(token, owner.organizationId);
+      const hash = secrets.lookupHash(token, owner.organizationId);
+      return { ciphertext: secrets.seal(token, owner), hash, previousHash };
+    },
+  };
+}

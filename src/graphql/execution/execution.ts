@@ -1,0 +1,168 @@
+import type { Pool } from 'pg';
+import type { WithPgClient } from 'postgraphile/@dataplan/pg';
+import { execute, hookArgs } from 'postgraphile/grafast';
+import type { ExecutionResult, GraphQLFormattedError } from 'postgraphile/graphql';
+import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
+import type { Config } from '../../config.ts';
+import type { Secrets } from '../../crypto/secrets.ts';
+import { isUnavailable } from '../../database/pool/unavailable.ts';
+import type { Log } from '../../log.ts';
+import type { RequestFields } from '../../observability/requestFields.ts';
+import { traced, tracePast } from '../../observability/tracing/traced.ts';
+import { isRetryableOnPrimary, ReplicaUnusableError, requireReplayed } from '../../replica/queries.ts';
+import { InvalidTokenError } from '../../token/accessTokens.ts';
+import { graphSettings, mutationSettings } from '../../token/settings.ts';
+import { DocumentError } from '../document/document.ts';
+import { limitExceeded } from '../document/limits.ts';
+import { errorCodes, presentError, rootOf } from '../errors.ts';
+import type { Graph } from '../schema/schema.ts';
+import { createContext } from './context.ts';
+import { isOutdated } from './isOutdated.ts';
+import type { Operation, QueryTarget, RanStatement } from './operation.ts';
+import { createRowCounter, hasMoreRows } from './rows.ts';
+import { createSlowOperations } from './slowOperations.ts';
+import { createStatements } from './statements.ts';
+
+/** The HTTP status and the JSON text of an answer, and its fields for log and metrics. */
+export type Answer = {
+  readonly status: number;
+  readonly body: string;
+  readonly fields?: Pick<RequestFields, 'code' | 'statements' | 'planningMs' | 'server'>;
+};
+
+export type ExecutionOptions = {
+  config: Pick<Config, 'limits' | 'slowMs'>;
+  pool: Pool;
+  /** Connections to the replica, if there is one. */
+  replicaPool: Pool | null;
+  secrets: Secrets;
+  graph: Graph;
+  log: Log;
+};
+
+/**
+ * Executes operations: on a replica where read-your-writes allows it, else on the primary.
+ * A failed field is part of the answer; too many rows or bytes refuse a query ({@link DocumentError}). A mutation is committed already, so
+ * its answer has any number of rows, and one that is too long has only errors. Throws {@link InvalidTokenError}, too.
+ */
+export function createExecution({ config, pool, replicaPool, secrets, graph, log }: ExecutionOptions) {
+  const { resolvedPreset } = graph;
+  const rules = graph.schema.extensions.constraintRules as ConstraintRules;
+  const { limits } = config;
+  const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
+
+  const run = async (requested: Operation, server: QueryTarget): Promise<Answer> => {
+    const { prepared, variables, token, requestId, cost, signal } = requested;
+    const { document, operation, schema } = prepared;
+    const startedAt = performance.now();
+    const claims = token?.claims ?? null;
+    const isQuery = operation.operation === 'query';
+    const settings =
+      claims &&
+      (isQuery
+        ? graphSettings(claims, requestId, limits.rows)
+        : mutationSettings(claims, requestId, limits.rows, lockTimeouts.first));
+    const ran: RanStatement[] = [];
+    const isReplica = server.pool === replicaPool;
+    let isReplicaUnusable = false;
+    const countRows = cost.rows > limits.rows ? createRowCounter(limits.rows) : null;
+    const args = await hookArgs({
+      schema,
+      resolvedPreset,
+      document,
+      operationName: operation.name?.value,
+      variableValues: variables,
+      contextValue: createContext(claims, secrets, countRows),
+      outputDataAsString: true,
+      requestContext: settings ? { pgSettings: settings } : {},
+    });
+    const graphContext = args.contextValue as Grafast.Context;
+    const statements = createStatements(server, {
+      token,
+      // A mutation is never cancelled: its client could not know whether it was committed.
+      signal: isQuery ? signal : neverAborted,
+      retryLockTimeout: lockTimeouts.retry,
+      inSnapshot: () => isQuery && graphContext.statementCount !== 1,
+      defaultWithPgClient: graphContext.withPgClient as WithPgClient,
+      onRan: (statement) => ran.push(statement),
+      onFailed: (error) => {
+        isReplicaUnusable ||= isReplica && isRetryableOnPrimary(error);
+      },
+    });
+    // Its clients have all but the driver's own, which no plan uses.
+    graphContext.withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
+    // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
+    const result = (await Promise.resolve(execute(args)).finally(statements.end)) as ExecutionResult;
+    const { data, errors } = result as Omit<ExecutionResult, 'data'> & { data?: string | null };
+
+    // The client has gone, and what its cancellation broke is no failure.
+    if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
+    if (isReplicaUnusable) throw new ReplicaUnusableError();
+    const ended = errors?.find(({ originalError }) => originalError instanceof InvalidTokenError);
+    if (ended) throw ended.originalError;
+
+    const context = { requestId, rules, log, isOutdated: !!errors && (await isOutdated(errors, pool, graph)) };
+    const presented = errors?.map((error) => presentError(error, context));
+    const { planning } = graphContext;
+    if (planning) tracePast('plan', planning.startedAt, planning.durationMs);
+    const planningMs = planning?.durationMs ?? 0;
+    const code = presented?.map(({ extensions }) => String(extensions?.code))[0];
+    const wasUnavailable = errors?.some((error) => isUnavailable(rootOf(error))) ?? false;
+    const durationMs = performance.now() - startedAt;
+    reportIfSlow(requested, { durationMs, planningMs, code, wasUnavailable, ran, settings });
+
+    // Reading a rope flattens it (V8), so only the whole text is read.
+    let body = toBody(data, presented);
+    if (isQuery && (hasLimit(presented, 'rows') || hasMoreRows(body, limits.rows)))
+      throw new DocumentError([limitExceeded('rows', limits.rows)]);
+    if (hasLimit(presented, 'bytes') || hasMoreBytes(body, limits.bytes)) {
+      if (isQuery) throw new DocumentError([limitExceeded('bytes', limits.bytes)]);
+      body = withoutData(presented, limits.bytes);
+    }
+    const isRetryable = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
+    const ofServer = replicaPool && isQuery ? { server: isReplica ? 'replica' : 'primary' } : {};
+    const fields = { statements: ran.length, planningMs, ...ofServer, ...(code && { code }) };
+    return { status: isRetryable ? errorCodes.UNAVAILABLE.status : 200, body, fields };
+  };
+
+  const runOnReplicaOrPrimary = async (requested: Operation): Promise<Answer> => {
+    if (replicaPool && requested.replicaLsns) {
+      try {
+        return await run(requested, { pool: replicaPool, lsnCheck: requireReplayed(requested.replicaLsns) });
+      } catch (error) {
+        if (!(error instanceof ReplicaUnusableError)) throw error;
+      }
+    }
+    return run(requested, { pool, lsnCheck: null });
+  };
+
+  return (requested: Operation): Promise<Answer> => traced('execute', {}, () => runOnReplicaOrPrimary(requested));
+}
+
+/**
+ * How long a mutation waits for a row that another one changes, two seconds with its retry; PostgreSQL's default is without end. The
+ * first wait is longer than `deadlock_timeout`, so that of two that wait for each other one goes on.
+ */
+const lockTimeouts = { first: '1200ms', retry: '800ms' };
+
+const neverAborted = new AbortController().signal;
+
+const hasLimit = (errors: readonly GraphQLFormattedError[] | undefined, limit: 'rows' | 'bytes') =>
+  errors?.some(({ extensions }) => extensions?.limit === limit) ?? false;
+
+/** A UTF-16 code unit takes three bytes at most; so most answers need not be scanned. */
+const hasMoreBytes = (body: string, max: number) => body.length * 3 > max && Buffer.byteLength(body) > max;
+
+/** The answer to a mutation that would have too many bytes: that it was committed, and what failed. */
+function withoutData(errors: readonly GraphQLFormattedError[] = [], maxBytes: number): string {
+  const { message, extensions } = limitExceeded('bytes', maxBytes);
+  const tooLong = { message: `${message} What the mutation changed stays changed; select less of it.`, extensions };
+  const others = errors.filter((error) => !hasLimit([error], 'bytes'));
+  const body = toBody('null', [tooLong, ...others]);
+  return hasMoreBytes(body, maxBytes) ? toBody('null', [tooLong]) : body;
+}
+
+function toBody(data: string | null | undefined, errors: readonly GraphQLFormattedError[] | undefined): string {
+  const members = [data !== undefined && `"data":${data}`, errors && `"errors":${JSON.stringify(errors)}`];
+  return `{${members.filter(Boolean).join(',')}}`;
+}

@@ -1,0 +1,29 @@
+import { DatabaseError, type Pool } from 'pg';
+import type { GraphQLError } from 'postgraphile/graphql';
+import { readMigrations } from '../../database/migrations/watchMigrations.ts';
+import { rootOf } from '../errors.ts';
+import type { Graph } from '../schema/schema.ts';
+
+/**
+ * Optimistic concurrency with migrations: whether one has made the schema of a failed statement stale.
+ * The statement was right when the schema was built, and the next one is being built. Queried only after errors that may have this cause.
+ */
+export async function isOutdated(errors: readonly GraphQLError[], pool: Pool, { migrations }: Graph): Promise<boolean> {
+  if (!errors.some(mayBeOfMigration)) return false;
+  return readMigrations(pool).then(
+    (found) => found !== migrations,
+    // The readiness watch logs outages.
+    () => false,
+  );
+}
+
+function mayBeOfMigration(error: GraphQLError): boolean {
+  const root = rootOf(error);
+  return root instanceof DatabaseError && codes.test(root.code ?? '');
+}
+
+/**
+ * SQLSTATE: what is named is missing or of another type (class 42), a prepared statement would give other columns (0A000), a schema is
+ * missing (3F000), a function was dropped while it was looked up (XX000).
+ */
+const codes = /^(42(?!501)...|0A000|3F000|XX000)$/;

@@ -1,0 +1,32 @@
+import type { Pool } from 'pg';
+import type { Precondition } from '../../database/driver/statement.ts';
+import type { RequestId } from '../../observability/requestFields.ts';
+import type { RequiredLsns } from '../../replica/queries.ts';
+import type { AccessToken } from '../../token/accessTokens.ts';
+import type { QueryCost } from '../document/arguments.ts';
+import type { PreparedDocument } from '../document/document.ts';
+
+/** A validated operation: document, variables and arguments. */
+export type Operation = {
+  readonly prepared: PreparedDocument;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Null under public introspection only. */
+  readonly token: AccessToken | null;
+  readonly requestId: RequestId;
+  /** Query cost, if every page is full. */
+  readonly cost: QueryCost;
+  /** Minimum LSNs of a replica that may answer; null when the primary has to. */
+  readonly replicaLsns: RequiredLsns | null;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+};
+
+/** The pool that a statement runs on, and the LSN check before it. */
+export type QueryTarget = {
+  readonly pool: Pool;
+  /** Runs before each transaction, which does not take place if it fails. */
+  readonly lsnCheck: Precondition | null;
+};
+
+/** A statement that was run, and its duration, the wait for a connection included. */
+export type RanStatement = { readonly text: string; readonly durationMs: number };

@@ -1,0 +1,117 @@
+import { LRUCache } from 'lru-cache';
+import type { Pool } from 'pg';
+import type { Log } from '../../log.ts';
+import type { TransactionSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Operation, RanStatement } from './operation.ts';
+import { documentWithoutValues, sqlWithoutValues } from './withoutValues.ts';
+
+export type SlowOperations = {
+  pool: Pool;
+  /** The threshold of a slow operation. */
+  slowMs: number;
+  log: Log;
+};
+
+/** Execution statistics of an operation. */
+export type OperationStats = {
+  readonly durationMs: number;
+  readonly planningMs: number;
+  readonly code: string | undefined;
+  /** Whether the database was unavailable. */
+  readonly wasUnavailable: boolean;
+  readonly ran: readonly RanStatement[];
+  readonly settings: TransactionSettings | null;
+};
+
+/**
+ * Slow-query log: operations that were slow, or failed by a fault of ours.
+ * These are the document, its SQL, and PostgreSQL's plan of the statement that took longest, all without values.
+ */
+export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
+  const explain = createExplain(pool);
+  const mayLog = createRateLimit(maxReports, windowMs);
+
+  return (
+    { prepared, token, requestId }: Operation,
+    { durationMs, planningMs, code, wasUnavailable, ran, settings }: OperationStats,
+  ): void => {
+    const hasFailed = code !== undefined && failures.has(code);
+    if (wasUnavailable) return;
+    if (durationMs < slowMs && !hasFailed) return;
+    if (!mayLog()) return;
+    const report = async () => {
+      const slowest = ran.toSorted((one, other) => other.durationMs - one.durationMs)[0];
+      const plan = slowest && settings && (await explain(slowest.text, settings));
+      const fields = {
+        requestId,
+        operation: prepared.operation.name?.value.slice(0, 100),
+        clientId: token?.claims.clientId,
+        code,
+        durationMs: Math.round(durationMs),
+        planningMs: Math.round(planningMs),
+        document: documentWithoutValues(prepared.document),
+        statements: ran.map(({ text, durationMs }) => ({
+          durationMs: Math.round(durationMs),
+          sql: sqlWithoutValues(text),
+        })),
+        ...(plan && { plan }),
+      };
+      log.warn(fields, hasFailed ? 'an operation failed' : 'an operation was slow');
+    };
+    report().catch((error: unknown) => log.error({ requestId, error }, 'the slow-query report failed'));
+  };
+}
+
+const failures: ReadonlySet<string> = new Set<ErrorCode>(['INTERNAL', 'TIMEOUT']);
+
+/** Rate limit: when everything is slow, the first few reports show why; the others are in the request log and the metrics. */
+const maxReports = 20;
+const windowMs = 10_000;
+
+function createRateLimit(max: number, windowMs: number) {
+  let endsAt = 0;
+  let count = 0;
+  return (): boolean => {
+    if (performance.now() >= endsAt) {
+      endsAt = performance.now() + windowMs;
+      count = 0;
+    }
+    return ++count <= max;
+  };
+}
+
+const explainedForMs = 10 * 60_000;
+
+/**
+ * PostgreSQL's generic plan of a statement (`generic_plan`, since PostgreSQL 16), under its caller's role and policies.
+ * Nothing is executed. Null when it was logged a short while ago, since what is slow comes often; when another is being explained
+ * or a request waits for a connection; or when PostgreSQL gives none.
+ */
+function createExplain(pool: Pool) {
+  const explained = new LRUCache<string, true>({ max: 200, ttl: explainedForMs });
+  let busy = false;
+
+  return async (sql: string, settings: TransactionSettings): Promise<string[] | null> => {
+    if (busy || pool.waitingCount > 0 || explained.has(sql)) return null;
+    busy = true;
+    explained.set(sql, true);
+    try {
+      const { rows } = await queryOnce<{ 'QUERY PLAN': string }>(pool, settings, {
+        text: `explain (generic_plan) ${sql}`,
+      });
+      return rows.map((row) => planWithoutValues(row['QUERY PLAN']));
+    } catch {
+      return null;
+    } finally {
+      busy = false;
+    }
+  };
+}
+
+/** Its own numbers, of costs and rows, stay. */
+function planWithoutValues(line: string): string {
+  const [, indentation = '', node = '', cost = ''] = /^(\s*)(.*?)(\s+\(cost=.*\))?$/.exec(line) ?? [];
+  return indentation + sqlWithoutValues(node) + cost;
+}

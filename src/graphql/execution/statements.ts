@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError, type Pool } from 'pg';
+import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
+import type { Precondition, Statement } from '../../database/driver/statement.ts';
+import { isCollision } from '../../database/pool/unavailable.ts';
+import type { AccessToken } from '../../token/accessTokens.ts';
+import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
+import type { TransactionSettings } from '../../token/settings.ts';
+import { cancellable } from './cancellation.ts';
+import type { QueryTarget, RanStatement } from './operation.ts';
+import { openSnapshot, type Snapshot } from './snapshot.ts';
+
+/** How one operation reaches the database. */
+export type Statements = {
+  readonly withPgClient: WithPgClient;
+  /** After its last statement. */
+  end(): void;
+};
+
+export type StatementsOptions = {
+  /** The token whose claims the settings are; null without claims, and then without statements. */
+  readonly token: AccessToken | null;
+  /** Aborts when the client goes away, and with it the statement. */
+  readonly signal: AbortSignal;
+  /** How long a statement waits for a lock when it is run again. */
+  readonly retryLockTimeout: string;
+  /** Called at the first statement: whether all must see the same state of the database. */
+  readonly inSnapshot: () => boolean;
+  /** PostGraphile's own implementation, for whole transactions. */
+  readonly defaultWithPgClient: WithPgClient;
+  /** Called after each statement, also when it failed. */
+  readonly onRan: (statement: RanStatement) => void;
+  readonly onFailed: (error: unknown) => void;
+};
+
+/**
+ * One transaction and one round trip for each statement; a query with several runs in a snapshot.
+ * A statement that collided with another transaction is retried once.
+ */
+export function createStatements({ pool, lsnCheck }: QueryTarget, options: StatementsOptions): Statements {
+  const { token, signal, retryLockTimeout, inSnapshot, defaultWithPgClient, onRan, onFailed } = options;
+  let snapshot: Snapshot | null = null;
+
+  const run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => {
+    // With an LSN check, the token was verified before.
+    if (!inSnapshot()) return runWithRetry(settings, { statement, proof: lsnCheck ?? proof });
+    snapshot ??= openSnapshot({ pool, lsnCheck }, settings, signal);
+    return snapshot.run(statement, proof);
+  };
+
+  /** Holds a connection only during each attempt. */
+  const runWithRetry = async (settings: TransactionSettings, proven: ProvenStatement) => {
+    try {
+      return await runAlone(pool, settings, proven, signal);
+    } catch (error) {
+      // Nothing was changed. A query that collided on a replica goes to the primary.
+      if (!isMigratedMeanwhile(error) && (lsnCheck || !isCollision(error))) throw error;
+      // Of two that deadlocked, the other one gets the lock that was freed only if it is not requested again at once.
+      await delay(backoffMs);
+      return runAlone(pool, { ...settings, lock_timeout: retryLockTimeout }, proven, signal);
+    }
+  };
+
+  const runAndRecord = async (settings: TransactionSettings, statement: Statement) => {
+    const startedAt = performance.now();
+    try {
+      if (!token) return await run(settings, statement, null);
+      return await token.withTokenCheck((proof) => run(settings, statement, proof));
+    } catch (error) {
+      onFailed(error);
+      throw error;
+    } finally {
+      onRan({ text: statement.text, durationMs: performance.now() - startedAt });
+    }
+  };
+
+  return {
+    withPgClient: async (settings, callback) =>
+      callback({
+        async query(query) {
+          const { rows, rowCount } = await runAndRecord(settings as TransactionSettings, toNamed(query));
+          return { rows, rowCount, notices: [] };
+        },
+        async withTransaction(work) {
+          await token?.requireLive();
+          return defaultWithPgClient(settings, (client) => client.withTransaction(work as never)) as never;
+        },
+      }),
+    end: () => snapshot?.end(),
+  };
+}
+
+/** Before a statement is retried. */
+const backoffMs = 50;
+
+/** The proof runs before the statement. */
+type ProvenStatement = { readonly statement: Statement; readonly proof: Precondition | null };
+
+async function runAlone(
+  pool: Pool,
+  settings: TransactionSettings,
+  { statement, proof }: ProvenStatement,
+  signal: AbortSignal,
+) {
+  const client = await pool.connect();
+  try {
+    return await cancellable(client, signal, () => queryInImplicitTransaction(client, settings, statement, proof));
+  } finally {
+    client.release();
+  }
+}
+
+/**
+ * SQLSTATE invalid_function_definition, datatype_mismatch: a function returns a row of its table, which a migration has changed after the
+ * statement was planned and before the function had its lock. Planned anew, it fits.
+ */
+const isMigratedMeanwhile = (error: unknown): boolean =>
+  error instanceof DatabaseError && ['42P13', '42804'].includes(error.code ?? '');
+
+/** Prepared statement: PostGraphile names its queries and not its changes; both have few distinct texts. */
+function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {
+  return {
+    name: name ?? hash('sha1', text),
+    text,
+    ...(values && { values }),
+    ...(arrayMode && { rowMode: 'array' }),
+  };
+}

@@ -1,0 +1,50 @@
+import type { Config } from '../../config.ts';
+import type { Precondition } from '../../database/driver/statement.ts';
+import type { PoolSettings } from '../../database/pool/pools.ts';
+import type { ServerName } from '../../replica/watchReplica.ts';
+import type { Claims } from '../../token/claims.ts';
+import type { Answer } from '../execution/execution.ts';
+import type { Operation } from '../execution/operation.ts';
+
+/** Worker data of the offload thread. */
+export type OffloadSettings = {
+  readonly config: PoolSettings & Pick<Config, 'limits' | 'fusion' | 'logLevel' | 'slowMs' | 'tracing' | 'replicaUrl'>;
+  readonly authUrl: string;
+  readonly keys: readonly [Uint8Array, ...Uint8Array[]];
+};
+
+/** An operation as a message to the offload thread, which prepares the document anew. */
+export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal' | 'token'> & {
+  readonly id: number;
+  readonly claims: Claims | null;
+  /** The check of the token, to be run there. */
+  readonly proof: Precondition | null;
+  readonly query: string;
+  readonly operationName: string | null;
+  /** Its trace, as headers of W3C Trace Context. */
+  readonly trace: Readonly<Record<string, string>>;
+};
+
+/** Messages to the offload thread: an operation, its cancellation, to renew its connections, or to end. */
+export type OffloadRequest =
+  | OffloadedOperation
+  | { readonly id: number; readonly aborted: true }
+  | { readonly reconnect: ServerName }
+  | { readonly end: true };
+
+export type OffloadRefusal = 'rows' | 'bytes' | 'token' | 'unavailable';
+
+/** The state of the thread, for metrics. */
+export type OffloadState = {
+  readonly pool: { readonly size: number; readonly idle: number; readonly waiting: number };
+  /** The 99th percentile since the state before. */
+  readonly eventLoopLagSeconds: number;
+};
+
+/** Messages from the offload thread: an answer, a refusal, a failure, a log line, or its state. */
+export type OffloadMessage =
+  | { readonly id: number; readonly answer: Answer }
+  | { readonly id: number; readonly refused: OffloadRefusal }
+  | { readonly id: number; readonly failed: true }
+  | { readonly line: string }
+  | { readonly state: OffloadState };

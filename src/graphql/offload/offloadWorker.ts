@@ -1,0 +1,104 @@
+import { constants, setPriority } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createSecrets } from '../../crypto/secrets.ts';
+import type { Precondition } from '../../database/driver/statement.ts';
+import { createPool } from '../../database/pool/pools.ts';
+import { watchDatabase } from '../../database/pool/readiness.ts';
+import { isRetryable } from '../../database/pool/unavailable.ts';
+import { createLog } from '../../log.ts';
+import type { RequestId } from '../../observability/requestFields.ts';
+import { tracedFrom } from '../../observability/tracing/traced.ts';
+import { createReplicaPool, reconnect } from '../../replica/watchReplica.ts';
+import { type AccessToken, cachedToken, InvalidTokenError, liveToken } from '../../token/accessTokens.ts';
+import type { Claims } from '../../token/claims.ts';
+import { createDocumentReader, DocumentError } from '../document/document.ts';
+import { createExecution } from '../execution/execution.ts';
+import { mayFuse } from '../schema/mayFuse.ts';
+import { buildGraph } from '../schema/schema.ts';
+import type { OffloadMessage, OffloadRequest, OffloadSettings } from './messages.ts';
+
+// The other end of offload.ts.
+
+// On Linux 0 is this thread alone. When processors are short, cheap operations go first.
+setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+
+const { config, authUrl, keys } = workerData as OffloadSettings;
+const send = (message: OffloadMessage) => parentPort?.postMessage(message);
+const log = createLog(config.logLevel, { write: (line) => send({ line }) });
+const endTracing =
+  config.tracing &&
+  (await (await import('../../observability/tracing/startTracing.ts')).startTracing(config.tracing, log));
+// Its own pool: statements wait only for those of operations that are offloaded too.
+const pool = createPool(authUrl, { ...config, poolSize: 2 }, log, config.statementTimeoutMs);
+// For its recovery from an outage; the main thread logs it.
+const login = { variable: 'AUTH_DATABASE_URL', url: authUrl, requestRoles: [] } as const;
+watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log: createLog('silent') });
+const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
+const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
+// When this fails the thread ends, and the next expensive operation starts another. The readiness watch logs outages.
+const graph = await buildGraph(pool, { isFused: mayFuse(config, log), maxBytes: config.limits.bytes }).catch(
+  (error: unknown) => {
+    if (!isRetryable(error)) throw error;
+    log.debug({ error }, 'the second thread cannot start: the database is unavailable');
+    process.exit();
+  },
+);
+const readDocument = createDocumentReader(graph.schema, config.limits);
+const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
+
+const running = new Map<number, AbortController>();
+
+const lag = monitorEventLoopDelay({ resolution: 10 });
+lag.enable();
+const reportState = () => {
+  const { totalCount: size, idleCount: idle, waitingCount: waiting } = pool;
+  // The monitor counts its own timer's 10 ms.
+  const eventLoopLagSeconds = Math.max(0, lag.percentile(99) / 1e9 - 0.01);
+  send({ state: { pool: { size, idle, waiting }, eventLoopLagSeconds: lag.count > 0 ? eventLoopLagSeconds : 0 } });
+  lag.reset();
+};
+reportState();
+setInterval(reportState, 5000).unref();
+
+parentPort?.on('message', async (request: OffloadRequest) => {
+  if ('end' in request) {
+    await endTracing?.();
+    process.exit();
+  }
+  if ('reconnect' in request) return reconnect(request.reconnect, { primary: pool, replica: replicaPool });
+  const { id } = request;
+  if ('aborted' in request) return running.get(id)?.abort();
+
+  const { query, operationName, trace, claims, proof, ...operation } = request;
+  const controller = new AbortController();
+  running.set(id, controller);
+  try {
+    const prepared = readDocument(query, operationName);
+    const token = claims && tokenOf(claims, proof, operation.requestId);
+    const work = async () => {
+      const answer = await execute({ ...operation, token, prepared, signal: controller.signal });
+      await token?.requireLive();
+      return answer;
+    };
+    send({ id, answer: await tracedFrom(trace, 'second thread', work) });
+  } catch (error) {
+    if (error instanceof DocumentError) return send({ id, refused: limitOf(error) });
+    if (error instanceof InvalidTokenError) return send({ id, refused: 'token' });
+    if (isRetryable(error)) return send({ id, refused: 'unavailable' });
+    log.error({ requestId: operation.requestId, error }, 'an operation failed');
+    send({ id, failed: true });
+  } finally {
+    running.delete(id);
+  }
+});
+
+/** An operation that is being executed is refused for the size of its answer. */
+const limitOf = ({ errors }: DocumentError) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
+
+function tokenOf(claims: Claims, proof: Precondition | null, requestId: RequestId): AccessToken {
+  if (!proof) return liveToken(claims);
+  // Structured cloning turned a buffer into an array of bytes.
+  const values = proof.values.map((value) => (typeof value === 'string' ? value : Buffer.from(value)));
+  return cachedToken(pool, claims, { ...proof, values }, requestId);
+}

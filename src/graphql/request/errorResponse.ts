@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http';
+import { GraphQLError } from 'postgraphile/graphql';
+import type { Config } from '../../config.ts';
+import { isRetryable } from '../../database/pool/unavailable.ts';
+import { InvalidTokenError } from '../../token/accessTokens.ts';
+import { type Bearer, bearerChallenge, bearerProblem } from '../../token/bearer.ts';
+import { DocumentError } from '../document/document.ts';
+import { graphqlError } from '../errors.ts';
+import { wantsJson } from './negotiate.ts';
+import { RequestError } from './request.ts';
+
+/** The response to a refused request: status, headers and errors. */
+export type ErrorResponse = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly errors: readonly GraphQLError[];
+};
+
+/** Maps what was thrown to an error response. */
+export function toErrorResponse(
+  error: unknown,
+  response: ServerResponse,
+  { limits }: Pick<Config, 'limits'>,
+): ErrorResponse {
+  if (error instanceof RequestError) return { status: error.status, headers: error.headers, errors: [error.error] };
+  if (error instanceof DocumentError) return { status: wantsJson(response) ? 200 : 400, errors: error.errors };
+  if (error instanceof InvalidTokenError) return toErrorResponse(unauthenticated('token'), response, { limits });
+  if (isRetryable(error)) {
+    return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
+  }
+  // What body-parser throws has the status of the client's mistake.
+  const status = error instanceof Error && 'status' in error ? error.status : null;
+  if (status === 413) {
+    return {
+      status,
+      errors: [graphqlError('LIMIT_EXCEEDED', `The body has more than ${limits.body} bytes.`, { limit: 'body' })],
+    };
+  }
+  if (status === 400 || status === 415)
+    return { status, errors: [graphqlError('BAD_USER_INPUT', 'The body cannot be read.')] };
+  // A defect of our own, which goes to the log.
+  const originalError = Error.isError(error) ? error : new Error('thrown', { cause: error });
+  return { status: 500, errors: [new GraphQLError('defect', { originalError })] };
+}
+
+/** 401, by RFC 6750. */
+export function unauthenticated(kind: Bearer['kind']): RequestError {
+  return new RequestError(401, bearerProblem(kind), {
+    code: 'UNAUTHENTICATED',
+    headers: { 'WWW-Authenticate': bearerChallenge(kind) },
+  });
+}

@@ -1,0 +1,112 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { GraphQLError } from 'postgraphile/graphql';
+import { withoutPrefix } from '../document/storedOperations.ts';
+
+/** The parameters of a GraphQL-over-HTTP request; a document, its id, or both. */
+export type GraphqlRequest = {
+  readonly query: string | null;
+  /** Without `sha256:`, with or without which a client may send it. */
+  readonly documentId: string | null;
+  readonly operationName: string | null;
+  readonly variables: Readonly<Record<string, unknown>>;
+};
+
+/** The request is not a well-formed GraphQL-over-HTTP request. */
+export class RequestError extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly error: GraphQLError;
+
+  constructor(
+    status: number,
+    message: string,
+    { code = 'BAD_USER_INPUT', headers = {}, ...extensions }: RefusalDetails = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+    this.error = new GraphQLError(message, { extensions: { code, ...extensions } });
+  }
+}
+
+type RefusalDetails = { code?: string; headers?: Readonly<Record<string, string>>; limit?: string };
+
+/** Parses the parameters from the body of a POST or the query of a GET. */
+export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequest {
+  return checkShape(request.method === 'GET' ? readQuery(request) : readBody(request, body));
+}
+
+function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
+  // The part before the query may be no URL.
+  const search = new URLSearchParams(/\?[^#]*/.exec(url)?.[0]);
+  const parameters: Record<string, unknown> = {};
+  for (const name of ['query', 'documentId', 'doc_id', 'operationName', 'variables', 'extensions']) {
+    const [value, ...others] = search.getAll(name);
+    if (others.length > 0) throw new RequestError(400, `The parameter ${name} is given more than once.`);
+    if (value)
+      parameters[name] =
+        name === 'variables' || name === 'extensions' ? parseJson(value, `The parameter ${name}`) : value;
+  }
+  return parameters;
+}
+
+function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, unknown> {
+  if (!isJson(headers)) {
+    throw new RequestError(415, 'Send the header Content-Type: application/json, and the body in UTF-8.', {
+      headers: { 'Accept-Post': 'application/json' },
+    });
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new RequestError(400, 'The body is not UTF-8.');
+  }
+  const body = parseJson(text, 'The body');
+  if (Array.isArray(body)) throw new RequestError(400, 'Batches are not supported; send one operation per request.');
+  if (typeof body !== 'object' || body === null)
+    throw new RequestError(400, 'The body must be a JSON object with the key "query".');
+  return body as Record<string, unknown>;
+}
+
+function checkShape({ query, operationName, variables, extensions, ...ids }: Record<string, unknown>): GraphqlRequest {
+  if (operationName != null && typeof operationName !== 'string')
+    throw new RequestError(400, '"operationName" must be a string.');
+  if (!isMap(variables)) throw new RequestError(400, '"variables" must be an object.');
+  if (!isMap(extensions)) throw new RequestError(400, '"extensions" must be an object.');
+  const documentId = readDocumentId(ids, extensions?.persistedQuery);
+  if (query != null && typeof query !== 'string') throw new RequestError(400, '"query" must be a string.');
+  if (!query && documentId === null)
+    throw new RequestError(400, 'Send a GraphQL document in "query", or the id of one in "documentId".');
+  return { query: query || null, documentId, operationName: operationName || null, variables: variables ?? {} };
+}
+
+/**
+ * The id by which a client names a document: `documentId` by GraphQL over HTTP (appendix A), `doc_id` by Relay's guide,
+ * `extensions.persistedQuery` by Apollo's clients.
+ */
+function readDocumentId({ documentId, doc_id }: Record<string, unknown>, persistedQuery: unknown): string | null {
+  if (!isMap(persistedQuery) || (persistedQuery && persistedQuery.version !== 1))
+    throw new RequestError(400, '"extensions.persistedQuery" must be {"version": 1, "sha256Hash": "…"}.');
+  const given = [documentId, doc_id, ...(persistedQuery ? [persistedQuery.sha256Hash ?? ''] : [])];
+  const ids = given.filter((id) => id != null).map((id) => (typeof id === 'string' ? withoutPrefix(id) : ''));
+  if (ids.includes('')) throw new RequestError(400, 'The id of a document must be a string.');
+  if (new Set(ids).size > 1) throw new RequestError(400, 'The request names several documents by their ids.');
+  return ids[0] ?? null;
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> | null | undefined =>
+  value == null || (typeof value === 'object' && !Array.isArray(value));
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RequestError(400, `${what} is not JSON.`);
+  }
+}
+
+function isJson({ 'content-type': type = '' }: IncomingHttpHeaders): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1];
+  return /^\s*application\/json\s*(;|$)/i.test(type) && (charset === undefined || /^utf-?8$/i.test(charset));
+}

@@ -1,0 +1,117 @@
+import { PgSimplifyInflectionPreset } from '@graphile/simplify-inflection';
+import type { Pool } from 'pg';
+import { makePgService } from 'postgraphile/adaptors/pg';
+import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
+import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
+import { AccessibleUnitsPlugin } from '../../../plugins/AccessibleUnitsPlugin.ts';
+import { createByteLimitPlugin } from '../../../plugins/ByteLimitPlugin.ts';
+import { ChildrenPlugin } from '../../../plugins/ChildrenPlugin.ts';
+import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
+import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
+import { ConstraintRulesPlugin } from '../../../plugins/ConstraintRulesPlugin.ts';
+import { CursorDigestPlugin } from '../../../plugins/CursorDigestPlugin.ts';
+import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
+import { ExternalAuthenticationTokenPlugin } from '../../../plugins/ExternalAuthenticationTokenPlugin.ts';
+import { FunctionArgumentsPlugin } from '../../../plugins/functions/FunctionArgumentsPlugin.ts';
+import { FunctionMutationsPlugin } from '../../../plugins/functions/FunctionMutationsPlugin.ts';
+import { InputObjectsPlugin } from '../../../plugins/functions/InputObjectsPlugin.ts';
+import { SetofPlugin } from '../../../plugins/functions/SetofPlugin.ts';
+import { UncallableFunctionsPlugin } from '../../../plugins/functions/UncallableFunctionsPlugin.ts';
+import { createFusionPlugin } from '../../../plugins/fusion/FusionPlugin.ts';
+import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../../plugins/NodeIdPlugin.ts';
+import { NodeTypePlugin } from '../../../plugins/NodeTypePlugin.ts';
+import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
+import { ParentPlugin } from '../../../plugins/ParentPlugin.ts';
+import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
+import { RootUnitsPlugin } from '../../../plugins/RootUnitsPlugin.ts';
+import { RowLimitPlugin } from '../../../plugins/RowLimitPlugin.ts';
+import { StatementCountPlugin } from '../../../plugins/StatementCountPlugin.ts';
+import { TenantPlugin } from '../../../plugins/TenantPlugin.ts';
+import { TextFormsPlugin } from '../../../plugins/TextFormsPlugin.ts';
+import { UserMutationsPlugin } from '../../../plugins/UserMutationsPlugin.ts';
+import { VariableNamesPlugin } from '../../../plugins/VariableNamesPlugin.ts';
+
+/** How answers are serialized. */
+export type Writing = {
+  /** Whether FusionPlugin serializes lists. */
+  readonly isFused?: boolean;
+  readonly maxBytes?: number;
+};
+
+/** The PostGraphile preset: what its schema leaves out, and our plugins. `pool` is the authenticator's. */
+export function createPreset(
+  pool: Pool,
+  { isFused = false, maxBytes = Number.MAX_SAFE_INTEGER }: Writing,
+): GraphileConfig.Preset {
+  return {
+    extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
+    plugins: [
+      TenantPlugin,
+      TextFormsPlugin,
+      EnumValuesPlugin,
+      OrdersPlugin,
+      SetofPlugin,
+      NodeIdPlugin,
+      NodeTypePlugin,
+      ViewerIdPlugin,
+      RootFieldsPlugin,
+      ConnectionArgumentsPlugin,
+      ColumnFiltersPlugin,
+      CursorDigestPlugin,
+      RowLimitPlugin,
+      StatementCountPlugin,
+      ChildrenPlugin,
+      ParentPlugin,
+      AccessibleUnitsPlugin,
+      RootUnitsPlugin,
+      UserMutationsPlugin,
+      InputObjectsPlugin,
+      FunctionArgumentsPlugin,
+      FunctionMutationsPlugin,
+      UncallableFunctionsPlugin,
+      ExternalAuthenticationTokenPlugin,
+      ConstraintRulesPlugin,
+      VariableNamesPlugin,
+      createByteLimitPlugin(maxBytes),
+      ...(isFused ? [createFusionPlugin(maxBytes)] : []),
+    ],
+    disablePlugins: [
+      // `Query.query` and `Query` as a node served Relay 1.
+      'QueryQueryPlugin',
+      'RegisterQueryNodePlugin',
+      // `user(id:)`, `unit(id:)` and so on beside `node(id:)`; no behaviour turns them off.
+      'NodeAccessorPlugin',
+      // The authenticator has no rights of its own, by which this would hide everything. Policies decide, not the schema.
+      'PgRBACPlugin',
+      // A mistake in a migration must stop the start, not quietly drop a field.
+      'SwallowErrorsPlugin',
+    ],
+    pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings: ({ pgSettings }) => pgSettings })],
+    schema: {
+      // Root fields over all rows and generated mutations: the graph is entered through `viewer`, `app` and `node` only.
+      defaultBehavior:
+        '-query:resource:list -query:resource:connection -query:resource:single -insert -update -delete -filter -mutationField -queryField',
+      defaultNodeIdCodec: nodeIdCodecName,
+      pgForbidSetofFunctionsToReturnNull: true,
+      // A row that a function takes is an input object, in fields as in mutations.
+      pgFunctionsPreferNodeId: false,
+      dontSwallowErrors: true,
+      // It would print ids that clients have made up.
+      muteWarnings: true,
+    },
+    grafast: {
+      // 100 levels of `children { edges { node } }`, of up to six layers each.
+      maxPlanningDepth: 2000,
+      explain: false,
+    },
+  };
+}
+
+declare global {
+  namespace Grafast {
+    interface RequestContext {
+      /** The settings of each transaction of the operation; without them PostgreSQL lets the authenticator read nothing. */
+      pgSettings: Record<string, string>;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Config } from '../../config.ts';
+import type { Log } from '../../log.ts';
+import type { Metrics } from '../../observability/metrics/createMetrics.ts';
+import { createAdmission, type Permit } from '../../scheduling/admission.ts';
+import { createWaitBudget, withCaller } from '../../scheduling/caller.ts';
+import { measureRequests } from '../middleware/measureRequests.ts';
+import { isHealthCheck } from '../requestTarget.ts';
+import { createTenants } from './tenants.ts';
+
+export type ListenerOptions = {
+  /** Serves an admitted request. */
+  readonly answer: RequestListener;
+  /** Answers a request that is shed. */
+  readonly refuse: RequestListener;
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly log: Log;
+};
+
+/** Admission control: measures every request and sheds load; health checks are always served. */
+export function createListener({ answer, refuse, config, metrics, log }: ListenerOptions): RequestListener {
+  const tenants = createTenants(config.trustedProxies);
+  const admit = createAdmission({
+    connections: config.replicaUrl ? 2 * config.poolSize : config.poolSize,
+    maxWaiting: config.maxWaiting,
+    waitMs: config.poolWaitMs,
+    onOverload: ({ tenant, refused }) => {
+      if (refused === undefined) log.warn({ tenant }, 'overload: shedding requests');
+      else log.info({ refused }, 'overload over');
+    },
+  });
+  const measure = measureRequests(metrics);
+  return (request, response) => {
+    measure(request, response, () => {
+      if (isHealthCheck(request)) return answer(request, response);
+      const path = tenants.pathOf(request);
+      admit({
+        path,
+        hasLeft: () => response.closed,
+        refuse: () => refuse(request, response),
+        begin(permit, waitedMs) {
+          response.once('prefinish', permit.end).once('close', () => {
+            permit.end();
+            // Whether the credential is valid is unknown when the client disconnected.
+            if (response.statusCode === 401 || !response.writableFinished) tenants.forget(request);
+          });
+          pauseUntilRead(permit, request);
+          const onIdentified = (organizationId: string) => tenants.remember(request, organizationId);
+          // Time spent in the queue is taken from the wait budget for connections.
+          const caller = { path, permit, waitBudget: createWaitBudget(config.poolWaitMs - waitedMs), onIdentified };
+          withCaller(caller, () => answer(request, response));
+        },
+      });
+    });
+  };
+}
+
+/** Releases the permit while a body is read, since its client may be slow; then the request queues again. */
+function pauseUntilRead(permit: Permit, request: IncomingMessage): void {
+  setImmediate(() => {
+    // A body in the headers' packets is complete by now.
+    if (!request.complete) permit.pause();
+  });
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Log } from '../../log.ts';
+import { exposedHeaders } from '../middleware/allowOrigins.ts';
+import { giveRequestId } from '../middleware/requestId.ts';
+import { logRequests } from '../middleware/requestLog.ts';
+import { setSecurityHeaders } from '../middleware/securityHeaders.ts';
+import { isGraphql } from '../requestTarget.ts';
+
+type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly string[] };
+
+/**
+ * Load shedding's answer: 503 as GraphQL, as OAuth (RFC 6749 section 5.2) or as a page.
+ * It has what every answer has. All headers are written at once: in an overload this is what the service does most, and through the
+ * handlers that other requests pass it would be late itself (`bench overload`).
+ */
+export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): RequestListener {
+  const logRequest = logRequests(log);
+  const securityHeaders = headersOf((response) =>
+    setSecurityHeaders(isHttps)({} as IncomingMessage, response, () => undefined),
+  );
+  return (request, response) => {
+    const { type, body } = answerFor(request);
+    const { origin = '' } = request.headers;
+    const { id } = giveRequestId(request, response);
+    logRequest(request, response, () => undefined);
+    response.writeHead(503, {
+      ...securityHeaders,
+      'X-Request-Id': id,
+      'Content-Type': `${type}; charset=utf-8`,
+      'Content-Length': Buffer.byteLength(body),
+      'Retry-After': '2',
+      'Cache-Control': 'no-store',
+      Pragma: 'no-cache',
+      ...(corsOrigins.length > 0 && { Vary: 'Origin' }),
+      ...(corsOrigins.includes(origin) && {
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Expose-Headers': exposedHeaders.join(),
+      }),
+      // The rest of a large body would have to be read before the next request.
+      ...(isLarge(request) && { Connection: 'close' }),
+    });
+    response.end(body);
+  };
+}
+
+/** The headers that it sets. */
+function headersOf(set: (response: ServerResponse) => void): Record<string, string> {
+  const headers: Record<string, string> = {};
+  set({
+    setHeader: (name: string, value: string) => {
+      headers[name] = value;
+    },
+    removeHeader: () => undefined,
+  } as unknown as ServerResponse);
+  return headers;
+}
+
+function answerFor(request: IncomingMessage) {
+  const { accept = '' } = request.headers;
+  if (isGraphql(request)) {
+    return { type: accept.includes(graphqlMediaType) ? graphqlMediaType : 'application/json', body: graphqlBody };
+  }
+  if (accept.includes('text/html')) return { type: 'text/plain', body: description };
+  return { type: 'application/json', body: oauthBody };
+}
+
+const graphqlMediaType = 'application/graphql-response+json';
+const description = 'There are too many requests at the moment; try again later.';
+const graphqlBody = JSON.stringify({ errors: [{ message: description, extensions: { code: 'UNAVAILABLE' } }] });
+const oauthBody = JSON.stringify({ error: 'temporarily_unavailable', error_description: description });
+
+const isLarge = ({ headers }: IncomingMessage) =>
+  'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 65_536;

@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { LRUCache } from 'lru-cache';
+import { isGraphql } from '../requestTarget.ts';
+import { networkOf } from './networkOf.ts';
+
+/**
+ * The flow in which a request waits before its credential is verified.
+ * It is that of the organization for which the same credential was verified last; else that of its address, below one tenant for all
+ * unverified requests together. Requests for tokens and pages have another such tenant.
+ *
+ * @param trustedProxies how many reverse proxies in front are believed about the client's address
+ */
+export function createTenants(trustedProxies: number) {
+  const organizations = new LRUCache<string, string>({ max: maxRemembered });
+  // A connection mostly carries the same credential again.
+  const lastOf = new WeakMap<Socket, { readonly authorization: string; readonly key: string }>();
+  const keyOf = ({ socket, headers: { authorization } }: IncomingMessage) => {
+    if (!authorization) return null;
+    const last = lastOf.get(socket);
+    if (last?.authorization === authorization) return last.key;
+    // A scheme has many spellings.
+    const key = hash('sha256', authorization.replace(/^\S+ +/, ''));
+    lastOf.set(socket, { authorization, key });
+    return key;
+  };
+  return {
+    pathOf(request: IncomingMessage): readonly string[] {
+      const key = keyOf(request);
+      const organizationId = key && organizations.get(key);
+      if (organizationId) return [organizationId];
+      return [isGraphql(request) ? 'strangers' : 'sign-in', networkOf(addressOf(request, trustedProxies))];
+    },
+    remember(request: IncomingMessage, organizationId: string): void {
+      const key = keyOf(request);
+      if (key) organizations.set(key, organizationId);
+    },
+    /** Its credential is not verified any more. */
+    forget(request: IncomingMessage): void {
+      const key = keyOf(request);
+      if (key) organizations.delete(key);
+    },
+  };
+}
+
+/** As express' `request.ip`. */
+function addressOf({ socket, headers }: IncomingMessage, trustedProxies: number): string {
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
+  const addresses = [socket.remoteAddress ?? '', ...forwarded.filter(Boolean).reverse()];
+  return addresses[Math.min(trustedProxies, addresses.length - 1)]?.trim() ?? '';
+}
+
+const maxRemembered = 10_000;

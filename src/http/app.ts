@@ -1,0 +1,55 @@
+import type { RequestListener } from 'node:http';
+import express, { type RequestHandler } from 'express';
+import type { Log } from '../log.ts';
+import { answerNotFound, answerUnavailable, handleErrors } from './errors.ts';
+import { allowOrigins } from './middleware/allowOrigins.ts';
+import { answerHealth, answerReadiness, type Readiness } from './middleware/health.ts';
+import { inOrder } from './middleware/inOrder.ts';
+import { nameRequest } from './middleware/requestId.ts';
+import { logRequests } from './middleware/requestLog.ts';
+import { setSecurityHeaders } from './middleware/securityHeaders.ts';
+import { traceRequests } from './middleware/traceRequests.ts';
+import { isGraphql } from './requestTarget.ts';
+
+type Options = {
+  log: Log;
+  /** How many reverse proxies in front are believed about the client's address. */
+  trustedProxies: number;
+  /** Whether clients come by https. */
+  isHttps: boolean;
+  /** Origins of pages that may call the API from a browser. */
+  corsOrigins: readonly string[];
+  readiness: Readiness;
+  /** Null until it is built. */
+  routes: {
+    /** Answers `/graphql`. */
+    graphql: RequestListener;
+    /** What answers everything else but the health checks, in this order. */
+    mounts: RequestHandler[];
+  } | null;
+};
+
+/**
+ * The middleware of a request, from top to bottom. `/graphql` bypasses express, which takes a tenth of such a request's time, and
+ * passes through the same middleware.
+ */
+export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness, routes }: Options): RequestListener {
+  const first = [nameRequest, traceRequests, logRequests(log), setSecurityHeaders(isHttps)];
+  const allow = allowOrigins(corsOrigins);
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('trust proxy', trustedProxies);
+  app.set('etag', false);
+  for (const handler of first) app.use(handler);
+  app.get('/healthz', answerHealth);
+  app.get('/readyz', answerReadiness(readiness));
+  app.use(['/graphql', '/oauth', '/.well-known'], allow);
+  for (const mount of routes?.mounts ?? [answerUnavailable]) app.use(mount);
+  app.use(answerNotFound);
+  app.use(handleErrors(log));
+  if (!routes) return app;
+
+  const graphql = inOrder([...first, allow, routes.graphql]);
+  return (request, response) => (isGraphql(request) ? graphql : app)(request, response);
+}

@@ -1,0 +1,51 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { callerPath } from '../../scheduling/caller.ts';
+
+/**
+ * Limits the send buffers of slow readers: the memory of complete answers that clients have not taken.
+ * Beyond `maxBytes` of all together, the tenant with most of them loses the connections that have taken longest, unless that is less
+ * than `graceMs`. To be called with each response before it is answered.
+ */
+export function limitSendBuffers(maxBytes: number, graceMs: number) {
+  const unsent = new Map<Socket, Unsent>();
+  const bytesByTenant = new Map<string, number>();
+  let bytes = 0;
+
+  const add = ({ tenant }: Unsent, change: number) => {
+    bytes += change;
+    const ofTenant = (bytesByTenant.get(tenant) ?? 0) + change;
+    if (ofTenant > 0) bytesByTenant.set(tenant, ofTenant);
+    else bytesByTenant.delete(tenant);
+  };
+
+  const forget = (socket: Socket) => {
+    const answer = unsent.get(socket);
+    if (answer && unsent.delete(socket)) add(answer, -answer.bytes);
+  };
+
+  const disconnectSlowest = (now: number) => {
+    for (const [socket, { tenant, since }] of unsent) {
+      if (bytes <= maxBytes || now - since < graceMs) return;
+      if (bytesByTenant.get(tenant) !== Math.max(...bytesByTenant.values())) continue;
+      forget(socket);
+      socket.destroy();
+    }
+  };
+
+  return (response: ServerResponse): void => {
+    response.once('prefinish', () => {
+      const { socket } = response;
+      // Nearly always the operating system has taken all of it.
+      if (!socket?.writableLength) return;
+      const [tenant = ''] = callerPath();
+      const answer = { tenant, bytes: socket.writableLength, since: performance.now() };
+      unsent.set(socket, answer);
+      add(answer, answer.bytes);
+      response.once('close', () => forget(socket));
+      disconnectSlowest(answer.since);
+    });
+  };
+}
+
+type Unsent = { readonly tenant: string; readonly bytes: number; readonly since: number };

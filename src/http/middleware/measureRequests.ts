@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Metrics } from '../../observability/metrics/createMetrics.ts';
+import { fieldsOf, type RequestFields } from '../../observability/requestFields.ts';
+import { routeOf } from '../requestTarget.ts';
+
+/** Counts each request when it is over, by what was learned about it. */
+export function measureRequests(metrics: Metrics) {
+  return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    const startedAt = performance.now();
+    const route = routeOf(request.url ?? '');
+    metrics.requestsInFlight.inc();
+    response.once('close', () => {
+      const seconds = (performance.now() - startedAt) / 1000;
+      const isSent = response.writableFinished;
+      metrics.requestsInFlight.dec();
+      metrics.requestDuration.observe({ route, status: isSent ? response.statusCode : 'aborted' }, seconds);
+      const facts = fieldsOf(response);
+      const status = isSent ? response.statusCode : null;
+      if (route === '/graphql') measureOperation(metrics, facts, status, seconds);
+      else if (route.startsWith('/oauth')) measureOauth(metrics, facts, status);
+    });
+    next();
+  };
+}
+
+/** @param status null when the client did not wait for the end of the answer */
+function measureOperation(metrics: Metrics, facts: RequestFields, status: number | null, seconds: number): void {
+  const code = facts.code ?? codeOf(status);
+  // A CORS preflight, for one.
+  if (code === 'OK' && facts.operation === undefined) return;
+  // Introspection without a token may have made-up names.
+  const operation = metrics.labelOf(facts.operation, code === 'OK' && facts.clientId !== undefined);
+  metrics.operations.inc({ operation, code });
+  if (facts.statements === undefined) return;
+  metrics.operationDuration.observe({ operation }, seconds);
+  metrics.statements.observe({ operation }, facts.statements);
+  if (facts.server !== undefined) metrics.queries.inc({ server: facts.server });
+  if (facts.planningMs !== undefined) metrics.planning.observe(facts.planningMs / 1000);
+}
+
+/** Of a request that was refused before it was parsed. */
+function codeOf(status: number | null): string {
+  if (status === null) return 'ABORTED';
+  if (status === 503) return 'UNAVAILABLE';
+  if (status >= 500) return 'INTERNAL';
+  return status >= 400 ? 'BAD_USER_INPUT' : 'OK';
+}
+
+function measureOauth(metrics: Metrics, facts: RequestFields, status: number | null): void {
+  const code = facts.code ?? (status === 503 ? 'temporarily_unavailable' : undefined);
+  if (code !== undefined) metrics.refusals.inc({ code });
+  else if (facts.grant !== undefined && status === 200) metrics.grants.inc({ grant: facts.grant });
+}

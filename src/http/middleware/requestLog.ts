@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '../../log.ts';
+import { fieldsOf, type RequestFields } from '../../observability/requestFields.ts';
+import { pathOf } from '../requestTarget.ts';
+import { requestIdOf } from './requestId.ts';
+
+/**
+ * The canonical log line: one for each request, when it is over.
+ * The URL appears as its path alone, since a query may hold a credential; the operation as its name, cut to a readable length.
+ */
+export function logRequests(log: Log) {
+  return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+    if (!log.isLevelEnabled('info')) {
+      next();
+      return;
+    }
+    const startedAt = performance.now();
+    const { method, url = '' } = request;
+    response.once('close', () => {
+      const requestId = requestIdOf(response);
+      const fields = {
+        requestId,
+        // By which the history finds this line, whatever the client sent.
+        serverRequestId: requestId.ofServer === requestId.id ? undefined : requestId.ofServer,
+        method,
+        path: pathOf(url),
+        status: response.statusCode,
+        durationMs: Math.round(performance.now() - startedAt),
+        ...shown(fieldsOf(response)),
+      };
+      log.info(fields, response.writableFinished ? 'request' : 'request ended by the client');
+    });
+    next();
+  };
+}
+
+function shown({ operation, clientId, code, statements, server, planningMs, traceId }: RequestFields) {
+  return {
+    operation: operation?.slice(0, 100),
+    clientId,
+    code,
+    statements,
+    server,
+    planningMs: planningMs === undefined ? undefined : Math.round(planningMs),
+    traceId,
+  };
+}

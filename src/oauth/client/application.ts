@@ -1,0 +1,56 @@
+import type { Pool } from 'pg';
+import type { RequestId } from '../../observability/requestFields.ts';
+import type { Scope } from '../../token/claims.ts';
+import { oauthSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
+
+/** An API application: a client in the sense of RFC 6749. */
+export type Application = {
+  readonly organizationId: string;
+  readonly id: string;
+  /** What people know it by. */
+  readonly name: string;
+  readonly clientId: string;
+  /** Whether it can keep a secret (RFC 6749 section 2.1); a public one has none. */
+  readonly confidential: boolean;
+  readonly scopes: readonly Scope[];
+  /** Where a person may be sent back to it (RFC 6749 section 3.1.2). */
+  readonly redirectUris: readonly string[];
+  /** How the users of its mobile app sign in; null without a mobile app. */
+  readonly mobileApp: 'password' | 'external_authentication_token' | null;
+  /** SHA-256 of the secrets that are valid now, at most two. */
+  readonly secretHashes: readonly Buffer[];
+};
+
+/** The enabled application with this client id, in whatever organization, or null. */
+export async function findApplication(pool: Pool, clientId: string, requestId: RequestId): Promise<Application | null> {
+  const { rows } = await queryOnce<ApplicationRow>(pool, oauthSettings(null, requestId), {
+    name: 'find_application',
+    text: 'select * from oauth.find_application($1)',
+    values: [clientId],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    organizationId: row.organization_id,
+    id: row.id,
+    name: row.name,
+    clientId,
+    confidential: row.confidential,
+    scopes: row.scopes,
+    redirectUris: row.redirect_uris,
+    mobileApp: row.mobile_app_authentication_type,
+    secretHashes: row.secret_hashes,
+  };
+}
+
+type ApplicationRow = {
+  organization_id: string;
+  id: string;
+  name: string;
+  confidential: boolean;
+  scopes: Scope[];
+  redirect_uris: string[];
+  mobile_app_authentication_type: Application['mobileApp'];
+  secret_hashes: Buffer[];
+};

@@ -1,0 +1,117 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Request, RequestHandler } from 'express';
+import passport from 'passport';
+import { Strategy as ClientPasswordStrategy } from 'passport-oauth2-client-password';
+import type { Pool } from 'pg';
+import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { fieldsOf, noRequest, type RequestId } from '../../observability/requestFields.ts';
+import { identifyCaller } from '../../scheduling/caller.ts';
+import { hashToken } from '../../token/format.ts';
+import { invalidClient } from '../errors.ts';
+import { type Application, findApplication } from './application.ts';
+import { readClientCredentials } from './readClientCredentials.ts';
+
+/** Who asks. */
+export type Client = {
+  readonly application: Application;
+  /** `none`: it only said who it is. */
+  readonly authentication: 'secret' | 'none';
+  /** Where the request came from; what a proxy says counts only if it is trusted (TRUST_PROXY). */
+  readonly address: string;
+  /** Names the request in the database's settings. */
+  readonly requestId: RequestId;
+  /** When the request had arrived, by `performance.now()`. */
+  readonly receivedAt: number;
+};
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Set by `authenticateClient`. */
+      oauthClient?: Client;
+    }
+  }
+}
+
+/**
+ * Sets `request.oauthClient`, or refuses with invalid_client (RFC 6749 section 2.3). An unknown client, a wrong secret, a
+ * secret from a public client and a missing one get the identical answer, after the same work.
+ */
+export function authenticateClient(pool: Pool): RequestHandler {
+  const passportOfClients = new passport.Passport();
+  passportOfClients.use(
+    new ClientPasswordStrategy({ passReqToCallback: true }, (request, clientId, secret, done) => {
+      const origin = originOf(request);
+      findApplication(pool, clientId, origin.requestId)
+        .then((found): Client | false => {
+          const application = withSecret(found, secret);
+          return application ? { application, authentication: 'secret', ...origin } : false;
+        })
+        .then((client) => done(null, client), done);
+    }),
+  );
+  const verifySecret: RequestHandler = passportOfClients.authenticate('oauth2-client-password', {
+    session: false,
+    assignProperty: 'oauthClient' satisfies keyof Request,
+    failWithError: true,
+  });
+
+  return async (request, response, next) => {
+    const { clientId, secret } = readClientCredentials(request, request.body);
+    const authenticated = () => {
+      fieldsOf(response).clientId = clientId;
+      const { oauthClient } = request;
+      // A client that only says which it is may be anyone.
+      if (oauthClient?.authentication === 'secret') identifyCaller(oauthClient.application.organizationId);
+      next();
+    };
+    if (secret === null) {
+      request.oauthClient = await identify(pool, clientId, originOf(request));
+      authenticated();
+    } else {
+      // The strategy reads them there, wherever they came from.
+      request.body = { ...request.body, client_id: clientId, client_secret: secret };
+      verifySecret(request, response, (error?: unknown) => {
+        if (error) next(isAuthenticationError(error) ? invalidClient() : error);
+        else authenticated();
+      });
+    }
+  };
+}
+
+/** What `authenticateClient` has set. @throws {OAuthError} invalid_client where it did not run */
+export function requireClient({ oauthClient }: Request): Client {
+  if (!oauthClient) throw invalidClient();
+  return oauthClient;
+}
+
+/** A phone keeps no secret, so the application of a mobile app may come without one, as public clients do. */
+async function identify(pool: Pool, clientId: string, origin: Origin): Promise<Client> {
+  const application = await findApplication(pool, clientId, origin.requestId);
+  if (!application || (application.confidential && !application.mobileApp)) throw invalidClient();
+  return { application, authentication: 'none', ...origin };
+}
+
+type Origin = Pick<Client, 'address' | 'requestId' | 'receivedAt'>;
+
+const originOf = (request: Request): Origin => ({
+  address: request.ip ?? '',
+  requestId: request.res ? requestIdOf(request.res) : noRequest,
+  receivedAt: (request.res && fieldsOf(request.res).arrivedAt) ?? performance.now(),
+});
+
+/**
+ * The application if the secret is one of its own. Compares with two hashes whatever there is to compare with, and with
+ * both of them, so that the time says nothing.
+ */
+function withSecret(application: Application | null, secret: string): Application | null {
+  const hash = hashToken(secret);
+  const [newest = noHash, previous = noHash] = application?.secretHashes ?? [];
+  const matches = [timingSafeEqual(hash, newest), timingSafeEqual(hash, previous)];
+  return application?.confidential && matches.includes(true) ? application : null;
+}
+
+/** The SHA-256 of nothing that anybody knows. */
+const noHash = Buffer.alloc(32);
+
+const isAuthenticationError = (error: unknown) => error instanceof Error && error.name === 'AuthenticationError';

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import { invalidClient, invalidRequest } from '../errors.ts';
+import { decode } from '../form.ts';
+import type { Parameters } from '../parameters.ts';
+
+/** What a client showed of itself. Without a secret it only says who it is. */
+export type ClientCredentials = { readonly clientId: string; readonly secret: string | null };
+
+/**
+ * Decides once by which method the client authenticates (RFC 6749 section 2.3): HTTP Basic, secret in the body, or none.
+ * A method that fails never falls back to another.
+ *
+ * @throws {OAuthError} invalid_request for two methods at once, invalid_client for none or one that is not supported
+ */
+export function readClientCredentials(request: IncomingMessage, parameters: Parameters): ClientCredentials {
+  const headers = request.headersDistinct.authorization ?? [];
+  const [header] = headers;
+  if (headers.length > 1) throw invalidRequest('Send one Authorization header.');
+  if (header === undefined) {
+    if (parameters.client_id === undefined) throw invalidClient();
+    return { clientId: parameters.client_id, secret: parameters.client_secret ?? null };
+  }
+
+  if (parameters.client_secret !== undefined) {
+    throw invalidRequest('The client authenticates twice: use HTTP Basic or client_secret, not both.');
+  }
+  const basic = readBasic(header);
+  if (parameters.client_id !== undefined && parameters.client_id !== basic.clientId) {
+    throw invalidRequest('client_id is not the client of the Authorization header.');
+  }
+  return basic;
+}
+
+/** RFC 7617, with both parts form-encoded before (RFC 6749 section 2.3.1). */
+function readBasic(header: string): ClientCredentials & { secret: string } {
+  const encoded = /^basic +([a-z\d+/_-]+=*)$/i.exec(header)?.[1];
+  if (encoded === undefined) throw invalidClient();
+  const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? [];
+  if (id === undefined || secret === undefined) throw invalidClient();
+  try {
+    return { clientId: decode(id), secret: decode(secret) };
+  } catch {
+    // RFC 6749 section 5.2: what fails in the Authorization header is answered with 401.
+    throw invalidClient();
+  }
+}

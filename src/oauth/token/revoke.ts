@@ -1,0 +1,60 @@
+import type { RequestHandler } from 'express';
+import type { Pool, PoolClient } from 'pg';
+import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { hashToken, isToken } from '../../token/format.ts';
+import { requireClaims } from '../authenticateBearer.ts';
+import { type Client, requireClient } from '../client/authenticateClient.ts';
+import { invalidClient, invalidRequest } from '../errors.ts';
+import { inOrganization } from '../inOrganization.ts';
+import { revokeGrant } from './revokeGrant.ts';
+
+/**
+ * `POST /oauth/revoke` (RFC 7009): ends the grant of an access or refresh token of this client, and with it every token
+ * below it. 200 also for a token that is unknown or another client's, to which nothing happens.
+ */
+export function revoke(pool: Pool): RequestHandler {
+  return async (request, response) => {
+    const client = requireClient(request);
+    const { token } = request.body;
+    if (token === undefined) throw invalidRequest('token is missing.');
+    if (isToken('access', token) || isToken('refresh', token)) await endGrantOf(pool, client, token);
+    response.json({});
+  };
+}
+
+/** `DELETE /oauth/token`: ends the grant of the bearer token that the request carries. */
+export function revokeBearer(pool: Pool): RequestHandler {
+  return async (request, response) => {
+    const { organizationId, grantId } = requireClaims(request);
+    await inOrganization(pool, organizationId, requestIdOf(response), (database) => revokeGrant(database, grantId));
+    response.json({});
+  };
+}
+
+async function endGrantOf(pool: Pool, client: Client, token: string): Promise<void> {
+  const { application, requestId } = client;
+  await inOrganization(pool, application.organizationId, requestId, async (database) => {
+    const grant = await findGrant(database, application.id, token);
+    if (!grant) return;
+    // As for renewal: who was trusted by a secret is not spoken for without it.
+    if (grant.client_authentication === 'secret' && client.authentication === 'none') throw invalidClient();
+    await revokeGrant(database, grant.id);
+  });
+}
+
+type GrantRow = { id: string; client_authentication: Client['authentication'] };
+
+async function findGrant(database: PoolClient, applicationId: string, token: string): Promise<GrantRow | undefined> {
+  const { rows } = await database.query<GrantRow>({
+    name: 'find_grant_of_token',
+    text: `
+      select g.id, g.client_authentication
+      from oauth.grants g
+      where g.application_id = $1 and g.id in (
+        select grant_id from oauth.access_tokens where token_hash = $2
+        union all
+        select grant_id from oauth.refresh_tokens where token_hash = $2)`,
+    values: [applicationId, hashToken(token)],
+  });
+  return rows[0];
+}

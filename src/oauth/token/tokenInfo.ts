@@ -1,0 +1,33 @@
+import type { RequestHandler } from 'express';
+import type { Pool } from 'pg';
+import { requestIdOf } from '../../http/middleware/requestId.ts';
+import type { RequestId } from '../../observability/requestFields.ts';
+import { oauthSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
+import { requireClaims } from '../authenticateBearer.ts';
+import { onlyRow } from '../onlyRow.ts';
+import type { UserIdOf } from './introspect.ts';
+
+/** `GET /oauth/token/info`: what the bearer token that the request carries is good for, in Doorkeeper's words. */
+export function describeBearer(pool: Pool, userIdOf: UserIdOf): RequestHandler {
+  return async (request, response) => {
+    const claims = requireClaims(request);
+    response.json({
+      resource_owner_id: claims.userId === null ? null : userIdOf(claims.userId),
+      scope: claims.scopes,
+      expires_in: await secondsUntil(pool, claims.expiresAt, requestIdOf(response)),
+      application: { uid: claims.clientId },
+      created_at: Math.floor(claims.createdAt.getTime() / 1000),
+    });
+  };
+}
+
+/** By the database's clock, which every time of a token comes from. */
+async function secondsUntil(pool: Pool, time: Date, requestId: RequestId): Promise<number> {
+  const result = await queryOnce<{ seconds: number }>(pool, oauthSettings(null, requestId), {
+    name: 'seconds_until',
+    text: 'select ceil(extract(epoch from $1::timestamptz - clock_timestamp()))::float8 as seconds',
+    values: [time],
+  });
+  return onlyRow(result).seconds;
+}

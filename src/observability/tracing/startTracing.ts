@@ -1,0 +1,47 @@
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import type { Log } from '../../log.ts';
+
+/** How traces leave, once OpenTelemetry's own variables ask for it. */
+export type TracingSettings = { readonly protocol: 'http/protobuf' | 'http/json' };
+
+/**
+ * Begins to record and send traces, from this thread. The rest is read by OpenTelemetry itself: `OTEL_EXPORTER_OTLP_*` say where to,
+ * `OTEL_TRACES_SAMPLER` which, `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` as what, `OTEL_BSP_*` how often.
+ *
+ * @returns what to call at the end: sends what is left, in at most 2 s
+ */
+export async function startTracing({ protocol }: TracingSettings, log: Log): Promise<() => Promise<void>> {
+  diag.setLogger(toLog(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
+  const exporter =
+    protocol === 'http/json'
+      ? new (await import('@opentelemetry/exporter-trace-otlp-http')).OTLPTraceExporter()
+      : new (await import('@opentelemetry/exporter-trace-otlp-proto')).OTLPTraceExporter();
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'graph-query-service' }).merge(
+      detectResources({ detectors: [envDetector] }),
+    ),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
+  provider.register();
+
+  return async () => {
+    const deadline = Promise.withResolvers<void>();
+    const timer = setTimeout(deadline.resolve, 2000);
+    await Promise.race([provider.shutdown().catch(() => undefined), deadline.promise]);
+    clearTimeout(timer);
+  };
+}
+
+/** OpenTelemetry's errors, once a minute: an unreachable collector is reported with each batch. */
+function toLog(log: Log) {
+  let quietUntil = 0;
+  const error = () => {
+    if (Date.now() < quietUntil) return;
+    quietUntil = Date.now() + 60_000;
+    log.warn('traces cannot be sent; OTEL_EXPORTER_OTLP_ENDPOINT says where to');
+  };
+  const nothing = () => undefined;
+  return { error, warn: nothing, info: nothing, debug: nothing, verbose: nothing };
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { type RequestHandler, Router } from 'express';
+import { type Compressed, compressed } from './compressed.ts';
+
+export type Assets = {
+  /** Where the folder's files are, with a slash at its end; another content has another one. */
+  readonly path: string;
+  readonly router: Router;
+};
+
+/**
+ * Serves the files of folders, by exactly the names that they have now, under a path that holds a hash of all of them; so
+ * a browser may keep each for a year. Relative references between them work.
+ *
+ * @param basePath the path of the service's base URL, without a slash at its end
+ * @param isWanted by the path in its folder; all, unless given
+ */
+export async function serveAssets(
+  basePath: string,
+  name: string,
+  folders: string | readonly string[],
+  isWanted: (file: string) => boolean = () => true,
+): Promise<Assets> {
+  const files = (await Promise.all([folders].flat().map((folder) => listFiles(folder, isWanted)))).flat();
+  const mountPath = `/assets/${name}-${await hashFiles(files)}/`;
+  const answers = new Map<string, Compressed>();
+  for (const { file, path } of files) {
+    const type = mediaTypes[extname(file)];
+    if (type)
+      answers.set(
+        mountPath + file,
+        compressed(type, () => readFile(path)),
+      );
+  }
+
+  const answer: RequestHandler = async (request, response, next) => {
+    const send = answers.get(request.path);
+    if (!send || (request.method !== 'GET' && request.method !== 'HEAD')) return next();
+    response.set({
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      // For workers, to which the page's policy does not apply, and for a file that is opened by itself.
+      'Content-Security-Policy': "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'",
+    });
+    await send(request, response);
+  };
+  return { path: basePath + mountPath, router: Router().use(answer) };
+}
+
+const mediaTypes: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.ico': 'image/vnd.microsoft.icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.ttf': 'font/ttf',
+  '.wasm': 'application/wasm',
+  '.woff': 'font/woff',
+  '.woff2': 'font/woff2',
+};
+
+/** Its path in its folder, and in the file system. */
+type AssetFile = { readonly file: string; readonly path: string };
+
+async function listFiles(folder: string, isWanted: (file: string) => boolean): Promise<AssetFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter(isWanted)
+    .sort()
+    .map((file) => ({ file, path: join(folder, file) }));
+}
+
+async function hashFiles(files: readonly AssetFile[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { file, path } of files) hash.update(`${file}\0`).update(await readFile(path));
+  return hash.digest('hex').slice(0, 16);
+}

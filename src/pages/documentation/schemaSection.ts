@@ -1,0 +1,134 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type GraphQLType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+} from 'postgraphile/graphql';
+import { type Html, html } from '../../html/html.ts';
+
+/** The schema in writing: each type with its fields, arguments and values, in an order for readers, linked throughout. */
+export function renderSchema(schema: GraphQLSchema): Html {
+  return html`${groupTypes(schema).map(
+    ({ title, id, types }) => html`<section class="types">
+<h2 id="${id}">${title}</h2>
+${types.map(renderType)}
+</section>
+`,
+  )}
+<section class="types">
+<h2 id="directives">Directives</h2>
+${schema.getDirectives().map(
+  (directive) => html`<article class="type" id="@${directive.name}">
+<h3><code>@${directive.name}</code> <span class="kind">directive</span></h3>
+${renderDescription(directive.description)}
+${renderArguments(directive.args)}
+</article>
+`,
+)}
+</section>`;
+}
+
+/** Links to its parts. */
+export function renderContents(schema: GraphQLSchema): Html {
+  return html`${groupTypes(schema).map(
+    ({ title, id, types }) => html`<a href="#${id}">${title}</a>
+${title === 'Objects' ? types.map(({ name }) => html`<a class="of-type" href="#${name}">${name}</a>`) : ''}
+`,
+  )}<a href="#directives">Directives</a>`;
+}
+
+function groupTypes(schema: GraphQLSchema) {
+  const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
+  return groupTitles.map((title) => ({
+    title,
+    id: title.toLowerCase().replaceAll(' ', '-'),
+    types: types.filter((type) => groupOf(type) === title).sort(byImportance),
+  }));
+}
+
+const groupTitles = ['Operations', 'Objects', 'Pages and orders', 'Scalars'] as const;
+
+function groupOf(type: GraphQLNamedType): (typeof groupTitles)[number] {
+  if (/^(Query|Mutation)$|Payload$/.test(type.name)) return 'Operations';
+  if (isScalarType(type)) return 'Scalars';
+  if (isEnumType(type) || isInputObjectType(type) || /(Connection|Edge|PageInfo)$/.test(type.name))
+    return 'Pages and orders';
+  return 'Objects';
+}
+
+/** As one would tell it; types that are not named here come after, by name. */
+const order = ['Query', 'Mutation', 'Viewer', 'App', 'User', 'Unit', 'CardAssignment', 'Card', 'BeaconCard', 'NfcCard'];
+
+function byImportance(a: GraphQLNamedType, b: GraphQLNamedType): number {
+  const rank = ({ name }: GraphQLNamedType) => (order.includes(name) ? order.indexOf(name) : order.length);
+  return rank(a) - rank(b) || a.name.localeCompare(b.name);
+}
+
+function renderType(type: GraphQLNamedType): Html {
+  return html`<article class="type" id="${type.name}">
+<h3><code>${type.name}</code> <span class="kind">${kindOf(type)}</span></h3>
+${renderDescription(type.description)}
+${
+  (isObjectType(type) || isInterfaceType(type)) && type.getInterfaces().length > 0
+    ? html`<p class="implements">Implements ${type.getInterfaces().map((parent) => html`${renderReference(parent)} `)}</p>`
+    : ''
+}
+${isObjectType(type) || isInterfaceType(type) ? renderFields(Object.values(type.getFields())) : ''}
+${isInputObjectType(type) ? renderArguments(Object.values(type.getFields())) : ''}
+${
+  isEnumType(type)
+    ? html`<dl>${type.getValues().map((value) => html`<dt><code>${value.name}</code></dt><dd>${renderDescription(value.description)}</dd>`)}</dl>`
+    : ''
+}
+</article>`;
+}
+
+function kindOf(type: GraphQLNamedType): string {
+  if (isObjectType(type)) return 'type';
+  if (isInterfaceType(type)) return 'interface';
+  if (isEnumType(type)) return 'enum';
+  return isInputObjectType(type) ? 'input' : 'scalar';
+}
+
+const renderFields = (fields: readonly GraphQLField<unknown, unknown>[]) =>
+  html`<dl>${fields.map(
+    (field) => html`<dt><code>${field.name}</code>: ${renderReference(field.type)}${renderDeprecation(field)}</dt>
+<dd>${renderDescription(field.description)}${renderArguments(field.args)}</dd>`,
+  )}</dl>`;
+
+type Input = Pick<GraphQLArgument, 'name' | 'type' | 'description' | 'deprecationReason'>;
+
+const renderArguments = (inputs: readonly Input[]) =>
+  inputs.length === 0
+    ? html``
+    : html`<dl class="arguments">${inputs.map(
+        (input) => html`<dt><code>${input.name}</code>: ${renderReference(input.type)}${renderDeprecation(input)}</dt>
+<dd>${renderDescription(input.description)}</dd>`,
+      )}</dl>`;
+
+const renderDeprecation = ({ deprecationReason }: Pick<Input, 'deprecationReason'>) =>
+  deprecationReason ? html` <span class="deprecated" title="${deprecationReason}">deprecated</span>` : html``;
+
+/** `[Unit!]!` with the name as a link. */
+function renderReference(type: GraphQLType): Html {
+  const { name } = getNamedType(type);
+  const [before = '', after = ''] = String(type).split(name);
+  return html`<code class="reference">${before}<a href="#${name}">${name}</a>${after}</code>`;
+}
+
+/** Descriptions are text with `code` in back quotes and paragraphs. */
+function renderDescription(description: string | null | undefined): Html {
+  const paragraphs = (description ?? '').split(/\n\s*\n/).filter(Boolean);
+  return html`${paragraphs.map((paragraph) => html`<p>${renderInline(paragraph)}</p>`)}`;
+}
+
+const renderInline = (text: string): Html[] =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { Html, html } from '../html/html.ts';
+import { serveAssets } from './assets.ts';
+import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
+import { examples } from './examples.ts';
+import { jsonElement } from './jsonElement.ts';
+import { findPackage } from './package.ts';
+import { renderPage } from './page.ts';
+import { sendPage } from './sendPage.ts';
+import type { Site } from './site.ts';
+import { storedOperationsNotice } from './storedOperationsNotice.ts';
+
+/** `/playground`: Altair, with the endpoint and an example of the Authorization header filled in. */
+export async function createPlayground(site: Site, config: Config) {
+  const { basePath, assetsPath, links } = site;
+  // Its module, which says where its files are, would hold 8 MB of memory.
+  const altair = findPackage('altair-static');
+  const folder = join(altair.folder, 'build/dist');
+  const assets = await serveAssets(basePath, 'altair', folder, isWanted);
+  const [example] = examples.app;
+  const page = renderPage({
+    title: 'Playground',
+    assetsPath,
+    links,
+    here: `${basePath}/playground`,
+    madeWith: `Altair ${altair.version}`,
+    head: html`<base href="${assets.path}">
+<link rel="stylesheet" href="${assets.path}styles.css">
+<link rel="stylesheet" href="${assetsPath}playground.css">
+${jsonElement('settings', {
+  baseURL: assets.path,
+  endpointURL: `${basePath}/graphql`,
+  initialName: 'Graph Query Service',
+  initialQuery: example?.query,
+  initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
+  // A token typed into the headers must not outlive the page.
+  preserveState: false,
+  // It would be one with the makers of Altair.
+  disableAccount: true,
+})}`,
+    body: html`${storedOperationsNotice(config, site)}
+<p class="hint">Without a token the service shows its schema only. Put one in place of <code>&lt;ACCESS_TOKEN&gt;</code>
+in the <button type="button" id="show-headers">HTTP headers</button>; <a href="${basePath}/documentations/graphql#token">how to get one</a>.</p>
+${new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')))}
+<script type="module" src="${assetsPath}playground.js"></script>`,
+  });
+  return { assets: assets.router, page: sendPage(page, policy) };
+}
+
+/** Angular, with which Altair is made, writes its styles into the page; its editor works in workers; `<base>` is how it finds its files. */
+const policy = contentSecurityPolicy({
+  'style-src': "'self' 'unsafe-inline'",
+  'worker-src': "'self'",
+  'base-uri': "'self'",
+});
+
+/** Not the frame for scripts around requests, which need `eval`; playground.css hides their tabs. */
+const isWanted = (file: string) => !file.startsWith('iframe-sandbox') && file !== 'index.html';
+
+/** What Altair's own page has in its body: the element that it fills, and its scripts. */
+function bodyOf(page: string): string {
+  const body = /<body>(.*)<\/body>/s.exec(page)?.[1];
+  if (body === undefined) throw new Error('altair-static has another page than this version of the service knows.');
+  return body;
+}

@@ -1,0 +1,201 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'pg';
+import { createPool, type EvictablePool, type PoolSettings } from '../database/pool/pools.ts';
+import type { Log } from '../log.ts';
+
+export type Replica = {
+  /** Connections to it as the authenticator. */
+  readonly pool: EvictablePool;
+  /** The LSN that it must have replayed for any query; null while no query may go to it. */
+  required(): string | null;
+  /**
+   * Stops queries to the replica until a probe has read a newer LSN of the primary, since the primary's catalogue has changed, or the
+   * primary itself may have: all that it had until now, the replica must have replayed, too.
+   */
+  invalidate(): void;
+  /** Calls back when a server's connections are stale: no answer, or another primary. @returns what unsubscribes */
+  onTrouble(listener: (server: ServerName) => void): () => void;
+  stop(): Promise<void>;
+};
+
+export type ServerName = 'primary' | 'replica';
+
+/** A server for queries, while it lags little and has what the client wrote (read-your-writes). */
+export type ReplicaSettings = {
+  readonly url: string;
+  readonly primary: EvictablePool;
+  readonly config: PoolSettings;
+  readonly log: Log;
+};
+
+/**
+ * Probes a streaming replica once a second, for its health and its replication lag.
+ * A balancer may lead to several. Queries go to it while it answers within 2 s, is in recovery, and lags by at most 5 s. The log has
+ * each change.
+ */
+export function watchReplica({ url, primary, config, log }: ReplicaSettings): Replica {
+  const pool = createReplicaPool(url, config, log);
+  const probe = createProbe(url, primary);
+  let problem: string | null = 'not probed yet';
+  let minimumLsn: string | null = null;
+  let invalidations = 0;
+  const listeners = new Set<(server: ServerName) => void>([(server) => reconnect(server, { primary, replica: pool })]);
+  const reportTrouble = (server: ServerName) => {
+    for (const listener of listeners) listener(server);
+  };
+  const invalidate = () => {
+    invalidations++;
+    minimumLsn = null;
+  };
+  // A primary that was lost may come back without what it had acknowledged.
+  primary.on('connect', (client) => client.on('error', invalidate));
+
+  const probeOnce = async () => {
+    const invalidationsBefore = invalidations;
+    const found = await probe();
+    if (found.isOtherPrimary) {
+      minimumLsn = null;
+      reportTrouble('primary');
+    }
+    if (found.lsn && invalidations === invalidationsBefore) minimumLsn ??= found.lsn;
+    if (found.problem === undefined || found.problem === problem) return;
+    problem = found.problem;
+    if (problem === null) return log.info('queries go to the replica');
+    log.warn({ reason: problem, error: found.error }, 'queries go to the primary: the replica is stale or unavailable');
+    if (found.error) reportTrouble('replica');
+  };
+
+  const stopping = new AbortController();
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      await probeOnce();
+      await delay(probeEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  })();
+
+  return {
+    pool,
+    required: () => (problem === null ? minimumLsn : null),
+    invalidate,
+    onTrouble(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async stop() {
+      stopping.abort();
+      await watching;
+      // `end()` may hang if the server is gone.
+      await Promise.race([Promise.all([probe.end(), pool.end()]), delay(1000, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Fails pending queries of the replica, which go to the primary then; evicts the primary's connections. */
+export function reconnect(server: ServerName, pools: { primary: EvictablePool; replica: EvictablePool | null }): void {
+  if (server === 'primary') pools.primary.evictAll();
+  else pools.replica?.snapshotBytesRead()();
+}
+
+/** A query that gets no connection within 500 ms goes to the primary. */
+export function createReplicaPool(url: string, config: PoolSettings, log: Log): EvictablePool {
+  return createPool(url, { ...config, poolWaitMs: Math.min(config.poolWaitMs, maxWaitMs) }, log);
+}
+
+const probeEveryMs = 1000;
+const probeTimeoutMs = 2000;
+const maxWaitMs = 500;
+const maxLagMs = 5000;
+
+type ProbeResult = {
+  /** Why no query may go to the replica; null when one may, and undefined when this probe does not know. */
+  readonly problem?: string | null;
+  readonly error?: unknown;
+  /** The primary's current LSN. */
+  readonly lsn?: string;
+  /** Restarted, failed over, or read-only. */
+  readonly isOtherPrimary?: boolean;
+};
+
+/**
+ * Samples the replication lag, by comparing LSNs of two probes.
+ * An idle primary writes no WAL, so `now() - pg_last_xact_replay_timestamp()` grows without lag. So each probe asks whether the
+ * replica has reached where the primary was at an earlier probe.
+ */
+function createProbe(url: string, primary: Pool) {
+  const timeouts = { connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
+  const name = { application_name: 'graph-query-service replica' };
+  const replica = new Pool({ connectionString: url, max: 1, ...timeouts, ...name });
+  replica.on('error', () => undefined);
+  /** The primary's flushed LSN, which it had sent or would have, and when. */
+  let lagSample: { readonly lsn: string; readonly at: number } | null = null;
+  let startedAt: string | null = null;
+
+  const compare = async (replayed: string): Promise<ProbeResult> => {
+    const at = performance.now();
+    const { rows } = await primary.query<Compared>(compareText, [replayed, lagSample?.lsn ?? null]);
+    const [{ lsn, flushed, started_at, is_read_only, is_foreign, has_reached }] = rows as [Compared];
+    const isOtherPrimary = is_read_only || (startedAt !== null && started_at !== startedAt);
+    startedAt = started_at;
+    if (lsn === null || flushed === null) {
+      lagSample = null;
+      return { isOtherPrimary };
+    }
+    const found = { lsn, isOtherPrimary };
+    if (is_foreign) return { ...found, problem: 'it is ahead of the primary' };
+    const lagMs = lagSample ? at - lagSample.at : null;
+    if (lagSample === null || has_reached) lagSample = { lsn: flushed, at };
+    if (lagMs === null) return found;
+    if (lagMs > maxLagMs) return { ...found, problem: 'it is too far behind' };
+    return has_reached ? { ...found, problem: null } : found;
+  };
+
+  /** The LSN that it has replayed; null when it is no replica. */
+  const readReplayedLsn = async (): Promise<string | null> => {
+    const client = await replica.connect();
+    let lsn: string | null = null;
+    try {
+      const { rows } = await client.query<{ lsn: string | null }>(replayedText);
+      lsn = rows[0]?.lsn ?? null;
+      return lsn;
+    } finally {
+      // After a failover the name leads to the new primary for a while, and the connection would indefinitely.
+      client.release(lsn === null);
+    }
+  };
+
+  const probe = async (): Promise<ProbeResult> => {
+    let replayed: string | null;
+    try {
+      // Before the primary, which is ahead of it then.
+      replayed = await readReplayedLsn();
+    } catch (error) {
+      lagSample = null;
+      return { problem: 'it does not answer', error };
+    }
+    if (replayed === null) return { problem: 'it is not in recovery' };
+    return compare(replayed).catch(() => {
+      lagSample = null;
+      return {};
+    });
+  };
+  return Object.assign(probe, { end: () => replica.end() });
+}
+
+const replayedText = 'select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end::text as lsn';
+
+type Compared = {
+  lsn: string | null;
+  flushed: string | null;
+  started_at: string;
+  is_read_only: boolean;
+  is_foreign: boolean | null;
+  has_reached: boolean | null;
+};
+const compareText = `
+  select
+    case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() end::text as lsn,
+    case when not pg_is_in_recovery() then pg_current_wal_flush_lsn() end::text as flushed,
+    pg_postmaster_start_time()::text as started_at,
+    current_setting('transaction_read_only')::bool as is_read_only,
+    case when not pg_is_in_recovery() then $1::pg_lsn > pg_current_wal_insert_lsn() end as is_foreign,
+    $1::pg_lsn >= $2::pg_lsn as has_reached`;

@@ -1,0 +1,73 @@
+import type { Pool } from 'pg';
+import type { Precondition } from '../database/driver/statement.ts';
+import type { RequestId } from '../observability/requestFields.ts';
+import { liveToken, type TokenVerifier } from '../token/accessTokens.ts';
+import type { Claims } from '../token/claims.ts';
+import { hashToken, isToken } from '../token/format.ts';
+import { oauthSettings } from '../token/settings.ts';
+import { queryOnce } from '../token/transaction.ts';
+import { type AccessTokenRow, toClaims } from '../token/verify.ts';
+
+// Read-your-writes on a replica, by a causal token: the LSN of a grant's last write, which the replica must have replayed.
+
+/**
+ * Verifies each token at the primary, so that a revocation takes effect at once, and reads the LSN of its grant's last write with it.
+ */
+export function createReplicaTokenVerifier(primary: Pool): TokenVerifier {
+  return async (token, requestId) => {
+    if (!isToken('access', token)) return null;
+    const { rows } = await queryOnce<AccessTokenRow & { written_lsn: string | null }>(
+      primary,
+      oauthSettings(null, requestId),
+      { name: 'verify_writer', text: verifyText, values: [hashToken(token)] },
+    );
+    return rows[0] ? { ...liveToken(toClaims(rows[0])), writtenLsn: rows[0].written_lsn } : null;
+  };
+}
+
+const verifyText = `
+  select t.*, oauth.written_lsn(t.organization_id, t.grant_id)::text as written_lsn
+  from oauth.verify_access_token($1) t`;
+
+/** Records the current LSN as that of the grant's last write. When it resolves every server reads it. */
+export type RecordWriteLsn = (claims: Claims, requestId: RequestId) => Promise<void>;
+
+/** Coalesces: per grant one update runs, too early for a later write perhaps, and one waits for it. */
+export function createWriteRecorder(primary: Pool): RecordWriteLsn {
+  const current = new Map<string, Promise<void>>();
+  const next = new Map<string, Promise<void>>();
+
+  const begin = (claims: Claims, requestId: RequestId): Promise<void> => {
+    const { grantId } = claims;
+    next.delete(grantId);
+    const recorded = recordNow(primary, claims, requestId).finally(() => {
+      if (current.get(grantId) === recorded) current.delete(grantId);
+    });
+    current.set(grantId, recorded);
+    return recorded;
+  };
+
+  return (claims, requestId) => {
+    const { grantId } = claims;
+    const underWay = current.get(grantId);
+    if (!underWay) return begin(claims, requestId);
+    const following = next.get(grantId) ?? underWay.catch(() => undefined).then(() => begin(claims, requestId));
+    next.set(grantId, following);
+    return following;
+  };
+}
+
+async function recordNow(primary: Pool, claims: Claims, requestId: RequestId): Promise<void> {
+  const statement = { name: 'note_write', text: recordText, values: [claims.grantId] };
+  await queryOnce(primary, oauthSettings(claims.organizationId, requestId), statement, asyncCommit);
+}
+
+const recordText = 'update oauth.grants set written_lsn = pg_current_wal_insert_lsn() where id = $1';
+
+/** Asynchronous commit: visible at once. A crash may lose it, but then replicas must reach a newer LSN. */
+const asyncCommit: Precondition = {
+  name: 'async_commit',
+  isPinned: true,
+  text: "select set_config('synchronous_commit', 'off', true)",
+  values: [],
+};

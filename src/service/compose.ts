@@ -1,0 +1,142 @@
+import type { RequestListener } from 'node:http';
+import type { RequestHandler } from 'express';
+import type { GraphQLSchema } from 'postgraphile/graphql';
+import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
+import type { Config } from '../config.ts';
+import { createSecrets, type Secrets } from '../crypto/secrets.ts';
+import { readMigrations, watchMigrations } from '../database/migrations/watchMigrations.ts';
+import type { EvictablePool } from '../database/pool/pools.ts';
+import type { StoredOperations } from '../graphql/document/storedOperations.ts';
+import { createEndpoint } from '../graphql/endpoint.ts';
+import { createOffload } from '../graphql/offload/offload.ts';
+import { mayFuse } from '../graphql/schema/mayFuse.ts';
+import { buildGraph } from '../graphql/schema/schema.ts';
+import { warmUp } from '../graphql/schema/warmUp.ts';
+import type { Log } from '../log.ts';
+import { startPurging } from '../oauth/purge/startPurging.ts';
+import { createOauthRouter } from '../oauth/router.ts';
+import type { Metrics } from '../observability/metrics/createMetrics.ts';
+import type { DemoAccess } from '../pages/demo.ts';
+import { createToolsRouter } from '../pages/router.ts';
+import type { Replica } from '../replica/watchReplica.ts';
+import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
+
+/** The dependencies of everything that serves requests; each factory takes the ones it needs. */
+export type AppDependencies = {
+  config: Config;
+  /** The specification's `{base_url}`. */
+  url: string;
+  /** Connections as the authenticator. */
+  pool: EvictablePool;
+  /** The OAuth server's, which verify tokens, too. */
+  oauthPool: EvictablePool;
+  /** Null when every query goes to the primary. */
+  replica: Replica | null;
+  /** How to connect as the authenticator. */
+  authUrl: string;
+  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one; 32 bytes each. */
+  keys: readonly [Buffer, ...Buffer[]];
+  /** The only documents that are answered; null for any. */
+  operations: StoredOperations | null;
+  /** Null without the demo organization. */
+  demo: DemoAccess | null;
+  /** Does on the database what a start does, after other migrations or when it was created again. */
+  prepare: () => Promise<void>;
+  metrics: Metrics;
+  /** Whether the graph is warmed up before it serves, which takes part of a second. */
+  warmsUp: boolean;
+  log: Log;
+};
+
+/** The composition root: builds all that serves requests. The database is ready and migrated by now. */
+export async function composeApp(context: AppDependencies): Promise<ComposedApp> {
+  const { pool, oauthPool, authUrl, keys, log } = context;
+  const secrets = createSecrets(keys);
+  // Before the graph is built, so that later migrations are noticed.
+  const seen = await readMigrations(pool);
+  const first = await createGeneration(context, secrets);
+  const hotSwap = createHotSwap(first, (error) => log.error({ error }, 'an old graph was not released'));
+  // A client knows a user by the id that the graph shows.
+  const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
+  const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
+  const oauth = createOauthRouter({ ...context, pool: oauthPool, secrets, userIdOf, onThrottled });
+  const purging = startPurging(oauthPool, log);
+
+  let { schema } = first;
+  let lastReload: Promise<unknown> = Promise.resolve();
+  const swapGeneration = async (): Promise<SchemaChange> => {
+    const next = await createGeneration(context, secrets);
+    hotSwap.swap(next);
+    pool.evictAll();
+    oauthPool.evictAll();
+    const before = schema;
+    schema = next.schema;
+    return { before, after: schema };
+  };
+  const reload = () => {
+    // Serialized: a later call reads the database later.
+    const change = lastReload.then(swapGeneration);
+    lastReload = change.catch(() => undefined);
+    return change;
+  };
+  const watching = watchMigrations({ authUrl, seen, log }, async () => {
+    await context.prepare();
+    await reload();
+  });
+
+  return {
+    graphql: hotSwap.graphql,
+    mounts: [oauth, hotSwap.pages],
+    reload,
+    async stop() {
+      await watching.stop();
+      await lastReload;
+      await purging.stop();
+      await hotSwap.stop();
+    },
+  };
+}
+
+export type ComposedApp = {
+  /** Answers `/graphql`. */
+  graphql: RequestListener;
+  /** The handlers of everything else, in request order. */
+  mounts: RequestHandler[];
+  /**
+   * Hot swap: builds the graph from the database's present catalogue. New requests go to it once it is built; those in flight finish
+   * on the old one (draining). If it fails, the old one stays.
+   */
+  reload(): Promise<SchemaChange>;
+  stop(): Promise<void>;
+};
+
+export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
+
+/** Builds what one state of the catalogue determines: the graph, its offload thread, and its pages. */
+async function createGeneration(
+  context: AppDependencies,
+  secrets: Secrets,
+): Promise<SchemaGeneration & { readonly schema: GraphQLSchema }> {
+  const { config, pool, oauthPool, replica, authUrl, keys, operations, log } = context;
+  const graph = await buildGraph(pool, { isFused: mayFuse(config, log), maxBytes: config.limits.bytes });
+  const { schema } = graph;
+  const offload = createOffload({ config, authUrl, keys }, log);
+  context.metrics.watchThread('second', offload.state);
+  const unsubscribe = replica?.onTrouble(offload.reconnect);
+  const release = async () => {
+    unsubscribe?.();
+    await offload.stop();
+    await graph.release();
+  };
+  try {
+    const graphql = createEndpoint({ config, pool, oauthPool, replica, secrets, graph, operations, offload, log });
+    // The replica may not have the new tables and columns yet.
+    replica?.invalidate();
+    const pages = await createToolsRouter({ ...context, pool: oauthPool, schema });
+    if (context.warmsUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
+    return { schema, graphql, pages, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}

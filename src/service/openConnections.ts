@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Config } from '../config.ts';
+import { createPool, type EvictablePool } from '../database/pool/pools.ts';
+import { watchDatabase } from '../database/pool/readiness.ts';
+import { type Login, loginsOf, type ServerLogins } from '../database/roles/authenticator.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../observability/metrics/createMetrics.ts';
+import { type Replica, watchReplica } from '../replica/watchReplica.ts';
+
+export type Connections = {
+  /** To the primary, as the authenticator. */
+  readonly pool: EvictablePool;
+  /** To the primary, for the OAuth server and the verification of tokens; the same unless it has a login role of its own. */
+  readonly oauthPool: EvictablePool;
+  /** Null when every query goes to the primary. */
+  readonly replica: Replica | null;
+  /** Why the database is not ready; null when it is. */
+  readonly readiness: () => Promise<string | null>;
+};
+
+/** The connections of this process, probed and measured; they are closed with `resources`. */
+export function openConnections(
+  { config, logins, metrics, log }: { config: Config; logins: ServerLogins; metrics: Metrics; log: Log },
+  resources: AsyncDisposableStack,
+): Connections {
+  const open = (login: Login, thread: string) => {
+    const pool = createPool(login.url, config, log);
+    metrics.watchThread(thread, () => ({ pool: stateOf(pool) }));
+    // A statement that outlives the drain ends with its own timeout, not with ours.
+    resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
+    const { readiness, stop } = watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log });
+    resources.defer(stop);
+    return { pool, readiness };
+  };
+  const { graphql, oauth: oauthLogin } = loginsOf(logins);
+  const { pool, readiness } = open(graphql, 'main');
+  const oauth = oauthLogin && open(oauthLogin, 'main, OAuth');
+  const replica = config.replicaUrl ? openReplica(config.replicaUrl, pool, { config, metrics, log }) : null;
+  if (replica) resources.defer(replica.stop);
+  if (replica && oauth) {
+    oauth.pool.on('connect', (client) => client.on('error', replica.invalidate));
+    replica.onTrouble((server) => server === 'primary' && oauth.pool.evictAll());
+  }
+  const reasons = async () => (await Promise.all([readiness(), oauth?.readiness()])).find(Boolean) ?? null;
+  return { pool, oauthPool: oauth?.pool ?? pool, replica, readiness: reasons };
+}
+
+function openReplica(
+  url: string,
+  primary: EvictablePool,
+  { config, metrics, log }: { config: Config; metrics: Metrics; log: Log },
+): Replica {
+  const replica = watchReplica({ url, primary, config, log });
+  metrics.watchThread('main, replica', () => ({ pool: stateOf(replica.pool) }));
+  metrics.watchReplica(() => replica.required() !== null);
+  return replica;
+}
+
+const stateOf = ({ totalCount: size, idleCount: idle, waitingCount: waiting }: Pool) => ({ size, idle, waiting });

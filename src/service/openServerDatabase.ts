@@ -1,0 +1,75 @@
+import { type Config, requireSetting } from '../config.ts';
+import { createSecrets } from '../crypto/secrets.ts';
+import { createDataDirectory, lockDataDirectory, readOrCreate } from '../database/embedded/dataDirectory.ts';
+import { startMigrated } from '../database/openDatabase.ts';
+import { createOwnerPool } from '../database/pool/pools.ts';
+import type { ServerLogins } from '../database/roles/authenticator.ts';
+import { StartupError } from '../errors/startupError.ts';
+import type { Log } from '../log.ts';
+import { createPasswords } from '../oauth/passwords.ts';
+import {
+  createDemoCredentials,
+  type DemoCredentials,
+  provisionDemo,
+  registerDemoGraphiql,
+} from '../provisioning/demo.ts';
+
+export type ServerDatabase = {
+  readonly logins: ServerLogins;
+  /** The owner's, of the embedded database only. */
+  readonly ownerUrl: string | undefined;
+  /** Unset with an external database. */
+  readonly embedded: { readonly cluster: string; readonly demo: DemoCredentials } | undefined;
+  /** Gives the embedded database its demo, where it has none; also after it was created again. */
+  readonly provision: () => Promise<void>;
+};
+
+/**
+ * Keeps other servers off the data directory of the embedded database, until `resources` are disposed.
+ *
+ * @throws {StartupError} when another server is there
+ */
+export async function lockEmbedded({ database }: Config, resources: AsyncDisposableStack): Promise<void> {
+  if (database.kind === 'own') return;
+  await createDataDirectory(database.dataDir);
+  const lock = await lockDataDirectory(database.dataDir);
+  if (!lock) {
+    const message = `Another server already uses the data directory ${database.dataDir}; stop it, or set DATA_DIR.`;
+    throw new StartupError(message);
+  }
+  resources.defer(lock.release);
+}
+
+/**
+ * What the server connects to; the embedded database is started, migrated and given its demo first, and stops with
+ * `resources`. Its directory is locked by now.
+ */
+export async function openServerDatabase(
+  { database, explorers, passwordCost }: Config,
+  { url, keys }: { readonly url: string; readonly keys: readonly [Buffer, ...Buffer[]] },
+  log: Log,
+  resources: AsyncDisposableStack,
+): Promise<ServerDatabase> {
+  if (database.kind === 'own') {
+    const { authUrl, oauthUrl } = database;
+    const logins = { authUrl: requireSetting(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
+    return { logins, ownerUrl: undefined, embedded: undefined, provision: async () => undefined };
+  }
+  const { ownerUrl, cluster, stop, ...logins } = await startMigrated(database.dataDir, log);
+  resources.defer(stop);
+
+  // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
+  const demo = await readOrCreate(database.dataDir, 'demo.json', createDemoCredentials);
+  const sealing = { secrets: createSecrets(keys), passwords: createPasswords(passwordCost) };
+  const provision = async () => {
+    const owner = createOwnerPool(ownerUrl, log);
+    try {
+      if (await provisionDemo(owner, sealing, demo)) log.info('provisioned the demo organization');
+      if (explorers) await registerDemoGraphiql(owner, sealing, url);
+    } finally {
+      await owner.end();
+    }
+  };
+  await provision();
+  return { logins, ownerUrl, embedded: { cluster, demo }, provision };
+}

@@ -1,0 +1,183 @@
+import cluster from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { StartupError } from '../errors/startupError.ts';
+import { readStoredOperations } from '../graphql/document/storedOperations.ts';
+import { createListener } from '../http/admission/listener.ts';
+import { createRefusal } from '../http/admission/refuseOverload.ts';
+import { createApp } from '../http/app.ts';
+import { type HttpServer, listen } from '../http/server.ts';
+import type { Log } from '../log.ts';
+import { createMetrics } from '../observability/metrics/createMetrics.ts';
+import type { DemoAccess } from '../pages/demo.ts';
+import { type ComposedApp, composeApp, type SchemaChange } from './compose.ts';
+import { openConnections } from './openConnections.ts';
+import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
+import { secretKeys } from './secretKey.ts';
+import { showMetrics } from './showMetrics.ts';
+import type { Started } from './startupBanner.ts';
+
+export type Service = Started & {
+  /**
+   * Hot-swaps the schema after a change of the database's catalogue, without dropping a request; null while none is built yet.
+   *
+   * @throws when the schema cannot be built; the old one goes on serving
+   */
+  reload(): Promise<SchemaChange | null>;
+  /** Resolves when requests are served: later than the service has started if its database is unavailable or behind. */
+  readonly serving: Promise<void>;
+  /** The port of `/metrics`; null when this process does not serve them itself. */
+  readonly metricsPort: number | null;
+  /**
+   * Finishes what is in flight (at most 10 s), then releases everything.
+   *
+   * @param preStopMs how long new requests are still served, with `Connection: close`; 0 unless said
+   */
+  stop(preStopMs?: number): Promise<void>;
+};
+
+export type StartOptions = {
+  /**
+   * Called when the database is there, before anything is built from it, and when it has other migrations or was created again; with the
+   * owner's URL of the embedded one.
+   */
+  readonly prepare?: (embeddedOwnerUrl: string | undefined) => Promise<void>;
+  /** What opens the demo organization of an embedded database that another process has started. */
+  readonly demo?: DemoAccess | null;
+  /** Listens only when requests can be served: until then others do on the same port. */
+  readonly listenWhenServing?: boolean;
+  /** Tries the graph before it answers, so that the first clients are answered as fast as later ones. */
+  readonly warmsUp?: boolean;
+};
+
+/**
+ * Starts everything that the configuration asks for; resolves when requests can be served. With an external database that
+ * is unavailable or behind it resolves too, answers 503 and retries, since the database may recover at any time.
+ *
+ * @throws {StartupError} when it cannot start; whatever was started is stopped by then
+ * @throws {ConfigError} when the stored operations are not in order
+ */
+export async function startService(
+  config: Config,
+  log: Log,
+  { prepare, demo = null, listenWhenServing = false, warmsUp = false }: StartOptions = {},
+): Promise<Service> {
+  const resources = new AsyncDisposableStack();
+  const stopping = new AbortController();
+  let readiness = async (): Promise<string | null> => 'The service is starting.';
+  const { trustedProxies, corsOrigins } = config;
+  const isHttps = config.publicUrl?.startsWith('https:') ?? false;
+  const app = (routes: ComposedApp | null) =>
+    createApp({
+      log,
+      trustedProxies,
+      isHttps,
+      corsOrigins,
+      readiness: () => readiness(),
+      routes,
+    });
+
+  // Fail fast: the stored operations, the data directory, then the port.
+  const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
+  await lockEmbedded(config, resources);
+  let answer = app(null);
+  const metrics = createMetrics(String(cluster.worker?.id ?? 1));
+  const onRequest = createListener({
+    answer: (request, response) => answer(request, response),
+    refuse: createRefusal({ log, isHttps, corsOrigins }),
+    config,
+    metrics,
+    log,
+  });
+  const open = () => listen(config.host, config.port, onRequest, config.maxConnections);
+  let server: HttpServer | null = null;
+  const stop = async (preStopMs = 0) => {
+    stopping.abort();
+    readiness = async () => 'The service is stopping.';
+    await server?.stop(drainMs, preStopMs);
+    await resources.disposeAsync();
+  };
+
+  try {
+    if (!listenWhenServing) server = await open();
+    // Before anything is traced; ends after it.
+    if (config.tracing) {
+      const { startTracing } = await import('../observability/tracing/startTracing.ts');
+      resources.defer(await startTracing(config.tracing, log));
+    }
+    const shown = await showMetrics(config, metrics);
+    if (shown) resources.defer(() => shown.stop(0));
+    const url = config.publicUrl ?? `http://localhost:${server?.port ?? config.port}`;
+    const keys = await secretKeys(config);
+    const { logins, ownerUrl, embedded, provision } = await openServerDatabase(config, { url, keys }, log, resources);
+    await prepare?.(ownerUrl);
+    const connections = openConnections({ config, logins, metrics, log }, resources);
+    const { pool, oauthPool, replica, readiness: databaseReason } = connections;
+    const demoAccess = embedded?.demo ?? demo;
+    const context = {
+      config,
+      url,
+      pool,
+      oauthPool,
+      replica,
+      authUrl: logins.authUrl,
+      keys,
+      operations,
+      demo: demoAccess,
+      prepare: async () => {
+        await provision();
+        await prepare?.(ownerUrl);
+      },
+      metrics,
+      warmsUp,
+      log,
+    };
+    const serving = Promise.withResolvers<void>();
+    let composed: ComposedApp | null = null;
+    const build = async (): Promise<string | null> => {
+      const reason = await databaseReason();
+      if (reason !== null || stopping.signal.aborted) return reason;
+      composed = await composeApp(context);
+      resources.defer(composed.stop);
+      answer = app(composed);
+      readiness = databaseReason;
+      server ??= await open();
+      serving.resolve();
+      return null;
+    };
+    readiness = async () => (await databaseReason()) ?? 'The GraphQL schema is being built.';
+    const reason = await build();
+    if (reason !== null) {
+      if (config.database.kind === 'embedded') throw new StartupError(reason);
+      const built = retryUntilReady(build, stopping.signal, log);
+      resources.defer(() => built);
+    }
+    const reload = async () => (await composed?.reload()) ?? null;
+    return {
+      url,
+      explorers: config.explorers,
+      embedded,
+      reload,
+      serving: serving.promise,
+      metricsPort: shown?.port ?? null,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** How long what is in flight may take once the service stops. */
+export const drainMs = 10_000;
+
+async function retryUntilReady(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
+  let reason: string | null;
+  do {
+    await delay(1000, undefined, { signal }).catch(() => undefined);
+    reason = await build().catch((error: unknown) => {
+      log.error({ error }, 'not ready yet; retrying');
+      return 'failed';
+    });
+  } while (reason !== null && !signal.aborted);
+}

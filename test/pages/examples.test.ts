@@ -1,0 +1,45 @@
+import { examples } from '../../src/pages/examples.ts';
+import { type Demo, startTestDemo } from '../support/demo.ts';
+
+describe('the example queries', () => {
+  let demo: Demo;
+  const tokens: Record<string, string | null> = { none: null };
+
+  beforeAll(async () => {
+    demo = await startTestDemo();
+    const backend = { client_id: 'demo-backend', client_secret: demo.credentials.clientSecret };
+    tokens.app = await getToken(demo, { ...backend, grant_type: 'client_credentials', scope: 'app' });
+    tokens.basic = await getToken(demo, { ...backend, grant_type: 'client_credentials', scope: 'basic' });
+    tokens.user = await getToken(demo, {
+      grant_type: 'password',
+      client_id: 'demo-mobile',
+      username: 'ada@demo.test',
+      password: demo.credentials.password,
+    });
+  });
+
+  afterAll(async () => {
+    await demo.stop();
+  });
+
+  const all = Object.entries(examples).flatMap(([kind, list]) => list.map((example) => ({ kind, ...example })));
+
+  it.each(all)('answer a token of kind $kind: $label', async ({ kind, query, variables }) => {
+    const token = tokens[kind];
+    const response = await fetch(`${demo.url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+      body: JSON.stringify({ query, variables }),
+    });
+    const body = (await response.json()) as { data?: Record<string, unknown>; errors?: unknown };
+
+    expect(body.errors).toBeUndefined();
+    expect(Object.values(body.data ?? {})).toEqual([expect.anything()]);
+  });
+});
+
+async function getToken({ url }: Demo, parameters: Record<string, string>): Promise<string> {
+  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(parameters) });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { access_token: string }).access_token;
+}
