@@ -51,7 +51,7 @@ export async function writeGoldenFiles(files: readonly GoldenFile[]): Promise<st
 }
 
 function golden(path: string, text: string, normalize = (file: string) => file): GoldenFile {
-  const url = new URL(`../../test/${path}`, import.meta.url);
+  const url = new URL(`../../../test/${path}`, import.meta.url);
   const read = async () => {
     try {
       return normalize(await readFile(url, 'utf8'));
