@@ -10,6 +10,7 @@ import {
   isInterfaceType,
   isObjectType,
   Kind,
+  type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'postgraphile/graphql';
@@ -39,6 +40,8 @@ export function checkArguments(
   variables: Readonly<Record<string, unknown>>,
 ): QueryCost {
   const { operation, fragments } = prepared;
+  const known = costsWithoutVariables.get(operation);
+  if (known) return known;
   const definitions = operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, definitions, variables, {
     hideSuggestions: true,
@@ -101,8 +104,12 @@ export function checkArguments(
 
   const cost = costOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
   if (problems.length > 0) throw new DocumentError(problems);
+  if (definitions.length === 0) costsWithoutVariables.set(operation, cost);
   return cost;
 }
+
+/** Memoized: the arguments of an operation without variables are the same in each request, and were right. */
+const costsWithoutVariables = new WeakMap<OperationDefinitionNode, QueryCost>();
 
 /** Query cost: the rows and leaf values that an answer can have. A statement of its own weighs as many values as take as long. */
 export type QueryCost = {
