@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -7,6 +8,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/database
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { createMigratedDataDirectory } from '../support/migratedDataDirectory.ts';
+import { until } from '../support/until.ts';
 
 /** The socket's path. */
 function socketOf(url: string): string {
@@ -42,6 +44,29 @@ describe('the embedded database', () => {
     expect((mode & 0o777).toString(8)).toBe('700');
     expect(await canConnect(path, uid)).toBe(true);
     expect(await canConnect(path, 65_534)).toBe(process.getuid?.() !== 0 && uid === 65_534);
+  });
+
+  it('waits for a session that outlives a server that was killed', async () => {
+    const long = ask(postgres.ownerUrl, "select 'counted' from generate_series(1, 5000000) having count(*) > 0");
+    const pid = Number(await ask(postgres.ownerUrl, "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"));
+
+    process.kill(pid, 'SIGKILL');
+
+    expect(await long).toBe('counted');
+    await until(async () => (await ask(postgres.ownerUrl, "select 'answered'").catch(() => null)) === 'answered');
+  });
+
+  it('starts beside a program that has by now the process number of a server that was killed, and leaves it alone', async () => {
+    await postgres.stop();
+    const other = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
+    await writeFile(join(postgres.cluster, 'postmaster.pid'), `${other.pid}\n`);
+
+    postgres = await startEmbeddedPostgres(dataDir, log);
+
+    expect(await ask(postgres.ownerUrl, "select 'answered'")).toBe('answered');
+    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
+    other.kill();
+    await once(other, 'exit');
   });
 });
 

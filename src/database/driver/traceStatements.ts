@@ -21,7 +21,7 @@ export function traceStatements(client: PoolClient): void {
     const span = tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes });
     const end = (error?: unknown) => {
       if (error) span.setStatus({ code: SpanStatusCode.ERROR });
-      const state = Error.isError(error) && 'code' in error ? String(error.code) : '';
+      const state = error instanceof Error && 'code' in error ? String(error.code) : '';
       if (state) span.setAttribute('db.response.status_code', state);
       span.end();
     };

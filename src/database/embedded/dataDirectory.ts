@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
@@ -20,23 +20,26 @@ export async function createDataDirectory(dataDir: string): Promise<void> {
 }
 
 /**
- * Makes this process the only one that runs a server on the directory, until `release` or its end, however it ends: the
- * lock is a socket in Linux' abstract namespace, which leaves nothing behind that could be stale.
+ * Makes this process the only one that runs a server on the directory, until `release` or its end, however it ends: SQLite's lock on an
+ * empty file, which the kernel releases with the process (fcntl(2)), so that nothing is ever stale. Node.js has no lock of its own.
  *
  * @returns null when another process has it
  */
 export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryLock | null> {
-  // By inode, so that two names of one directory are one lock.
-  const { dev, ino } = await stat(dataDir);
-  const server = createServer();
-  const locked = await new Promise<boolean>((resolve, reject) => {
-    server.once('error', (error) => (hasCode(error, 'EADDRINUSE') ? resolve(false) : reject(error)));
-    server.listen(`\0graph-query-service:${dev}:${ino}`, () => resolve(true));
-  });
-  if (!locked) return null;
-  server.unref();
-  return { release: () => new Promise((resolve) => server.close(() => resolve())) };
+  const path = join(dataDir, 'lock');
+  try {
+    const lock = new DatabaseSync(path);
+    // Another user who may open the file could hold it for good.
+    await chmod(path, 0o600);
+    lock.exec('pragma journal_mode = memory; begin exclusive');
+    return { release: async () => lock.close() };
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) return null;
+    throw new StartupError(`Cannot lock ${path}; let this user write there, or set DATA_DIR.`, { cause: error });
+  }
 }
+
+const sqliteBusy = 5;
 
 export type DataDirectoryLock = { release(): Promise<void> };
 

@@ -58,7 +58,7 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
 /** How to reach the embedded server that another process runs on `dataDir`, or null while there is none. */
 export async function findEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedUrls | null> {
   const installation = await findInstallation(await realpath(dataDir), log);
-  return (await isReady(installation.cluster)) ? urlsOf(await readAccess(dataDir), installation) : null;
+  return (await isReady(installation)) ? urlsOf(await readAccess(dataDir), installation) : null;
 }
 
 const ownerName = 'postgres';

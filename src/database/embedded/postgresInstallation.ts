@@ -31,10 +31,13 @@ export type PostgresUser = { uid: number; gid: number };
  * `postgres`; what that user cannot reach moves to `/var/lib/graph-query-service/<hash of dataDir>` instead, since
  * the permissions of parent directories are not ours to change.
  *
- * @throws {StartupError} when there is no PostgreSQL for this machine or the user cannot be created
+ * @throws {StartupError} when there is no PostgreSQL that runs on this machine, or the user cannot be created
  */
 export async function findInstallation(dataDir: string, log: Log): Promise<Installation> {
   const packaged = packagedPostgres();
+  await run(join(packaged, 'bin', 'postgres'), ['--version']).catch((cause: unknown) => {
+    throw new StartupError(doesNotRun, { cause });
+  });
   const near = { binaries: join(packaged, 'bin'), base: dataDir };
   const majorVersion = Number.parseInt(packagedVersion(packaged), 10);
   if (process.getuid?.() !== 0)
@@ -53,6 +56,11 @@ export async function findInstallation(dataDir: string, log: Log): Promise<Insta
   return { ...directoriesIn(reachesData ? near.base : far), binaries, majorVersion, user };
 }
 
+const doesNotRun = [
+  'The embedded PostgreSQL does not run on this machine. On Linux it needs glibc; where there is musl instead, as on Alpine,',
+  'set DATABASE_URL and AUTH_DATABASE_URL. If it was installed with --ignore-scripts, `npm ci` repairs it.',
+].join(' ');
+
 function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDirectory' | 'logFile'> {
   const cluster = join(base, 'postgres');
   return { cluster, socketDirectory: socketDirectoryOf(cluster), logFile: join(base, 'postgres.log') };
@@ -62,9 +70,9 @@ function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDire
 export const socketPort = 5432;
 export const socketName = `.s.PGSQL.${socketPort}`;
 
-/** The cluster itself, unless the socket's path would be longer than an address may be, 107 bytes (unix(7)). */
+/** The cluster itself, unless the socket's path would be longer than an address may be, 103 bytes on macOS (unix(4)), 107 on Linux. */
 function socketDirectoryOf(cluster: string): string {
-  if (Buffer.byteLength(join(cluster, socketName)) <= 107) return cluster;
+  if (Buffer.byteLength(join(cluster, socketName)) <= 103) return cluster;
   return `/tmp/graph-query-service-${digest(cluster)}`;
 }
 
@@ -102,7 +110,8 @@ function packagedPostgres(): string {
 async function unprivilegedUser(dataDir: string, log: Log): Promise<PostgresUser> {
   const owner = await stat(join(dataDir, 'postgres')).catch(() => null);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  const existing = await lookUpUser('postgres');
+  // macOS has its system users under such names.
+  const existing = (await lookUpUser('postgres')) ?? (await lookUpUser('_postgres'));
   if (existing) return existing;
 
   log.warn('PostgreSQL does not run as root: creating the system user "postgres" for it.');

@@ -1,10 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { access, chown, mkdir, open, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { access, chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { type Installation, socketName, socketPort } from './postgresInstallation.ts';
@@ -78,8 +80,8 @@ export async function createCluster(installation: Installation, ownerName: strin
     const args = [`--pgdata=${draft}`, '--no-instructions', ...locale, ...access];
     await run(join(installation.binaries, 'initdb'), args, surroundings(installation));
   } catch (error) {
-    const reason = Error.isError(error) && 'stderr' in error ? error.stderr : error;
-    throw new StartupError(`The embedded database cannot be created. ${brokenInstallation}\n${reason}`);
+    const reason = error instanceof Error && 'stderr' in error ? error.stderr : error;
+    throw new StartupError(`The embedded database cannot be created.\n${reason}`);
   } finally {
     await rm(passwordFile, { force: true });
   }
@@ -87,32 +89,26 @@ export async function createCluster(installation: Installation, ownerName: strin
 }
 
 /**
- * Ends what an earlier process left running on the cluster and removes its stale lock files. Their process number may be another
- * program's by now, so a server is known by its working directory instead.
+ * Ends the server that an earlier process left running on the cluster and removes its stale lock files. Their process number may be
+ * another program's by now; a server that runs is known by its socket, on which no other program of any user listens.
  */
-export async function endLeftovers({ cluster, socketDirectory }: Installation): Promise<void> {
+export async function endLeftovers(installation: Installation): Promise<void> {
   const deadline = Date.now() + 8000;
-  const signalled = new Set<number>();
-  for (;;) {
-    const running = await processesOn(cluster);
-    if (running.length === 0) break;
-    const postmaster = await postmasterPid(cluster);
-    const isLate = Date.now() > deadline;
-    for (const pid of running.includes(postmaster) && !isLate ? [postmaster] : running) {
-      if (isLate) kill(pid, 'SIGQUIT');
-      else if (!signalled.has(pid)) kill(pid, pid === postmaster ? 'SIGINT' : 'SIGQUIT');
-      signalled.add(pid);
-    }
+  let sent: NodeJS.Signals | null = null;
+  while (await isListening(installation)) {
+    const signal = Date.now() > deadline ? 'SIGQUIT' : 'SIGINT';
+    const [pid] = await pidFile(installation);
+    if (pid && sent !== signal) kill(Number(pid), signal);
+    sent = signal;
     await delay(20);
   }
-  const socket = join(socketDirectory, socketName);
-  for (const stale of [join(cluster, 'postmaster.pid'), socket, `${socket}.lock`]) await rm(stale, { force: true });
+  const socket = socketOf(installation);
+  for (const stale of [pidFileOf(installation), socket, `${socket}.lock`]) await rm(stale, { force: true });
 }
 
 /** Whether a server runs on the cluster and accepts connections. */
-export async function isReady(cluster: string): Promise<boolean> {
-  const lines = await pidFile(cluster);
-  return lines[7]?.trim() === 'ready' && (await processesOn(cluster)).includes(Number(lines[0]));
+export async function isReady(installation: Installation): Promise<boolean> {
+  return (await pidFile(installation))[7]?.trim() === 'ready' && (await isListening(installation));
 }
 
 async function removeDrafts(cluster: string): Promise<void> {
@@ -122,7 +118,7 @@ async function removeDrafts(cluster: string): Promise<void> {
   }
 }
 
-async function spawnPostgres(installation: Installation): Promise<ChildProcess> {
+async function spawnPostgres(installation: Installation, deadline = Date.now() + 10_000): Promise<ChildProcess> {
   // Not a pipe: the server may outlive this process.
   const logFile = await open(installation.logFile, 'w', 0o600);
   const args = Object.entries(serverSettings(installation)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -134,12 +130,17 @@ async function spawnPostgres(installation: Installation): Promise<ChildProcess> 
   await logFile.close();
 
   for (;;) {
-    const lines = await pidFile(installation.cluster);
+    const lines = await pidFile(installation);
     if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') return child;
     if ((await Promise.race([ended, delay(10)])) === 'ended') break;
   }
   const said = await readFile(installation.logFile, 'utf8').catch(() => '');
-  throw new StartupError(`The embedded database does not start. ${brokenInstallation}\n${said.slice(-2000)}`);
+  // A session outlives a server that was killed until its statement ends, and PostgreSQL keeps the next one off its cluster meanwhile.
+  if (said.includes('is still in use') && Date.now() < deadline) {
+    await delay(20);
+    return spawnPostgres(installation, deadline);
+  }
+  throw new StartupError(`The embedded database does not start.\n${said.slice(-2000)}`);
 }
 
 function serverSettings({ socketDirectory }: Installation): Record<string, string | number> {
@@ -169,36 +170,31 @@ async function stopPostgres(child: ChildProcess): Promise<void> {
   clearTimeout(deadline);
 }
 
-/** Every `postgres` process whose working directory is the cluster: the server and its children. */
-async function processesOn(cluster: string): Promise<number[]> {
-  const candidates = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(candidates.map((pid) => isPostgresOn(cluster, pid)));
-  return candidates.filter((_, index) => found[index]).map(Number);
+/** Whether a server is there, also while it starts, recovers or shuts down; its socket's file alone does not say so. */
+async function isListening(installation: Installation): Promise<boolean> {
+  const socket = connect(socketOf(installation));
+  const listening = await new Promise<boolean>((resolve) => {
+    // EAGAIN: more ask at once than it can take.
+    socket.once('connect', () => resolve(true)).once('error', (error) => resolve(hasCode(error, 'EAGAIN')));
+  });
+  socket.destroy();
+  return listening;
 }
 
-async function isPostgresOn(cluster: string, pid: string): Promise<boolean> {
-  try {
-    if ((await readlink(`/proc/${pid}/cwd`)) !== cluster) return false;
-    // " (deleted)" follows the name when the installation was replaced meanwhile.
-    return basename(await readlink(`/proc/${pid}/exe`)).startsWith('postgres');
-  } catch {
-    // Ended meanwhile, or another user's.
-    return false;
-  }
-}
-
-const postmasterPid = async (cluster: string) => Number((await pidFile(cluster))[0]);
+const socketOf = ({ socketDirectory }: Installation) => join(socketDirectory, socketName);
+const pidFileOf = ({ cluster }: Installation) => join(cluster, 'postmaster.pid');
 
 /** The lines of `postmaster.pid`: 1 its number, 8 the state. */
-async function pidFile(cluster: string): Promise<string[]> {
-  return (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+async function pidFile(installation: Installation): Promise<string[]> {
+  return (await readFile(pidFileOf(installation), 'utf8').catch(() => '')).split('\n');
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
-  } catch {
+  } catch (error) {
     // It has just ended.
+    if (!hasCode(error, 'ESRCH')) throw error;
   }
 }
 
@@ -206,8 +202,6 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 function surroundings({ user }: Installation) {
   return { ...user, cwd: '/', env: { LC_ALL: 'C' }, detached: true };
 }
-
-const brokenInstallation = 'If it was installed with --ignore-scripts, `npm ci` repairs it.';
 
 const run = promisify(execFile);
 

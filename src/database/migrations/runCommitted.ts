@@ -112,7 +112,7 @@ async function interruptAutovacuum(owner: ClientBase): Promise<void> {
 }
 
 async function explain(owner: ClientBase, file: string, error: unknown): Promise<string> {
-  const reason = Error.isError(error) ? error.message : 'unknown';
+  const reason = error instanceof Error ? error.message : 'unknown';
   const failed = `The migration ${file} failed and changed nothing: ${reason}`;
   if (!(error instanceof LockDeadlineError)) return failed;
   return [`${failed}. These sessions use tables of the database:`, ...(await lockHolders(owner))].join('\n');

@@ -163,5 +163,5 @@ const refusedLogin = (variable: Login['variable']) =>
 
 /** SQLSTATE class 28: the role is unknown, may not log in, or has another password. 42501: it may not connect to this database. */
 function isRefusedLogin(error: unknown): boolean {
-  return Error.isError(error) && 'code' in error && /^(28...|42501)$/.test(String(error.code));
+  return error instanceof Error && 'code' in error && /^(28...|42501)$/.test(String(error.code));
 }

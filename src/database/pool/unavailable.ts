@@ -12,7 +12,7 @@ export class DatabaseUnavailable extends Error {
 /** Whether the database is unavailable for now, so that the same request may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
-  if (!Error.isError(error)) return false;
+  if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // To a Unix-domain socket also ENOENT, while there is no server, and EAGAIN, while too many ask it at once.
   const isOfConnecting = 'syscall' in error && error.syscall === 'connect';

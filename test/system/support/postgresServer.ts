@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { findInstallation, type Installation } from '../../../src/database/embedded/postgresInstallation.ts';
-import { createCluster, endLeftovers, isReady } from '../../../src/database/embedded/postgresProcess.ts';
+import { createCluster, endLeftovers } from '../../../src/database/embedded/postgresProcess.ts';
 import { migrate } from '../../../src/database/migrations/migrate.ts';
 import { createLog } from '../../../src/log.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../support/dataDirectory.ts';
@@ -60,21 +60,22 @@ async function run(settings: Settings, create: (place: Installation) => Promise<
       ...place.user,
       cwd: '/',
       env: { LC_ALL: 'C' },
-      stdio: 'ignore',
+      // Its sessions hold the last one, too.
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     });
     child = started;
     await until(async () => {
       if (started.exitCode !== null) throw new Error(`PostgreSQL has ended with ${started.exitCode}`);
-      const [pid] = (await readFile(join(place.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-      return Number(pid) === started.pid && (await isReady(place.cluster));
+      const lines = (await readFile(join(place.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+      return Number(lines[0]) === started.pid && lines[7]?.trim() === 'ready';
     });
   };
   const end = async (signal: NodeJS.Signals) => {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
+    const ended = once(child, 'close');
     child.kill(signal);
     await ended;
-    // What the server could not end itself.
+    // The files that the server could not remove itself.
     await endLeftovers(place);
   };
 
