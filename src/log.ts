@@ -16,7 +16,7 @@ export function createLog(level: string, stream: DestinationStream = destination
  * or the row that broke a rule, so nothing else of it is written.
  */
 export function describeError(error: unknown): Record<string, unknown> {
-  if (!Error.isError(error)) return { message: typeof error === 'string' ? error : 'not an error object' };
+  if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : 'not an error object' };
   const { name, message, stack, cause } = error;
   const { code, constraint, where } = error as { code?: unknown; constraint?: unknown; where?: unknown };
   const functions = typeof where === 'string' ? functionsIn(where) : undefined;

@@ -105,6 +105,14 @@ test("only src/database/driver uses the driver's private fields", () => {
   expect(using.map(([path]) => path)).toEqual([]);
 });
 
+// A machine's own Node.js may be a version 22.
+test('nothing uses what came with Node.js 24', () => {
+  const newer =
+    /\bError\.isError\b|\b(Async)?DisposableStack\b|\bRegExp\.escape\b|\busing \w+ =|\bimport\.meta\.main\b/;
+
+  expect([...sources].filter(([, source]) => newer.test(source)).map(([path]) => path)).toEqual([]);
+});
+
 test('only main.ts touches the environment', () => {
   const touching = [...sources].filter(([, source]) =>
     /\bprocess\s*\.\s*env\b|\bprocess\s*\[|node:process/.test(source),

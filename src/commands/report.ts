@@ -11,7 +11,7 @@ import { WorkerFailed } from '../workers/workerFailed.ts';
 export function report(error: unknown): number {
   if (error instanceof WorkerFailed) return error.exitCode;
   if (error instanceof ConfigError || error instanceof StartupError) {
-    const reason = Error.isError(error.cause) ? `\n${error.cause.message}` : '';
+    const reason = error.cause instanceof Error ? `\n${error.cause.message}` : '';
     process.stderr.write(`${error.message}${reason}\n`);
     return error instanceof ConfigError ? 78 : 1;
   }

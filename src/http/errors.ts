@@ -45,11 +45,11 @@ const clientErrors: Record<number, { error: string; error_description: string }>
 
 /** Express and body-parser put the status of a request's own fault on the error; 400 stands for those without a text. */
 function clientErrorStatus(error: unknown): number | null {
-  const status = Error.isError(error) && 'status' in error ? Number(error.status) : 500;
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   if (!(status >= 400 && status < 500)) return null;
   return status in clientErrors ? status : 400;
 }
 
 function parserErrorType(error: unknown): string {
-  return Error.isError(error) && 'type' in error ? String(error.type) : 'unknown';
+  return error instanceof Error && 'type' in error ? String(error.type) : 'unknown';
 }

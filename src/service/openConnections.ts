@@ -7,6 +7,7 @@ import { type Login, loginsOf, type ServerLogins } from '../database/roles/authe
 import type { Log } from '../log.ts';
 import type { Metrics } from '../observability/metrics/createMetrics.ts';
 import { type Replica, watchReplica } from '../replica/watchReplica.ts';
+import type { Resources } from './resources.ts';
 
 export type Connections = {
   /** To the primary, as the authenticator. */
@@ -22,7 +23,7 @@ export type Connections = {
 /** The connections of this process, probed and measured; they are closed with `resources`. */
 export function openConnections(
   { config, logins, metrics, log }: { config: Config; logins: ServerLogins; metrics: Metrics; log: Log },
-  resources: AsyncDisposableStack,
+  resources: Resources,
 ): Connections {
   const open = (login: Login, thread: string) => {
     const pool = createPool(login.url, config, log);

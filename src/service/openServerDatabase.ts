@@ -13,6 +13,7 @@ import {
   provisionDemo,
   registerDemoGraphiql,
 } from '../provisioning/demo.ts';
+import type { Resources } from './resources.ts';
 
 export type ServerDatabase = {
   readonly logins: ServerLogins;
@@ -29,7 +30,7 @@ export type ServerDatabase = {
  *
  * @throws {StartupError} when another server is there
  */
-export async function lockEmbedded({ database }: Config, resources: AsyncDisposableStack): Promise<void> {
+export async function lockEmbedded({ database }: Config, resources: Resources): Promise<void> {
   if (database.kind === 'own') return;
   await createDataDirectory(database.dataDir);
   const lock = await lockDataDirectory(database.dataDir);
@@ -48,7 +49,7 @@ export async function openServerDatabase(
   { database, explorers, passwordCost }: Config,
   { url, keys }: { readonly url: string; readonly keys: readonly [Buffer, ...Buffer[]] },
   log: Log,
-  resources: AsyncDisposableStack,
+  resources: Resources,
 ): Promise<ServerDatabase> {
   if (database.kind === 'own') {
     const { authUrl, oauthUrl } = database;

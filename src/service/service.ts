@@ -13,6 +13,7 @@ import type { DemoAccess } from '../pages/demo.ts';
 import { type ComposedApp, composeApp, type SchemaChange } from './compose.ts';
 import { openConnections } from './openConnections.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
+import { createResources } from './resources.ts';
 import { secretKeys } from './secretKey.ts';
 import { showMetrics } from './showMetrics.ts';
 import type { Started } from './startupBanner.ts';
@@ -62,7 +63,7 @@ export async function startService(
   log: Log,
   { prepare, demo = null, listenWhenServing = false, warmsUp = false }: StartOptions = {},
 ): Promise<Service> {
-  const resources = new AsyncDisposableStack();
+  const resources = createResources();
   const stopping = new AbortController();
   let readiness = async (): Promise<string | null> => 'The service is starting.';
   const { trustedProxies, corsOrigins } = config;

@@ -6,6 +6,7 @@ import { listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { readWorkerMetrics } from '../observability/metrics/workerMetrics.ts';
 import { lockEmbedded, openServerDatabase } from '../service/openServerDatabase.ts';
+import { createResources } from '../service/resources.ts';
 import { secretKeys } from '../service/secretKey.ts';
 import { serveMetrics } from '../service/serveMetrics.ts';
 import type { Started } from '../service/startupBanner.ts';
@@ -31,7 +32,7 @@ export type Supervisor = {
  * @param fork starts a process that does what `runWorker` says
  */
 export function supervise(config: Config, count: number, fork: () => Worker, log: Log): Supervisor {
-  const resources = new AsyncDisposableStack();
+  const resources = createResources();
   const stopping = new AbortController();
   const { signal } = stopping;
   const started = Promise.withResolvers<Started>();

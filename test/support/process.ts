@@ -17,8 +17,8 @@ export type TestProcess = {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
-/** Options of Node.js itself, and as whom it runs. */
-export type ProcessOptions = { flags?: string[]; uid?: number; gid?: number };
+/** The Node.js that runs it, and its options, and as whom it runs. */
+export type ProcessOptions = { node?: string; flags?: string[]; uid?: number; gid?: number };
 
 /**
  * `node src/main.ts …` in a process group of its own, with exactly these environment variables and the cache of compiled modules that
@@ -28,11 +28,11 @@ export function startProcess(
   args: string[],
   environment: Record<string, string>,
   root = repository,
-  { flags = [], ...user }: ProcessOptions = {},
+  { node = process.execPath, flags = [], ...user }: ProcessOptions = {},
 ): TestProcess {
   const main = join(root, 'src/main.ts');
   const options = { cwd: root, env: { NODE_COMPILE_CACHE: compileCache, ...environment }, detached: true, ...user };
-  const child = spawn(process.execPath, [...flags, main, ...args], options);
+  const child = spawn(node, [...flags, main, ...args], options);
   const closed = opened(`process ${child.pid}`);
   const output = { stdout: '', stderr: '' };
   const heard = new EventTarget();

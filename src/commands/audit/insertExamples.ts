@@ -30,7 +30,7 @@ async function insert(client: ClientBase, statement: string): Promise<void> {
     await client.query(statement);
   } catch (error) {
     // A table or column that is not there yet or no longer, or a rule that came later.
-    if (!(Error.isError(error) && 'code' in error && /^(42|23|3F|22)/.test(String(error.code)))) throw error;
+    if (!(error instanceof Error && 'code' in error && /^(42|23|3F|22)/.test(String(error.code)))) throw error;
   }
 }
 

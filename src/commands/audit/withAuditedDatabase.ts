@@ -43,7 +43,7 @@ export async function withAuditedDatabase<T>(
  * another type (class 22), no such table (42P01, 3F000, 42602), no right to ask (42501).
  */
 function asRefusal(error: unknown): unknown {
-  if (!Error.isError(error) || !('code' in error)) return error;
+  if (!(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   if (!/^(P000[23]|22...|42P01|42602|3F000|42501)$/.test(code)) return error;
   const hint = 'hint' in error && typeof error.hint === 'string' ? `\n${error.hint}` : '';

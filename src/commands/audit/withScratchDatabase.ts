@@ -42,7 +42,7 @@ async function apply(client: Client, { name, sql }: Migration): Promise<void> {
   try {
     await client.query(isWithoutTransaction(sql) ? sql : `begin; ${sql}\n; commit`);
   } catch (error) {
-    const reason = Error.isError(error) ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : String(error);
     throw new StartupError(`${name} does not run on an empty database: ${reason}`, { cause: error });
   }
 }

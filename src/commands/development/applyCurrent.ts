@@ -22,4 +22,4 @@ export async function applyCurrent(ownerUrl: string): Promise<void> {
   }
 }
 
-const reasonOf = (error: unknown) => (Error.isError(error) ? error.message : String(error));
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

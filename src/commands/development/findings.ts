@@ -55,7 +55,7 @@ export async function describeFindings(findings: readonly Finding[], text: strin
 
 /** Why a schema cannot be built, and the place in `migrations/current.sql` of the comment or object that the reason quotes. */
 export async function describeBuildError(error: unknown, text: string): Promise<string> {
-  const message = Error.isError(error) ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   const quoted = [...message.matchAll(/\{\w+\}|"(@[^"]+)"/g)].map(([whole, inner]) => inner ?? whole);
   const index = quoted.map((words) => text.indexOf(words)).find((found) => found >= 0);
   const line = index === undefined ? null : text.slice(0, index).split('\n').length;

@@ -35,7 +35,7 @@ const namesIn = (path: string) =>
 
 /** As a word of its own; -1 when it is not there. */
 const indexOf = (sql: string, name: string) =>
-  sql.search(new RegExp(`(?<![\\w$])${RegExp.escape(name)}(?![\\w$])`, 'i'));
+  sql.search(new RegExp(`(?<![\\w$])${name.replace(/\W/g, '\\$&')}(?![\\w$])`, 'i'));
 
 const linesBefore = (sql: string, index: number) => sql.slice(0, Math.max(index, 0)).split('\n').length - 1;
 

@@ -38,7 +38,8 @@ type Report = { rule_name: string; line: number; line_end: number; message: stri
 function makesAnew(sql: string, statement: string): boolean {
   const [, names = ''] = /drop\s+table\s+if\s+exists\s+([^;]+)/i.exec(statement) ?? [];
   const dropped = names.replace(/\bcascade\b|\brestrict\b/gi, '').split(',');
-  return dropped.every((name) => new RegExp(`create\\s+table\\s+${RegExp.escape(name.trim())}\\s*\\(`, 'i').test(sql));
+  const patterns = dropped.map((name) => name.trim().replace(/\W/g, '\\$&'));
+  return patterns.every((name) => new RegExp(`create\\s+table\\s+${name}\\s*\\(`, 'i').test(sql));
 }
 
 const squawk = createRequire(import.meta.url).resolve('squawk-cli/js/bin/squawk');

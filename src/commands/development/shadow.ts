@@ -18,7 +18,7 @@ export async function withShadow<T>(ownerUrl: string, work: (shadow: Shadow) => 
   await asRoot(ownerUrl, `drop database if exists "${databaseName(url)}"`, `create database "${databaseName(url)}"`);
   try {
     await applyCommitted(url).catch((error: unknown) => {
-      const reason = Error.isError(error) ? error.message : String(error);
+      const reason = error instanceof Error ? error.message : String(error);
       throw new StartupError(`The committed migrations do not run on an empty database: ${reason}`, { cause: error });
     });
     const applyCurrent = async () => {

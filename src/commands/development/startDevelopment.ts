@@ -25,7 +25,7 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
   let shown: Finding[] = [];
   const news = async () => {
     const found = await readFindings(ownerUrl).catch((error: unknown) => {
-      print(`audit.findings cannot be read: ${Error.isError(error) ? error.message : String(error)}`);
+      print(`audit.findings cannot be read: ${error instanceof Error ? error.message : String(error)}`);
       return shown;
     });
     const lines = await describeFindings(newFindings(shown, found), await readCurrent());

@@ -72,7 +72,7 @@ async function filesOf(folder: string): Promise<string[]> {
 
 /** Null for an error of the operating system. */
 function unreadable(error: unknown): null {
-  if (Error.isError(error) && 'syscall' in error) return null;
+  if (error instanceof Error && 'syscall' in error) return null;
   throw error;
 }
 

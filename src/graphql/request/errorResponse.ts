@@ -39,7 +39,7 @@ export function toErrorResponse(
   if (status === 400 || status === 415)
     return { status, errors: [graphqlError('BAD_USER_INPUT', 'The body cannot be read.')] };
   // A defect of our own, which goes to the log.
-  const originalError = Error.isError(error) ? error : new Error('thrown', { cause: error });
+  const originalError = error instanceof Error ? error : new Error('thrown', { cause: error });
   return { status: 500, errors: [new GraphQLError('defect', { originalError })] };
 }
 

@@ -1,0 +1,16 @@
+export type Resources = { defer(end: () => unknown): void };
+
+/** A stack of what is to be ended, the newest first: `AsyncDisposableStack`, which Node.js 22 does not have. */
+export function createResources(): Resources & { disposeAsync(): Promise<void> } {
+  const ends: (() => unknown)[] = [];
+  const disposeAsync = async (): Promise<void> => {
+    const end = ends.pop();
+    try {
+      await end?.();
+    } finally {
+      // Also when one of them fails.
+      if (end) await disposeAsync();
+    }
+  };
+  return { defer: (end) => void ends.push(end), disposeAsync };
+}
