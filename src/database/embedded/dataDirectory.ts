@@ -20,8 +20,10 @@ export async function createDataDirectory(dataDir: string): Promise<void> {
 }
 
 /**
- * Makes this process the only one that runs a server on the directory, until `release` or its end, however it ends: SQLite's lock on an
- * empty file, which the kernel releases with the process (fcntl(2)), so that nothing is ever stale. Node.js has no lock of its own.
+ * Locks the directory for a server of this process, until `release` or the process' end, however it ends.
+ *
+ * It is SQLite's lock on an empty file, which the kernel releases with the process (fcntl(2)), so that none is ever stale; Node.js
+ * has no lock of files of its own.
  *
  * @returns null when another process has it
  */
@@ -34,12 +36,11 @@ export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryL
     lock.exec('pragma journal_mode = memory; begin exclusive');
     return { release: async () => lock.close() };
   } catch (error) {
-    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) return null;
+    // SQLITE_BUSY
+    if (error instanceof Error && 'errcode' in error && error.errcode === 5) return null;
     throw new StartupError(`Cannot lock ${path}; let this user write there, or set DATA_DIR.`, { cause: error });
   }
 }
-
-const sqliteBusy = 5;
 
 export type DataDirectoryLock = { release(): Promise<void> };
 

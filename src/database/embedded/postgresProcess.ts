@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { access, chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -61,7 +62,7 @@ export async function runPostgres(installation: Installation, log: Log): Promise
 
 /** Creates the cluster unless it exists: UTF-8, collation by code point, passwords only, checksums on. */
 export async function createCluster(installation: Installation, ownerName: string, password: string): Promise<void> {
-  if (await exists(join(installation.cluster, 'PG_VERSION'))) return;
+  if (existsSync(join(installation.cluster, 'PG_VERSION'))) return;
 
   // Made under another name, so that a cluster that exists is always whole. A new one each time: an initdb that outlived
   // its process may still be writing to the last.
@@ -89,8 +90,9 @@ export async function createCluster(installation: Installation, ownerName: strin
 }
 
 /**
- * Ends the server that an earlier process left running on the cluster and removes its stale lock files. Their process number may be
- * another program's by now; a server that runs is known by its socket, on which no other program of any user listens.
+ * Ends the server that an earlier process left running on the cluster, and removes its stale lock files.
+ *
+ * Their process number may be another program's by now; so a server that runs is known by its socket, where no other user may listen.
  */
 export async function endLeftovers(installation: Installation): Promise<void> {
   const deadline = Date.now() + 8000;
@@ -138,6 +140,7 @@ async function spawnPostgres(installation: Installation, deadline = Date.now() +
   // A session outlives a server that was killed until its statement ends, and PostgreSQL keeps the next one off its cluster meanwhile.
   if (said.includes('is still in use') && Date.now() < deadline) {
     await delay(20);
+    await endLeftovers(installation);
     return spawnPostgres(installation, deadline);
   }
   throw new StartupError(`The embedded database does not start.\n${said.slice(-2000)}`);
@@ -204,9 +207,3 @@ function surroundings({ user }: Installation) {
 }
 
 const run = promisify(execFile);
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
