@@ -8,6 +8,11 @@ const table = {
     role: 'graph_user',
     holder: 'user',
     allows: '`viewer`: the user’s own data, cards and accessible units.',
+    consent: [
+      'your name, e-mail address, language and time zone',
+      'the cards that are assigned to you',
+      'the units that you can access',
+    ],
     forbidden:
       'the active token belongs to a user (scope me). app, the mutations and external authentication tokens need an application’s token (scope app).',
   },
@@ -35,6 +40,8 @@ type ScopeRow = {
   readonly holder: Holder;
   /** What it gives access to, with names of the graph in back quotes. */
   readonly allows: string;
+  /** What a person allows an application to read with it. */
+  readonly consent?: readonly string[];
   /** To a person whose request was `FORBIDDEN` to such a token: why, and which one is needed. */
   readonly forbidden: string;
 };
