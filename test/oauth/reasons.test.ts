@@ -1,6 +1,6 @@
 import { hashToken } from '../../src/token/format.ts';
 import { until } from '../support/until.ts';
-import { createPkce, exchangeForm, obtainCode, redirectUri } from './authorizeSupport.ts';
+import { createPkce, exchangeForm, obtainCode, only, redirectUri, requestOf, Visitor } from './authorizeSupport.ts';
 import {
   type Answer,
   asClient,
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 /** What the canonical line of the request says. */
-async function lineOf({ headers }: Answer): Promise<Record<string, unknown>> {
+async function lineOf({ headers }: { headers: Headers }): Promise<Record<string, unknown>> {
   const id = headers.get('X-Request-Id');
   const find = () =>
     oauth.logs.map((line) => JSON.parse(line)).find(({ requestId, msg }) => msg === 'request' && requestId === id);
@@ -276,4 +276,29 @@ test('a bearer token that is no good says so, and to end it takes a good one', a
     reason: 'a token of a user may not introspect others',
   });
   expect((await end(bearer(access_token))).status).toBe(200);
+});
+
+test('the authorization endpoint redirects or shows a page, and the log has the reason', async () => {
+  const visitor = new Visitor(oauth);
+  const request = requestOf(people);
+  const redirected = await visitor.open({ ...request, scope: 'app' });
+  expect(redirected.headers.get('Location')).toContain('error=invalid_scope');
+  expect((await lineOf(redirected)).reason).toBe('That is more than the application and the grant hold.');
+
+  const wrong = await visitor.submit(only((await visitor.open(request)).forms), {
+    username: user.email,
+    password: 'x',
+  });
+  expect(wrong.status).toBe(400);
+  expect((await lineOf(wrong)).reason).toBe('the password is wrong');
+
+  const { approval } = await visitor.signIn(request, user);
+  const stranger = await new Visitor(oauth).submit(approval);
+  expect(stranger.status).toBe(403);
+  expect((await lineOf(stranger)).reason).toBe('the session has no sign-in');
+  const approved = await visitor.submit(approval);
+  expect(approved.status).toBe(303);
+  expect((await lineOf(approved)).reason).toBeUndefined();
+  const again = await visitor.submit(approval);
+  expect((await lineOf(again)).reason).toBe('csrf_token was used, has expired, or is of another session or request');
 });
