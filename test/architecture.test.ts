@@ -37,12 +37,19 @@ const layers = [
   ['src/errors'],
   ['src/config.ts'],
   ['src/log.ts'],
+  // The table of scopes: roles of PostgreSQL derive from it, too.
+  ['src/token/scopes.ts'],
   ['plugins'],
 ];
 
 const inFolder = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
-const levelOf = (path: string) => layers.findIndex((parts) => parts.some((part) => inFolder(path, part)));
-const partOf = (path: string) => layers.flat().find((part) => inFolder(path, part));
+/** The most specific one, such as a file in another folder's place. */
+const partOf = (path: string) =>
+  layers
+    .flat()
+    .filter((part) => inFolder(path, part))
+    .toSorted((one, other) => other.length - one.length)[0];
+const levelOf = (path: string) => layers.findIndex((parts) => parts.some((part) => part === partOf(path)));
 
 /** Paths from the root of what a file imports, or reads by its path. */
 function usesOf(path: string): string[] {

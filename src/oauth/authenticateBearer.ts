@@ -37,9 +37,10 @@ export function requireClaims({ oauthClaims }: Request): Claims {
 }
 
 /** 401 with the challenge that belongs to what was brought. */
-export function invalidToken(kind: Bearer['kind']): OAuthError {
+export function invalidToken(kind: Bearer['kind'], reason = bearerProblem(kind)): OAuthError {
   return new OAuthError('invalid_token', bearerProblem(kind), {
     status: 401,
+    reason,
     headers: { 'WWW-Authenticate': bearerChallenge(kind) },
   });
 }

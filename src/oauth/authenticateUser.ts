@@ -15,11 +15,13 @@ export type SignIn = {
 
 /**
  * The id of the person with this e-mail address and password in this organization; null when either is wrong, the person
- * is disabled or without a password. Null takes as long whatever the reason, and no caller can distinguish them.
+ * is disabled or without a password. Null takes as long whatever the reason, which is for the log alone.
  *
  * @throws {OAuthError} 429 after too many failures of the account, and temporarily_unavailable when too many sign in at once
  */
-export type AuthenticateUser = (organizationId: string, requestId: RequestId, signIn: SignIn) => Promise<string | null>;
+export type AuthenticateUser = (organizationId: string, requestId: RequestId, signIn: SignIn) => Promise<SignedIn>;
+
+type SignedIn = { readonly userId: string } | { readonly userId: null; readonly reason: string };
 
 /**
  * The one place that verifies passwords, for the token endpoint as for the sign-in page, so that their failures count
@@ -32,7 +34,7 @@ export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords
     passwords.refuseIfBusy(path);
     const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
     const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
-    return throttle.tryAccount(account, address, async () => {
+    const userId = await throttle.tryAccount(account, address, async () => {
       // No sign-in is refused before its password was verified, or the time would say why.
       const passwordHash = user && !user.disabled ? user.password_hash : null;
       const { matches, renewedHash } = await passwords.verify(passwordHash, password, path);
@@ -45,7 +47,14 @@ export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords
       }
       return user.id;
     });
+    return userId === null ? { userId, reason: reasonOf(user) } : { userId };
   };
+}
+
+function reasonOf(user: UserRow | undefined): string {
+  if (!user) return 'no user has this e-mail address';
+  if (user.disabled) return 'the user is disabled';
+  return user.password_hash === null ? 'the user has no password' : 'the password is wrong';
 }
 
 type UserRow = { id: string; password_hash: string | null; disabled: boolean };

@@ -15,34 +15,39 @@ export type OAuthErrorCode =
 
 /**
  * A refusal that the client reads: `error` and `error_description` (plain ASCII without quotes and backslashes, nothing
- * that the client sent), a status, headers. The `cause` is private: it goes to the log only.
+ * that the client sent), a status, headers. Private, for the log only, are the `reason`, where the description must not say it (it has
+ * nothing that the client sent either), and the `cause`.
  */
 export class OAuthError extends Error {
   override name = 'OAuthError';
   readonly code: OAuthErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly reason: string;
 
   constructor(code: OAuthErrorCode, description: string, options: OAuthErrorOptions = {}) {
     super(description, 'cause' in options ? { cause: options.cause } : {});
     this.code = code;
     this.status = options.status ?? 400;
     this.headers = options.headers ?? {};
+    this.reason = options.reason ?? description;
   }
 }
 
-type OAuthErrorOptions = { status?: number; headers?: Record<string, string>; cause?: unknown };
+type OAuthErrorOptions = { status?: number; headers?: Record<string, string>; reason?: string; cause?: unknown };
 
 export const invalidRequest = (description: string) => new OAuthError('invalid_request', description);
 
 /** One answer for an unknown client, a wrong secret and none, so that clients cannot be enumerated. */
-export const invalidClient = () =>
+export const invalidClient = (reason: string) =>
   new OAuthError('invalid_client', 'The client is unknown, or did not authenticate as it must.', {
     status: 401,
     headers: { 'WWW-Authenticate': 'Basic realm="graph-query-service", charset="UTF-8"' },
+    reason,
   });
 
-export const invalidGrant = (description: string) => new OAuthError('invalid_grant', description);
+export const invalidGrant = (description: string, reason = description) =>
+  new OAuthError('invalid_grant', description, { reason });
 
 /** What a token relies on, its user or grant, was deleted while it was being issued. */
 export const endedMeanwhile = (cause: unknown) =>
@@ -50,22 +55,21 @@ export const endedMeanwhile = (cause: unknown) =>
 
 export const unauthorizedClient = (description: string) => new OAuthError('unauthorized_client', description);
 
-export const unsupportedGrantType = (supported: readonly string[]) =>
-  new OAuthError('unsupported_grant_type', `grant_type must be one of ${supported.join(', ')}.`);
-
 export const invalidScope = (description: string) => new OAuthError('invalid_scope', description);
 
 /** RFC 6585 section 4: it may be tried again after so many whole seconds. */
-export const tooManyRequests = (retryAfterSeconds: number) =>
+export const tooManyRequests = (retryAfterSeconds: number, reason: string) =>
   new OAuthError('too_many_requests', 'There were too many requests or failures; wait before the next one.', {
     status: 429,
     headers: { 'Retry-After': String(retryAfterSeconds) },
+    reason,
   });
 
 /** Overload or outage: the same request may succeed later. */
-export const temporarilyUnavailable = (cause?: unknown) =>
+export const temporarilyUnavailable = (reason: string, cause?: unknown) =>
   new OAuthError('temporarily_unavailable', 'The service is overloaded or its database is away; try again.', {
     status: 503,
     headers: { 'Retry-After': '2' },
+    reason,
     cause,
   });

@@ -9,17 +9,18 @@ import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts'
 
 /**
  * The OAuth server's error handler: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). An unexpected error
- * is a `server_error`, or 503 when the database is unavailable or overloaded; its cause is in the log only.
+ * is a `server_error`, or 503 when the database is unavailable or overloaded; its cause is in the log only. So is each refusal's reason,
+ * in the canonical line of the request.
  */
 export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorRequestHandler {
   // Express knows an error handler by its four parameters.
   return (error, request, response, _next) => {
     const refusal = toOAuthError(error);
-    fieldsOf(response).code = refusal.code;
-    const facts = { requestId: requestIdOf(response), oauthError: refusal.code, reason: refusal.message };
+    const { code, reason } = refusal;
+    Object.assign(fieldsOf(response), { code, reason });
+    const facts = { requestId: requestIdOf(response), oauthError: code, reason };
     if (refusal.status === 503) logUnavailable(log, refusal.cause, facts);
     else if (refusal.status >= 500) log.error({ ...facts, error: refusal.cause }, 'an OAuth request failed');
-    else log.info(facts, 'refused an OAuth request');
 
     if (response.headersSent) response.destroy();
     else {
@@ -38,7 +39,7 @@ export const sendJson: SendRefusal = (_request, response, { code, message }) => 
 
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (isRetryable(error)) return temporarilyUnavailable(error);
+  if (isRetryable(error)) return temporarilyUnavailable('the database is unavailable or overloaded', error);
   if (hasCode(error, foreignKeyViolation)) return endedMeanwhile(error);
   return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });
 }

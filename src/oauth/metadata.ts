@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
-import { scopesOfGrantType } from './scope.ts';
+import { scopeNames } from '../token/scopes.ts';
+import { grantTypes } from './grants/grants.ts';
 
 /** `GET /.well-known/oauth-authorization-server` (RFC 8414), true to what is implemented. */
 export function describeServer(url: string): RequestHandler {
@@ -10,10 +11,10 @@ export function describeServer(url: string): RequestHandler {
     token_endpoint: `${url}/oauth/token`,
     revocation_endpoint: `${url}/oauth/revoke`,
     introspection_endpoint: `${url}/oauth/introspect`,
-    scopes_supported: ['app', 'basic', 'me'],
+    scopes_supported: scopeNames,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
-    grant_types_supported: Object.keys(scopesOfGrantType),
+    grant_types_supported: grantTypes,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     token_endpoint_auth_methods_supported: [...client, 'none'],

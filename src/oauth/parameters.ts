@@ -7,45 +7,26 @@ import express, {
 } from 'express';
 import { resumeQueued } from '../scheduling/caller.ts';
 import { invalidRequest, OAuthError } from './errors.ts';
-import { type Form, parseForm } from './form.ts';
-
-/** The parameters of a request. One without a value counts as omitted (RFC 6749 section 3.2). */
-export type Parameters = { readonly [name in ParameterName]?: string };
-
-type ParameterName = (typeof parameterNames)[number];
+import { type Form, type ParameterFallback, parseForm } from './form.ts';
+import { grantParameters } from './grants/grants.ts';
 
 const parameterNames = [
   'grant_type',
   'client_id',
   'client_secret',
   'scope',
-  'username',
-  'password',
-  'external_authentication_token',
-  'refresh_token',
-  'code',
-  'redirect_uri',
-  'code_verifier',
   'token',
   'token_type_hint',
-] as const;
-
-/** Refused in a URL, which ends up in logs and histories (RFC 6749 section 2.3.1, RFC 6750 section 5.3). */
-const credentialNames: readonly string[] = [
-  'client_secret',
-  'username',
-  'password',
-  'external_authentication_token',
-  'refresh_token',
-  'token',
-  'access_token',
-  'code',
-  'code_verifier',
-  'client_assertion',
+  ...grantParameters,
 ];
 
+/** Refused in a URL, which ends up in logs and histories (RFC 6749 section 2.3.1, RFC 6750 section 5.3). */
+const credentialNames = ['client_secret', 'token', 'access_token', 'client_assertion', ...grantParameters].filter(
+  (name) => name !== 'redirect_uri',
+);
+
 /**
- * Reads a form-encoded body of at most 56 KiB; `request.body` becomes its {@link Parameters}. Refuses credentials in the
+ * Reads a form-encoded body of at most 56 KiB; `request.body` becomes its `Parameters`. Refuses credentials in the
  * query; `fallback` may take the parameters from another source.
  */
 export function readParameters(fallback: ParameterFallback = () => null): (RequestHandler | ErrorRequestHandler)[] {
@@ -72,9 +53,6 @@ const goOnInTurn: RequestHandler = async (_request, _response, next) => {
   await resumeQueued();
   next();
 };
-
-/** An alternate source of the parameters, and the one credential that may be in the query then. */
-export type ParameterFallback = (body: Form, query: Form) => { form: Form; credential: string } | null;
 
 /** Refuses every credential in the query of a request whose body does not matter. */
 export const refuseQueryCredentials: RequestHandler = (request, _response, next) => {

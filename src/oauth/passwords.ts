@@ -39,7 +39,7 @@ export function createPasswords({ memoryKib, passes }: PasswordCost): Passwords 
   /** The hash of no password: random bytes in place of salt and hash. */
   const hashOfNothing = `${prefix}${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
   /** Each takes its memory and up to four cores. By default the last of those that wait has its turn after about 3 s. */
-  const permits = createPermits({ maxHeld: 2, maxWaiting: 32, refusal: temporarilyUnavailable });
+  const permits = createPermits({ maxHeld: 2, maxWaiting: 32, refusal: busy });
 
   const hashOf = (password: string) => hash(normalize(password), parameters);
   return {
@@ -55,6 +55,8 @@ export function createPasswords({ memoryKib, passes }: PasswordCost): Passwords 
     refuseIfBusy: permits.refuseIfFull,
   };
 }
+
+const busy = () => temporarilyUnavailable('too many passwords wait to be verified');
 
 /** Degree of parallelism in RFC 9106's second recommendation. */
 const lanes = 4;

@@ -42,7 +42,7 @@ export function createOauthRouter(context: OauthContext): Router {
   const client = [authenticateClient(pool), throttle.limitClient];
   const bearer = [authenticateBearer(pool), throttle.limitClient, refuseQueryCredentials];
   const authenticateUser = createAuthenticateUser(pool, throttle, createPasswords(config.passwordCost));
-  const exchange = createTokenExchange(pool, secrets, authenticateUser);
+  const exchange = createTokenExchange({ pool, secrets, authenticateUser });
 
   router.use(['/oauth', '/.well-known/oauth-authorization-server'], noStore);
   router.use(createAuthorizeRouter({ pool, keys, throttle, authenticateUser, url, log }));

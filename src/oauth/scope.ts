@@ -1,16 +1,6 @@
-import type { Scope } from '../token/claims.ts';
+import { isScope, type Scope, scopesInWords } from '../token/scopes.ts';
 import type { Application } from './client/application.ts';
 import { invalidScope, unauthorizedClient } from './errors.ts';
-
-/** The grant types, and which scopes each can give: an application's own, a person's, or whatever it renews. */
-export const scopesOfGrantType = {
-  client_credentials: ['app', 'basic'],
-  password: ['me'],
-  authorization_code: ['me'],
-  refresh_token: ['app', 'basic', 'me'],
-} as const satisfies Record<string, readonly Scope[]>;
-
-export type GrantType = keyof typeof scopesOfGrantType;
 
 /**
  * The scopes of a token, sorted: those asked for, or all of `possible` that the application holds. `possible` is what the
@@ -41,7 +31,7 @@ export function grantedScopes(
 export function parseScope(scope: string | undefined): readonly Scope[] | null {
   if (scope === undefined) return null;
   const words = scope.split(' ');
-  if (!words.every(isScope)) throw invalidScope('scope takes app, basic and me, separated by one space.');
+  if (!words.every(isScope)) throw invalidScope(`scope takes ${scopesInWords}, separated by one space.`);
   if (new Set(words).size < words.length) throw invalidScope('scope repeats a word.');
   return words.sort();
 }
@@ -50,5 +40,3 @@ export function parseScope(scope: string | undefined): readonly Scope[] | null {
 export function isWithin(part: readonly Scope[], whole: readonly Scope[]): boolean {
   return part.every((scope) => whole.includes(scope));
 }
-
-const isScope = (word: string): word is Scope => ['app', 'basic', 'me'].includes(word);

@@ -29,6 +29,8 @@ export type RequestFields = {
   grant?: string;
   /** The first error's `extensions.code`, or the OAuth error. */
   code?: string;
+  /** Why OAuth refused it, for operators alone: the answer may have to be silent about it. */
+  reason?: string;
   /** SQL statements that the operation has run. */
   statements?: number;
   /** Where a query was answered, if there is a replica. */

@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import type { Config } from '../config.ts';
 import { html } from '../html/html.ts';
+import { scopes, scopesByRank } from '../token/scopes.ts';
 import { serveAssets } from './assets.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
 import { type DemoAccess, isFromThisMachine } from './demo.ts';
-import { examples } from './examples.ts';
+import { examples, kindOf } from './examples.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
 import { renderPage } from './page.ts';
@@ -62,6 +63,7 @@ ${jsonElement('settings', {
   ruruPath: ruru.path,
   publicIntrospection,
   examples,
+  scopes: scopesByRank.map((name) => ({ name, kind: kindOf(name), forbidden: scopes[name].forbidden })),
   demo: demo && { clientId: 'demo-backend', clientSecret: demo.clientSecret },
 })}
 <script type="module" src="${assetsPath}graphiql.js"></script>`,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { hashToken } from '../token/format.ts';
+import { defaultScopes, scopesOf } from '../token/scopes.ts';
 import type { Application } from './document.ts';
 import type { Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';
@@ -41,13 +42,18 @@ export function findApplicationProblems(
       problems.push({ path: [...path, 'clientSecret'], message: 'must be absent: a public application has no secret' });
     }
     // A key without a value is one that breaks a rule, which was said already.
-    const scopes = 'scopes' in value ? (value.scopes ?? ['me']) : (before?.scopes ?? ['app']);
-    if (scopes.some((scope) => scope !== 'me')) {
-      problems.push({ path: [...path, 'scopes'], message: 'must be "me" alone for a public application' });
+    const scopes = 'scopes' in value ? (value.scopes ?? publicScopes) : (before?.scopes ?? [defaultScopes.application]);
+    if (scopes.some((scope) => !publicScopes.includes(scope))) {
+      problems.push({
+        path: [...path, 'scopes'],
+        message: `must be ${publicScopes.map((scope) => `"${scope}"`).join(' or ')} alone for a public application`,
+      });
     }
     return problems;
   });
 }
+
+const publicScopes = scopesOf('user');
 
 /**
  * Adds applications and changes those that differ; what the document leaves out stays. A secret that is not among the
@@ -106,7 +112,7 @@ const insertApplications = `
   insert into oauth.applications (
     organization_id, name, client_id, confidential, scopes, redirect_uris, mobile_app_authentication_type)
   select
-    organization_id, name, client_id, coalesce(confidential, true), coalesce(scopes, '{app}'),
+    organization_id, name, client_id, coalesce(confidential, true), coalesce(scopes, '{${defaultScopes.application}}'),
     coalesce(redirect_uris, '{}'), mobile_app_authentication_type
   from ${given}
   on conflict (client_id) do nothing`;

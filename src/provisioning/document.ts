@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { mobileAppGrants } from '../oauth/grants/grants.ts';
+import { scopeNames } from '../token/scopes.ts';
 import * as fields from './fields.ts';
 import { DocumentError, type Problem } from './problem.ts';
 import { flattenUnits, isObject, type UnitOf } from './unitTree.ts';
@@ -60,7 +62,7 @@ const application = z.strictObject({
   clientSecret: fields.clientSecret.optional(),
   confidential: z.boolean().optional(),
   scopes: z
-    .array(z.enum(['app', 'basic', 'me']))
+    .array(z.enum(scopeNames))
     .min(1, 'must have at least one scope')
     // In one order and each once, so that equal sets are equal arrays.
     .transform((scopes) => [...new Set(scopes)].sort())
@@ -71,7 +73,7 @@ const application = z.strictObject({
     .refine((uris) => uris.join('').length <= 50_000, 'must have at most 50,000 characters in all')
     .optional(),
   mobileApp: z
-    .strictObject({ authenticationType: z.enum(['password', 'external_authentication_token']) })
+    .strictObject({ authenticationType: z.enum(mobileAppGrants) })
     .nullable()
     .optional(),
 });

@@ -1,4 +1,4 @@
-export type Scope = 'app' | 'basic' | 'me';
+import type { Scope } from './scopes.ts';
 
 /** What a verified access token says. Everything that a request may do follows from it. */
 export type Claims = {

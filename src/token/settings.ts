@@ -1,5 +1,6 @@
 import { noRequest, type RequestId } from '../observability/requestFields.ts';
-import type { Claims, Scope } from './claims.ts';
+import type { Claims } from './claims.ts';
+import { roleOf, type ScopeRole } from './scopes.ts';
 
 /**
  * The trust boundary: claims become the settings of one transaction, and policies read nothing else.
@@ -9,7 +10,7 @@ import type { Claims, Scope } from './claims.ts';
 export type TransactionSettings = ReaderSettings & Partial<WriterSettings>;
 
 type ReaderSettings = {
-  readonly role: 'graph_app' | 'graph_user' | 'graph_basic' | 'graph_oauth';
+  readonly role: ScopeRole | 'graph_oauth';
   readonly 'graph.organization_id': string;
   readonly 'graph.application_id': string;
   readonly 'graph.user_id': string;
@@ -90,9 +91,3 @@ const reading = settingAll(
   'settings of a query',
   keys.filter((key) => !(key in writerSettings(noRequest, ''))),
 );
-
-/** One role per token: `me` stands alone, and `app` includes what `basic` may do. */
-function roleOf(scopes: readonly Scope[]): TransactionSettings['role'] {
-  if (scopes.includes('me')) return 'graph_user';
-  return scopes.includes('app') ? 'graph_app' : 'graph_basic';
-}

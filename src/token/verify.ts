@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
 import type { RequestId } from '../observability/requestFields.ts';
-import type { Claims, Scope } from './claims.ts';
+import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
+import type { Scope } from './scopes.ts';
 import { oauthSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createSecrets } from '../../src/crypto/secrets.ts';
-import type { Scope } from '../../src/token/claims.ts';
 import { hashToken } from '../../src/token/format.ts';
+import type { Scope } from '../../src/token/scopes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { testPasswords } from '../support/passwords.ts';
 import { startTestService, type TestService, testSecretKey, unthrottled } from '../support/service.ts';

@@ -210,7 +210,7 @@ test('nothing that was sent is logged', async () => {
   await token(oauth, { form: valid(), query: 'client_secret=wrong-query-1' });
 
   const log = oauth.logs.join('\n');
-  expect(log).toContain('refused an OAuth request');
+  expect(log).toContain('the secret is wrong');
   for (const secret of [
     user.password,
     user.email,

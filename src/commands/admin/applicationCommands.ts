@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { mobileAppGrants } from '../../oauth/grants/grants.ts';
+import { defaultScopes, scopesInWords } from '../../token/scopes.ts';
 import { retireSecret, rotateSecret } from './applicationSecrets.ts';
 import { createApplication, endApplicationTokens, listApplications, setApplicationDisabled } from './applications.ts';
 import type { Run } from './run.ts';
@@ -19,14 +21,12 @@ export function addApplicationCommands(program: Command, run: Run): void {
     .requiredOption('--name <name>', 'the name that people read')
     .requiredOption('--client-id <id>', 'the client id, unique on this server')
     .option('--public', 'it cannot keep a secret: a browser or an app on a phone', false)
-    .option('--scope <scope...>', 'app, basic and me (default: app, or me with --public)')
-    .option('--redirect-uri <uri...>', 'where the authorization endpoint may send people')
-    .addOption(
-      new Option('--mobile-app <type>', 'how the users of its mobile app sign in').choices([
-        'password',
-        'external_authentication_token',
-      ]),
+    .option(
+      '--scope <scope...>',
+      `${scopesInWords} (default: ${defaultScopes.application}, or ${defaultScopes.user} with --public)`,
     )
+    .option('--redirect-uri <uri...>', 'where the authorization endpoint may send people')
+    .addOption(new Option('--mobile-app <type>', 'how the users of its mobile app sign in').choices(mobileAppGrants))
     .action((options: CreateOptions) =>
       run(({ owner }) => createApplication(owner, options.organization, toSource(options))),
     );
@@ -68,7 +68,7 @@ function toSource(options: CreateOptions) {
     name: options.name,
     clientId: options.clientId,
     confidential: !options.public,
-    scopes: options.scope ?? [options.public ? 'me' : 'app'],
+    scopes: options.scope ?? [defaultScopes[options.public ? 'user' : 'application']],
     redirectUris: options.redirectUri,
     mobileApp: options.mobileApp && { authenticationType: options.mobileApp },
   };

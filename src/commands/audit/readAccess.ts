@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { requestRoles } from '../../database/roles/authenticator.ts';
 
 /** What a database lets whom do: each set by what it is about. */
 export type Access = {
@@ -119,7 +120,7 @@ const askers = `
     select p as who from audit.principals p
     union all
     select row('nobody:' || role, null, role, '', null, null, null, false)::audit.principals
-    from unnest(array['graph_app', 'graph_user', 'graph_basic', 'graph_oauth']) as role
+    from unnest('{${requestRoles}}'::text[]) as role
   )`;
 
 const attempts = (table: string) => `

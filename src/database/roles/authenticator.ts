@@ -1,6 +1,7 @@
 import { Client, type ClientBase, escapeIdentifier } from 'pg';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
+import { scopes, scopesByRank } from '../../token/scopes.ts';
 import { isForbidden } from './isForbidden.ts';
 import { nameAuthenticators } from './nameAuthenticators.ts';
 import { revokeConnectFromPublic } from './revokeConnect.ts';
@@ -21,7 +22,7 @@ export type Login = {
 
 export type NamedLogin = Login & { readonly name: string };
 
-const graphRoles = ['graph_app', 'graph_user', 'graph_basic'];
+const graphRoles = scopesByRank.map((scope) => scopes[scope].role);
 const oauthRoles = ['graph_oauth'];
 /** What a request may be. */
 export const requestRoles: readonly string[] = [...graphRoles, ...oauthRoles];

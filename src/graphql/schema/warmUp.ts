@@ -1,5 +1,6 @@
 import { liveToken } from '../../token/accessTokens.ts';
-import type { Claims, Scope } from '../../token/claims.ts';
+import type { Claims } from '../../token/claims.ts';
+import { type Scope, scopes } from '../../token/scopes.ts';
 import { createDocumentReader } from '../document/document.ts';
 import { createExecution, type ExecutionOptions } from '../execution/execution.ts';
 
@@ -42,7 +43,7 @@ const claimsWithoutRows = (scope: Scope): Claims => ({
   organizationId: nil,
   applicationId: nil,
   clientId: '',
-  userId: scope === 'me' ? nil : null,
+  userId: scopes[scope].holder === 'user' ? nil : null,
   grantId: nil,
   scopes: [scope],
   createdAt: new Date(0),

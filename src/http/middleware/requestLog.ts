@@ -34,11 +34,12 @@ export function logRequests(log: Log) {
   };
 }
 
-function shown({ operation, clientId, code, statements, server, planningMs, traceId }: RequestFields) {
+function shown({ operation, clientId, code, reason, statements, server, planningMs, traceId }: RequestFields) {
   return {
     operation: operation?.slice(0, 100),
     clientId,
     code,
+    reason,
     statements,
     server,
     planningMs: planningMs === undefined ? undefined : Math.round(planningMs),

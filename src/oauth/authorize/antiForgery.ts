@@ -35,15 +35,17 @@ export function createAntiForgery(key: Buffer, url: string): AntiForgery {
     },
     verify: (request, token = '') => {
       const browser = browserOf(request);
-      if (browser === undefined || !isSame(token, hash(browser))) throw invalidCsrfToken();
+      if (browser === undefined) throw invalidCsrfToken('the browser has no cookie');
+      if (!isSame(token, hash(browser))) throw invalidCsrfToken('csrf_token is missing or of another browser');
     },
   };
 }
 
 /** The form was not shown to this session, was shown too long ago, or was submitted already. */
-export const invalidCsrfToken = () =>
+export const invalidCsrfToken = (reason: string) =>
   new OAuthError('invalid_request', 'csrf_token is missing, was given to another session, has expired or was used.', {
     status: 403,
+    reason,
   });
 
 /** Of texts of any length, in a time that says nothing of where they differ. */

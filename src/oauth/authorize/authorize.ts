@@ -77,9 +77,11 @@ function consumeConsent<T>(
   const authorization = requireAuthorization(request);
   const { oauthPerson: person, sessionID: sessionId } = request;
   const { csrf_token } = pick(bodyOf(request), ['csrf_token']);
-  if (!person || csrf_token === undefined) throw invalidCsrfToken();
+  if (!person) throw invalidCsrfToken('the session has no sign-in');
+  if (csrf_token === undefined) throw invalidCsrfToken('csrf_token is missing');
   return inOrganization(pool, authorization.application.organizationId, requestId, async (database) => {
-    if (!(await consumeToken(database, csrf_token, { sessionId, authorization }))) throw invalidCsrfToken();
+    if (!(await consumeToken(database, csrf_token, { sessionId, authorization })))
+      throw invalidCsrfToken('csrf_token was used, has expired, or is of another session or request');
     return work(database, person);
   });
 }

@@ -1,11 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { hashToken } from '../../token/format.ts';
+import { lifetimes } from '../lifetimes.ts';
 import type { Authorization } from './readAuthorization.ts';
 import { storedId } from './sessionStore.ts';
-
-/** How long a consent screen may be answered. */
-const consentMinutes = 10;
 
 /** A session, and the authorization request that its person consents to. */
 export type Consent = { readonly sessionId: string; readonly authorization: Authorization };
@@ -20,7 +18,7 @@ export async function createConsent(database: PoolClient, consent: Consent): Pro
         delete from oauth.consents where sid = $2 and expires_at <= clock_timestamp()
       )
       insert into oauth.consents (organization_id, consent_hash, sid, request_hash, expires_at)
-      values (app_hidden.current_organization_id(), $1, $2, $3, clock_timestamp() + make_interval(mins => ${consentMinutes}))`,
+      values (app_hidden.current_organization_id(), $1, $2, $3, clock_timestamp() + make_interval(mins => ${lifetimes.consentMinutes}))`,
     values: [hashToken(token), storedId(consent.sessionId), requestHash(consent.authorization)],
   });
   return token;

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../html/html.ts';
+import { type Scope, scopes } from '../../token/scopes.ts';
 import type { OAuthError } from '../errors.ts';
 import type { Person } from './sessions.ts';
 
@@ -40,6 +41,7 @@ type ConsentForms = {
   applicationName: string;
   redirectUri: string;
   person: Person;
+  scopes: readonly Scope[];
   signOutAction: string;
   signOutToken: string;
 };
@@ -50,10 +52,12 @@ export const consentForms = (
 <p class="lead">You are signed in as ${form.person.fullName} (${form.person.email}).</p>
 <p>The application will be able to read, but not to change:</p>
 <ul>
-<li>your name, e-mail address, language and time zone</li>
-<li>the cards that are assigned to you</li>
-<li>the units that you can access</li>
-</ul>
+${form.scopes
+  .flatMap((scope) => scopes[scope].consent ?? [])
+  .map(
+    (part) => html`<li>${part}</li>
+`,
+  )}</ul>
 <p class="hint">You will be sent to <strong>${placeOf(form.redirectUri)}</strong>. Allow it only if you have just come from there.</p>
 <div class="choices">
 <form method="post" action="${form.action}">

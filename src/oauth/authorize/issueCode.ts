@@ -1,9 +1,7 @@
 import type { PoolClient } from 'pg';
 import { createToken, hashToken } from '../../token/format.ts';
+import { lifetimes } from '../lifetimes.ts';
 import type { Authorization } from './readAuthorization.ts';
-
-/** How long a client has to exchange a code. */
-const codeTtlSeconds = 60;
 
 /** A code for what the person allowed, bound to the client, its redirect and its PKCE challenge. */
 export async function issueCode(
@@ -18,7 +16,7 @@ export async function issueCode(
       insert into oauth.authorization_codes
         (organization_id, code_hash, application_id, user_id, scopes, redirect_uri, code_challenge, expires_at)
       values (app_hidden.current_organization_id(), $1, $2, $3, $4, $5, $6,
-        clock_timestamp() + make_interval(secs => ${codeTtlSeconds}))`,
+        clock_timestamp() + make_interval(secs => ${lifetimes.codeSeconds}))`,
     values: [hashToken(code), application.id, userId, scopes, redirectUri, codeChallenge],
   });
   return code;

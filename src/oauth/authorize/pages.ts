@@ -42,6 +42,7 @@ export function createPages(url: string): Pages {
       const forms = consentForms({
         ...tokens,
         person,
+        scopes: authorization.scopes,
         applicationName: authorization.application.name,
         redirectUri: authorization.redirectUri,
         action: addressOf('authorize', authorization),

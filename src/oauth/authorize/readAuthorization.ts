@@ -1,13 +1,15 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { requestIdOf } from '../../http/middleware/requestId.ts';
-import type { Scope } from '../../token/claims.ts';
+import { fieldsOf } from '../../observability/requestFields.ts';
+import type { Scope } from '../../token/scopes.ts';
 import { refuse } from '../check.ts';
 import { type Application, findApplication } from '../client/application.ts';
 import { OAuthError } from '../errors.ts';
 import type { Form } from '../form.ts';
+import { authorizationCode } from '../grants/authorizationCode.ts';
 import { bodyOf, pick, queryOf } from '../parameters.ts';
-import { grantedScopes, scopesOfGrantType } from '../scope.ts';
+import { grantedScopes } from '../scope.ts';
 import type { AnswerClient, ReplyTo } from './answerClient.ts';
 import { authorizationParameters, clientChecks, requestChecks } from './authorizationChecks.ts';
 
@@ -46,6 +48,7 @@ export function readAuthorization(pool: Pool, answerClient: AnswerClient): Reque
       request.oauthAuthorization = toAuthorization(application, redirect_uri, form);
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error;
+      fieldsOf(response).reason = error.reason;
       const replyTo = { redirectUri: redirect_uri, state: stateOf(form) };
       return answerClient(request, response, replyTo, { error: error.code, error_description: error.message });
     }
@@ -72,7 +75,7 @@ function toAuthorization(application: Application, redirectUri: string, form: Fo
     application,
     redirectUri,
     state: parameters.state,
-    scopes: grantedScopes(scopesOfGrantType.authorization_code, application, parameters.scope),
+    scopes: grantedScopes(authorizationCode.scopes, application, parameters.scope),
     codeChallenge: parameters.code_challenge ?? '',
     query: new URLSearchParams(parameters).toString(),
   };

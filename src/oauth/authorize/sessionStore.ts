@@ -5,9 +5,7 @@ import { noRequest } from '../../observability/requestFields.ts';
 import { hashToken } from '../../token/format.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
-
-/** A session is absolute: the password is required again after a working day, however active it was. */
-const sessionSeconds = 8 * 60 * 60;
+import { lifetimes } from '../lifetimes.ts';
 
 const PostgresStore = connectPgSimple(session);
 
@@ -45,7 +43,7 @@ export class SessionStore extends session.Store {
       schemaName: 'oauth',
       tableName: 'sessions',
       pruneSessionInterval: false,
-      ttl: sessionSeconds,
+      ttl: lifetimes.sessionSeconds,
     });
   }
 }

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { fieldsOf } from '../../observability/requestFields.ts';
 import type { AuthenticateUser } from '../authenticateUser.ts';
 import { invalidGrant } from '../errors.ts';
 import { sendJson } from '../handleErrors.ts';
@@ -27,12 +28,13 @@ export function signIn(
     antiForgery.verify(request, csrf_token);
 
     const { organizationId } = authorization.application;
-    const userId = await authenticateUser(organizationId, requestIdOf(response), {
+    const signedIn = await authenticateUser(organizationId, requestIdOf(response), {
       username,
       password,
       address: request.ip ?? '',
     });
-    if (userId === null) {
+    if (signedIn.userId === null) {
+      fieldsOf(response).reason = signedIn.reason;
       await throttle.countFailure(request);
       response.status(400);
       const problem = 'The e-mail address or the password is wrong.';
@@ -43,7 +45,7 @@ export function signIn(
       }
       return;
     }
-    await beginSession(request, userId);
+    await beginSession(request, signedIn.userId);
     sendTo(request, response, pages.addressOf(authorization));
   };
 }

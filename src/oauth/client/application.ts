@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { RequestId } from '../../observability/requestFields.ts';
-import type { Scope } from '../../token/claims.ts';
+import type { Scope } from '../../token/scopes.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 
@@ -16,8 +16,8 @@ export type Application = {
   readonly scopes: readonly Scope[];
   /** Where a person may be sent back to it (RFC 6749 section 3.1.2). */
   readonly redirectUris: readonly string[];
-  /** How the users of its mobile app sign in; null without a mobile app. */
-  readonly mobileApp: 'password' | 'external_authentication_token' | null;
+  /** The name of the grant by which the users of its mobile app sign in; null without a mobile app. */
+  readonly mobileApp: string | null;
   /** SHA-256 of the secrets that are valid now, at most two. */
   readonly secretHashes: readonly Buffer[];
 };

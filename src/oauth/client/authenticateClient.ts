@@ -43,14 +43,11 @@ export function authenticateClient(pool: Pool): RequestHandler {
     new ClientPasswordStrategy({ passReqToCallback: true }, (request, clientId, secret, done) => {
       const origin = originOf(request);
       findApplication(pool, clientId, origin.requestId)
-        .then((found): Client | false => {
-          const application = withSecret(found, secret);
-          return application ? { application, authentication: 'secret', ...origin } : false;
-        })
+        .then((found): Client => ({ application: verifySecret(found, secret), authentication: 'secret', ...origin }))
         .then((client) => done(null, client), done);
     }),
   );
-  const verifySecret: RequestHandler = passportOfClients.authenticate('oauth2-client-password', {
+  const authenticate: RequestHandler = passportOfClients.authenticate('oauth2-client-password', {
     session: false,
     assignProperty: 'oauthClient' satisfies keyof Request,
     failWithError: true,
@@ -71,8 +68,8 @@ export function authenticateClient(pool: Pool): RequestHandler {
     } else {
       // The strategy reads them there, wherever they came from.
       request.body = { ...request.body, client_id: clientId, client_secret: secret };
-      verifySecret(request, response, (error?: unknown) => {
-        if (error) next(isAuthenticationError(error) ? invalidClient() : error);
+      authenticate(request, response, (error?: unknown) => {
+        if (error) next(isAuthenticationError(error) ? invalidClient('client_id or client_secret is empty') : error);
         else authenticated();
       });
     }
@@ -81,14 +78,15 @@ export function authenticateClient(pool: Pool): RequestHandler {
 
 /** What `authenticateClient` has set. @throws {OAuthError} invalid_client where it did not run */
 export function requireClient({ oauthClient }: Request): Client {
-  if (!oauthClient) throw invalidClient();
+  if (!oauthClient) throw invalidClient('the client was not authenticated');
   return oauthClient;
 }
 
 /** A phone keeps no secret, so the application of a mobile app may come without one, as public clients do. */
 async function identify(pool: Pool, clientId: string, origin: Origin): Promise<Client> {
   const application = await findApplication(pool, clientId, origin.requestId);
-  if (!application || (application.confidential && !application.mobileApp)) throw invalidClient();
+  if (!application) throw invalidClient(unknownClient);
+  if (application.confidential && !application.mobileApp) throw invalidClient('the client sent no secret, and has one');
   return { application, authentication: 'none', ...origin };
 }
 
@@ -101,15 +99,22 @@ const originOf = (request: Request): Origin => ({
 });
 
 /**
- * The application if the secret is one of its own. Compares with two hashes whatever there is to compare with, and with
- * both of them, so that the time says nothing.
+ * The application if the secret is one of its own. Compares with two hashes whatever there is to compare with, and with both of them, so
+ * that the time says nothing; the reason is for the log alone.
+ *
+ * @throws {OAuthError} invalid_client
  */
-function withSecret(application: Application | null, secret: string): Application | null {
+function verifySecret(application: Application | null, secret: string): Application {
   const hash = hashToken(secret);
   const [newest = noHash, previous = noHash] = application?.secretHashes ?? [];
   const matches = [timingSafeEqual(hash, newest), timingSafeEqual(hash, previous)];
-  return application?.confidential && matches.includes(true) ? application : null;
+  if (!application) throw invalidClient(unknownClient);
+  if (!application.confidential) throw invalidClient('a public client sent a secret');
+  if (!matches.includes(true)) throw invalidClient('the secret is wrong');
+  return application;
 }
+
+const unknownClient = 'no enabled application has this client_id';
 
 /** The SHA-256 of nothing that anybody knows. */
 const noHash = Buffer.alloc(32);

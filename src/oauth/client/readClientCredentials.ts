@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { invalidClient, invalidRequest } from '../errors.ts';
-import { decode } from '../form.ts';
-import type { Parameters } from '../parameters.ts';
+import { decode, type Parameters } from '../form.ts';
 
 /** What a client showed of itself. Without a secret it only says who it is. */
 export type ClientCredentials = { readonly clientId: string; readonly secret: string | null };
@@ -17,7 +16,7 @@ export function readClientCredentials(request: IncomingMessage, parameters: Para
   const [header] = headers;
   if (headers.length > 1) throw invalidRequest('Send one Authorization header.');
   if (header === undefined) {
-    if (parameters.client_id === undefined) throw invalidClient();
+    if (parameters.client_id === undefined) throw invalidClient('client_id is missing');
     return { clientId: parameters.client_id, secret: parameters.client_secret ?? null };
   }
 
@@ -34,13 +33,13 @@ export function readClientCredentials(request: IncomingMessage, parameters: Para
 /** RFC 7617, with both parts form-encoded before (RFC 6749 section 2.3.1). */
 function readBasic(header: string): ClientCredentials & { secret: string } {
   const encoded = /^basic +([a-z\d+/_-]+=*)$/i.exec(header)?.[1];
-  if (encoded === undefined) throw invalidClient();
+  if (encoded === undefined) throw invalidClient('the Authorization header is not HTTP Basic');
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? [];
-  if (id === undefined || secret === undefined) throw invalidClient();
+  if (id === undefined || secret === undefined) throw invalidClient('HTTP Basic without a colon');
   try {
     return { clientId: decode(id), secret: decode(secret) };
   } catch {
     // RFC 6749 section 5.2: what fails in the Authorization header is answered with 401.
-    throw invalidClient();
+    throw invalidClient('HTTP Basic is not form-encoded UTF-8');
   }
 }

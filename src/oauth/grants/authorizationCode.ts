@@ -1,53 +1,62 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import oauth2orize from 'oauth2orize';
-import type { Pool, PoolClient } from 'pg';
-import type { Scope } from '../../token/claims.ts';
+import type { PoolClient } from 'pg';
 import { hashToken, isToken } from '../../token/format.ts';
+import { type Scope, scopesOf } from '../../token/scopes.ts';
 import type { Client } from '../client/authenticateClient.ts';
-import { invalidGrant, OAuthError } from '../errors.ts';
-import { inOrganization } from '../inOrganization.ts';
-import type { Parameters } from '../parameters.ts';
+import { invalidGrant } from '../errors.ts';
+import { commitWithRefusal } from '../inOrganization.ts';
 import { grantedScopes } from '../scope.ts';
 import { createUserGrant } from '../token/createUserGrant.ts';
 import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
-import { respond } from '../token/respond.ts';
 import { revokeGrant } from '../token/revokeGrant.ts';
+import type { Grant } from './grant.ts';
 
 /**
  * The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636 section 4.6).
  * A code is redeemed once. A client that it was not issued to, or without the verifier, changes nothing. The client itself coming
  * back with a used code means that its requests are replayed: the grant is revoked (RFC 6749 section 4.1.2, RFC 9700 section 4.5).
  */
-export const authorizationCode = (pool: Pool) =>
-  oauth2orize.exchange.authorizationCode<Client>(
-    { userProperty: 'oauthClient' },
-    // Called by the number of its parameters.
-    (client: Client, code, redirectUri, parameters: Parameters, issued) =>
-      respond(issued, exchange(pool, client, { code, redirectUri, verifier: parameters.code_verifier ?? '' })),
-  );
+export const authorizationCode: Grant = {
+  type: 'authorization_code',
+  name: 'authorization_code',
+  scopes: scopesOf('user'),
+  parameters: {
+    code: 'RFC 6749 section 4.1.3',
+    redirect_uri: 'RFC 6749 section 4.1.3: required, since every authorization request has one',
+    code_verifier: 'RFC 7636 section 4.5: required of every client',
+  },
+  async issue({ pool }, client, { code: shown = '', redirect_uri = '', code_verifier = '' }) {
+    const { application, requestId } = client;
+    return commitWithRefusal(pool, application.organizationId, requestId, async (database) => {
+      const code = isToken('code', shown) ? await lockCode(database, shown) : undefined;
+      if (!code) return unknownCode('the code is unknown');
+      if (code.application_id !== application.id) return unknownCode('the code is another client’s');
+      // Redirects are compared exactly here: the client names the one that it used, its port included.
+      if (redirect_uri !== code.redirect_uri) return unknownCode('redirect_uri is not the one of the request');
+      if (!isVerifierOf(code, code_verifier)) return unknownCode('code_verifier does not match');
+      if (code.grant_id !== null) {
+        if (!isConcurrent(code, client)) await revokeGrant(database, code.grant_id);
+        return invalidGrant('The authorization code was used before.');
+      }
+      if (code.expired) return unknownCode('the code has expired');
+      if (code.disabled) return unknownCode('the user is disabled');
+      return use(database, client, shown, code);
+    });
+  },
+  guide: {
+    title: 'As a user, in any other application',
+    text: 'The authorization code flow with PKCE (`S256`): send the browser to `/oauth/authorize` with `response_type=code`, `client_id`, `redirect_uri`, `state`, `code_challenge` and `code_challenge_method`, then exchange the code.',
+    example: [
+      '-d grant_type=authorization_code -d client_id=CLIENT_ID -d code=CODE',
+      '--data-urlencode redirect_uri=REDIRECT_URI -d code_verifier=VERIFIER',
+    ],
+  },
+};
 
-type Shown = { readonly code: string; readonly redirectUri: string; readonly verifier: string };
-
-async function exchange(pool: Pool, client: Client, shown: Shown): Promise<TokenReply> {
-  const { application, requestId } = client;
-  const outcome = await inOrganization(pool, application.organizationId, requestId, async (database) => {
-    const code = isToken('code', shown.code) ? await lockCode(database, shown.code) : undefined;
-    if (!code || code.application_id !== application.id || !isMeant(code, shown)) return unknownCode();
-    if (code.grant_id !== null) {
-      if (!isConcurrent(code, client)) await revokeGrant(database, code.grant_id);
-      return invalidGrant('The authorization code was used before.');
-    }
-    if (code.expired || code.disabled) return unknownCode();
-    return use(database, client, shown.code, code);
-  });
-  // Not thrown inside, where it would roll back the end of the grant.
-  if (outcome instanceof OAuthError) throw outcome;
-  return outcome;
-}
-
-const unknownCode = () =>
+const unknownCode = (reason: string) =>
   invalidGrant(
     'The authorization code is unknown or expired, or redirect_uri or code_verifier are not those it needs.',
+    reason,
   );
 
 type CodeRow = {
@@ -91,10 +100,9 @@ function isConcurrent({ used_ago }: CodeRow, { receivedAt }: Client): boolean {
   return performance.now() - (used_ago ?? 0) > receivedAt;
 }
 
-/** Redirects are compared exactly here: the client names the one that it used, its port included. */
-function isMeant(code: CodeRow, { redirectUri, verifier }: Shown): boolean {
+function isVerifierOf({ code_challenge }: CodeRow, verifier: string): boolean {
   const challenge = createHash('sha256').update(verifier).digest();
-  return redirectUri === code.redirect_uri && timingSafeEqual(challenge, Buffer.from(code.code_challenge, 'base64url'));
+  return timingSafeEqual(challenge, Buffer.from(code_challenge, 'base64url'));
 }
 
 async function use(database: PoolClient, client: Client, code: string, row: CodeRow): Promise<TokenReply> {

@@ -1,38 +1,50 @@
-import oauth2orize from 'oauth2orize';
-import type { Pool, PoolClient } from 'pg';
-import type { Scope } from '../../token/claims.ts';
-import type { Client } from '../client/authenticateClient.ts';
-import { temporarilyUnavailable } from '../errors.ts';
+import type { PoolClient } from 'pg';
+import { type Scope, scopesOf } from '../../token/scopes.ts';
+import { invalidClient, temporarilyUnavailable, unauthorizedClient } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
-import type { Parameters } from '../parameters.ts';
 import { deleteExpiredTokens } from '../purge/deleteExpiredTokens.ts';
-import { grantedScopes, scopesOfGrantType } from '../scope.ts';
-import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
-import { respond } from '../token/respond.ts';
+import { grantedScopes } from '../scope.ts';
+import { issueTokens } from '../token/issueTokens.ts';
+import type { Grant } from './grant.ts';
 
 /** The application in its own name (RFC 6749 section 4.4): one grant per application and set of scopes. */
-export const clientCredentials = (pool: Pool) =>
-  oauth2orize.exchange.clientCredentials<Client>(
-    { userProperty: 'oauthClient' },
-    // Called by the number of its parameters.
-    (client: Client, _scope, parameters: Parameters, _info, issued) => respond(issued, issue(pool, client, parameters)),
-  );
-
-async function issue(pool: Pool, client: Client, { scope }: Parameters): Promise<TokenReply> {
-  const { application, requestId } = client;
-  const scopes = grantedScopes(scopesOfGrantType.client_credentials, application, scope);
-  return inOrganization(pool, application.organizationId, requestId, async (database) => {
-    const grantId = await findOrCreateGrant(database, application.id, scopes);
-    await deleteExpiredTokens(database, grantId);
-    const reply = await issueTokens(database, { grantId, scopes });
-    await deleteUnusedTokens(database, grantId);
-    return reply;
-  });
-}
+export const clientCredentials: Grant = {
+  type: 'client_credentials',
+  name: 'client_credentials',
+  scopes: scopesOf('application'),
+  parameters: {},
+  clientChecks: [
+    [
+      'RFC 6749 section 4.4: only confidential clients',
+      ({ application }) => application.confidential,
+      () => unauthorizedClient('A public client has no credentials of its own to use.'),
+    ],
+    [
+      'RFC 6749 section 4.4.2: the client must authenticate',
+      ({ authentication }) => authentication === 'secret',
+      () => invalidClient('client_credentials without the secret'),
+    ],
+  ],
+  async issue({ pool }, { application, requestId }, { scope }) {
+    const scopes = grantedScopes(this.scopes, application, scope);
+    return inOrganization(pool, application.organizationId, requestId, async (database) => {
+      const grantId = await findOrCreateGrant(database, application.id, scopes);
+      await deleteExpiredTokens(database, grantId);
+      const reply = await issueTokens(database, { grantId, scopes });
+      await deleteUnusedTokens(database, grantId);
+      return reply;
+    });
+  },
+  guide: {
+    title: 'As an application',
+    text: 'With the client id and the secret of an application that holds the scope.',
+    example: ['-d grant_type=client_credentials -d scope=app', '-d client_id=CLIENT_ID -d client_secret=CLIENT_SECRET'],
+  },
+};
 
 /**
  * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used. Most clients request a new token instead of
- * using theirs, each of which would stay for 30 days.
+ * using theirs, each of which would stay until it ends (`lifetimes.refreshTokenIdleDays`).
  */
 async function deleteUnusedTokens(database: PoolClient, grantId: string): Promise<void> {
   await database.query({
@@ -80,5 +92,5 @@ async function findOrCreateGrant(
       ).rows[0];
     if (created) return created.id;
   }
-  throw temporarilyUnavailable();
+  throw temporarilyUnavailable('the grant was ended again and again');
 }

@@ -1,28 +1,60 @@
-import type { Request } from 'express';
-import type { MiddlewareFunction } from 'oauth2orize';
-import type { Pool, PoolClient } from 'pg';
-import type { Secrets } from '../../crypto/secrets.ts';
-import type { Client } from '../client/authenticateClient.ts';
-import { invalidGrant } from '../errors.ts';
-import type { Form } from '../form.ts';
+import type { PoolClient } from 'pg';
+import { scopesOf } from '../../token/scopes.ts';
+import { invalidGrant, invalidRequest, unauthorizedClient } from '../errors.ts';
+import type { Form, ParameterFallback } from '../form.ts';
 import { inOrganization } from '../inOrganization.ts';
-import type { ParameterFallback, Parameters } from '../parameters.ts';
-import { grantedScopes, scopesOfGrantType } from '../scope.ts';
-import { issueToUser } from '../token/issueToUser.ts';
+import { grantedScopes } from '../scope.ts';
+import { issueToUser } from '../token/createUserGrant.ts';
+import type { Grant } from './grant.ts';
 
 /**
  * A person by external authentication token: `grant_type=password` with `external_authentication_token` in place of user
  * name and password. The reply lists what was submitted, too (interface specification, Authentication, row 7).
  */
-export function externalAuthenticationToken(pool: Pool, secrets: Secrets): MiddlewareFunction<Client> {
-  return (request, response, next) => {
-    const { oauthClient, body } = request as Request;
-    if (!oauthClient || body.external_authentication_token === undefined) return next();
-    issue(pool, secrets, oauthClient, body)
-      .then((reply) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify(reply)))
-      .catch(next);
-  };
-}
+export const externalAuthenticationToken: Grant = {
+  type: 'password',
+  name: 'external_authentication_token',
+  isMeant: ({ external_authentication_token }) => external_authentication_token !== undefined,
+  isForMobileApps: true,
+  scopes: scopesOf('user'),
+  parameters: {
+    external_authentication_token: 'interface specification, Authentication, row 7',
+  },
+  checks: [
+    [
+      'interface specification, Authentication, row 7: the token replaces user name and password',
+      ({ username, password }) => username === undefined && password === undefined,
+      () => invalidRequest('Send username and password, or external_authentication_token, not both.'),
+    ],
+  ],
+  clientChecks: [
+    [
+      'interface specification, Authentication, row 7',
+      ({ application }) => application.mobileApp === 'external_authentication_token',
+      () => unauthorizedClient('The application has no mobile app that signs in by external_authentication_token.'),
+    ],
+  ],
+  async issue({ pool, secrets }, client, parameters) {
+    const { organizationId } = client.application;
+    const { grant_type, client_id, scope, external_authentication_token = '' } = parameters;
+    const scopes = grantedScopes(this.scopes, client.application, scope);
+    const hashes = secrets.lookupHashes(external_authentication_token, organizationId);
+    const user = await inOrganization(pool, organizationId, client.requestId, (database) => findUser(database, hashes));
+    if (!user) throw invalidGrant(wrongToken, 'no user has this external_authentication_token');
+    if (user.disabled) throw invalidGrant(wrongToken, 'the user is disabled');
+    const reply = await issueToUser(pool, client, user.id, scopes);
+    return { ...reply, grant_type, client_id, external_authentication_token };
+  },
+  guide: {
+    text: 'Where the application’s mobile app uses external authentication, the user’s `externalAuthenticationToken` takes the place of both.',
+    example: [
+      '-d grant_type=password -d scope=me -d client_id=CLIENT_ID',
+      '--data-urlencode external_authentication_token=TOKEN',
+    ],
+  },
+};
+
+const wrongToken = 'external_authentication_token is wrong.';
 
 /** Legacy query credentials: row 7 also passes the parameters as the query of a POST without a body. */
 export const legacyQueryCredentials: ParameterFallback = (body, query) => {
@@ -32,21 +64,6 @@ export const legacyQueryCredentials: ParameterFallback = (body, query) => {
 };
 
 const find = (form: Form, name: string) => form.find(([known]) => known === name)?.[1];
-
-async function issue(pool: Pool, secrets: Secrets, client: Client, parameters: Parameters) {
-  const { organizationId } = client.application;
-  const { grant_type, client_id, scope, external_authentication_token = '' } = parameters;
-  const scopes = grantedScopes(scopesOfGrantType.password, client.application, scope);
-  const hashes = secrets.lookupHashes(external_authentication_token, organizationId);
-  const user = await inOrganization(pool, organizationId, client.requestId, (database) => findUser(database, hashes));
-  if (!user || user.disabled) throw invalidGrant('external_authentication_token is wrong.');
-  return {
-    ...(await issueToUser(pool, client, user.id, scopes)),
-    grant_type,
-    client_id,
-    external_authentication_token,
-  };
-}
 
 type UserRow = { id: string; disabled: boolean };
 

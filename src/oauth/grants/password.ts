@@ -1,33 +1,40 @@
-import oauth2orize from 'oauth2orize';
-import type { Pool } from 'pg';
-import type { AuthenticateUser } from '../authenticateUser.ts';
-import type { Client } from '../client/authenticateClient.ts';
-import { invalidGrant } from '../errors.ts';
-import type { Parameters } from '../parameters.ts';
-import { grantedScopes, scopesOfGrantType } from '../scope.ts';
-import type { TokenReply } from '../token/issueTokens.ts';
-import { issueToUser } from '../token/issueToUser.ts';
-import { respond } from '../token/respond.ts';
+import { scopesOf } from '../../token/scopes.ts';
+import { invalidGrant, unauthorizedClient } from '../errors.ts';
+import { grantedScopes } from '../scope.ts';
+import { issueToUser } from '../token/createUserGrant.ts';
+import type { Grant } from './grant.ts';
 
 /** A person by e-mail address and password (RFC 6749 section 4.3), in the organization of the application. */
-export const password = (pool: Pool, authenticateUser: AuthenticateUser) =>
-  oauth2orize.exchange.password<Client>(
-    { userProperty: 'oauthClient' },
-    // Called by the number of its parameters.
-    (client: Client, username, secret, _scope, parameters: Parameters, _info, issued) =>
-      respond(issued, issue(pool, authenticateUser, client, { username, password: secret }, parameters)),
-  );
-
-async function issue(
-  pool: Pool,
-  authenticateUser: AuthenticateUser,
-  client: Client,
-  credentials: { username: string; password: string },
-  { scope }: Parameters,
-): Promise<TokenReply> {
-  const { application, address, requestId } = client;
-  const scopes = grantedScopes(scopesOfGrantType.password, application, scope);
-  const userId = await authenticateUser(application.organizationId, requestId, { ...credentials, address });
-  if (userId === null) throw invalidGrant('User name or password is wrong.');
-  return issueToUser(pool, client, userId, scopes);
-}
+export const password: Grant = {
+  type: 'password',
+  name: 'password',
+  isMeant: ({ external_authentication_token }) => external_authentication_token === undefined,
+  isForMobileApps: true,
+  scopes: scopesOf('user'),
+  parameters: {
+    username: 'RFC 6749 section 4.3.2',
+    password: 'RFC 6749 section 4.3.2',
+  },
+  clientChecks: [
+    [
+      'interface specification, Authentication, row 7',
+      ({ application }) => application.mobileApp !== 'external_authentication_token',
+      () => unauthorizedClient('The mobile app of this application signs in by external_authentication_token alone.'),
+    ],
+  ],
+  async issue({ pool, authenticateUser }, client, { scope, username = '', password = '' }) {
+    const { application, address, requestId } = client;
+    const scopes = grantedScopes(this.scopes, application, scope);
+    const signedIn = await authenticateUser(application.organizationId, requestId, { username, password, address });
+    if (signedIn.userId === null) throw invalidGrant('User name or password is wrong.', signedIn.reason);
+    return issueToUser(pool, client, signedIn.userId, scopes);
+  },
+  guide: {
+    title: 'As a user, in a trusted application',
+    text: 'The user name is the e-mail address. An application with a mobile app sends its `client_id` alone.',
+    example: [
+      '-d grant_type=password -d scope=me -d client_id=CLIENT_ID',
+      '--data-urlencode username=EMAIL --data-urlencode password=PASSWORD',
+    ],
+  },
+};

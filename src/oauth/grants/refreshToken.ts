@@ -1,54 +1,60 @@
-import oauth2orize from 'oauth2orize';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { decrypt, encrypt, subkey } from '../../crypto/secrets.ts';
-import type { Scope } from '../../token/claims.ts';
 import { hashToken, isToken } from '../../token/format.ts';
+import { type Scope, scopeNames } from '../../token/scopes.ts';
 import type { Client } from '../client/authenticateClient.ts';
-import { invalidClient, invalidGrant, OAuthError } from '../errors.ts';
-import { inOrganization } from '../inOrganization.ts';
-import type { Parameters } from '../parameters.ts';
+import { invalidClient, invalidGrant } from '../errors.ts';
+import { commitWithRefusal } from '../inOrganization.ts';
+import { lifetimes } from '../lifetimes.ts';
 import { deleteExpiredTokens } from '../purge/deleteExpiredTokens.ts';
 import { grantedScopes } from '../scope.ts';
 import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
-import { respond } from '../token/respond.ts';
 import { revokeGrant } from '../token/revokeGrant.ts';
+import type { Grant } from './grant.ts';
 
 /**
  * Renewal (RFC 6749 section 6) with rotation (RFC 9700 section 4.14.2): a refresh token is used once and a successor takes
- * its place. A client that lost the reply may ask again within a minute and gets the same one. Any other reuse means that
+ * its place. A client that lost the reply may ask again for a minute (`lifetimes.refreshReplaySeconds`) and gets the same one. Any other reuse means that
  * two parties have the token: it ends the grant, and only that.
  */
-export const refreshToken = (pool: Pool) =>
-  oauth2orize.exchange.refreshToken<Client>(
-    { userProperty: 'oauthClient' },
-    // Called by the number of its parameters.
-    (client: Client, token, _scope, parameters: Parameters, _info, issued) =>
-      respond(issued, renew(pool, client, token, parameters)),
-  );
+export const refreshToken: Grant = {
+  type: 'refresh_token',
+  name: 'refresh_token',
+  // Whatever it renews.
+  scopes: scopeNames,
+  parameters: { refresh_token: 'RFC 6749 section 6' },
+  async issue({ pool }, { application, authentication, requestId }, { refresh_token: token = '', scope }) {
+    return commitWithRefusal(pool, application.organizationId, requestId, async (database) => {
+      const grant = isToken('refresh', token) ? await lockGrant(database, token) : undefined;
+      if (!grant) return unknownToken('the refresh token is unknown, or its grant was ended');
+      // Nothing happens to it.
+      if (grant.application_id !== application.id) return unknownToken('the refresh token is another client’s');
+      if (grant.client_authentication === 'secret' && authentication === 'none')
+        return invalidClient('the grant was given to the client with its secret, which is missing');
 
-async function renew(pool: Pool, client: Client, token: string, { scope }: Parameters): Promise<TokenReply> {
-  const { application, requestId } = client;
-  const outcome = await inOrganization(pool, application.organizationId, requestId, async (database) => {
-    const grant = isToken('refresh', token) ? await lockGrant(database, token) : undefined;
-    // Another client's token: nothing happens to it.
-    if (!grant || grant.application_id !== application.id) return unknownToken();
-    if (grant.client_authentication === 'secret' && client.authentication === 'none') return invalidClient();
+      const old = await readToken(database, token);
+      if (old?.used && !old.replayable) {
+        await revokeGrant(database, grant.id);
+        return invalidGrant('The refresh token was used before, so its grant has been ended; sign in again.');
+      }
+      if (!old) return unknownToken('the refresh token was deleted');
+      if (old.expired) return unknownToken('the refresh token has expired');
+      if (grant.disabled) return unknownToken('the user is disabled');
+      const scopes = grantedScopes(old.scopes, application, scope);
+      return old.used ? openReply(old.reply_ciphertext, token) : rotate(database, grant.id, token, old, scopes);
+    });
+  },
+  guide: {
+    title: 'With a refresh token',
+    text: 'A refresh token gets the next pair of tokens, once.',
+    example: [
+      '-d grant_type=refresh_token -d refresh_token=REFRESH_TOKEN',
+      '-d client_id=CLIENT_ID -d client_secret=CLIENT_SECRET',
+    ],
+  },
+};
 
-    const old = await readToken(database, token);
-    if (old?.used && !old.replayable) {
-      await revokeGrant(database, grant.id);
-      return invalidGrant('The refresh token was used before, so its grant has been ended; sign in again.');
-    }
-    if (!old || old.expired || grant.disabled) return unknownToken();
-    const scopes = grantedScopes(old.scopes, application, scope);
-    return old.used ? openReply(old.reply_ciphertext, token) : rotate(database, grant.id, token, old, scopes);
-  });
-  // Not thrown inside, where it would roll back the end of the grant.
-  if (outcome instanceof OAuthError) throw outcome;
-  return outcome;
-}
-
-const unknownToken = () => invalidGrant('The refresh token is unknown, expired or revoked.');
+const unknownToken = (reason: string) => invalidGrant('The refresh token is unknown, expired or revoked.', reason);
 
 type GrantRow = {
   id: string;
@@ -78,7 +84,7 @@ async function lockGrant(database: PoolClient, token: string): Promise<GrantRow 
 type TokenRow = {
   scopes: Scope[];
   used: boolean;
-  /** Used less than 60 s ago, by a client that may not have received the reply: the successor was not used yet. */
+  /** Used less than `lifetimes.refreshReplaySeconds` ago, by a client that may not have received the reply: the successor was not used yet. */
   replayable: boolean | null;
   expired: boolean;
   absolute_expires_at: string;
@@ -90,7 +96,7 @@ async function readToken(database: PoolClient, token: string): Promise<TokenRow 
     name: 'read_refresh_token',
     text: `
       select t.scopes, t.used_at is not null as used, t.expires_at <= clock_timestamp() as expired,
-        t.used_at > clock_timestamp() - interval '60 seconds' and successor.used_at is null as replayable,
+        t.used_at > clock_timestamp() - make_interval(secs => ${lifetimes.refreshReplaySeconds}) and successor.used_at is null as replayable,
         t.absolute_expires_at::text, t.reply_ciphertext
       from oauth.refresh_tokens t
       left join oauth.refresh_tokens successor on successor.token_hash = t.successor_hash

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Log } from '../../log.ts';
 import { noRequest } from '../../observability/requestFields.ts';
@@ -11,30 +12,29 @@ import { purgeExpired } from './purgeExpired.ts';
  */
 export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000, everyMs: 3_600_000 }): Purging {
   const stopping = new AbortController();
-  let running = Promise.resolve();
+  const { signal } = stopping;
   const purge = async () => {
     try {
-      const purged = await purgeExpired(
-        (query) => queryOnce(pool, oauthSettings(null, noRequest), query),
-        stopping.signal,
-      );
+      const purged = await purgeExpired((query) => queryOnce(pool, oauthSettings(null, noRequest), query), signal);
       if (purged) log.info({ purged }, 'purged what has expired');
     } catch (error) {
       log.warn({ error }, 'could not purge what has expired; trying again later');
     }
   };
-  const schedule = (afterMs: number) =>
-    setTimeout(() => {
-      running = purge();
-      timer = schedule(intervals.everyMs);
-    }, afterMs).unref();
-  let timer = schedule(intervals.firstMs);
+  const purgeRepeatedly = async () => {
+    await setTimeout(intervals.firstMs, null, { ref: false, signal });
+    for (;;) {
+      await purge();
+      await setTimeout(intervals.everyMs, null, { ref: false, signal });
+    }
+  };
+  // Only stopping ends it.
+  const ended = purgeRepeatedly().catch(() => undefined);
 
   return {
     stop: async () => {
       stopping.abort();
-      clearTimeout(timer);
-      await running;
+      await ended;
     },
   };
 }

@@ -60,7 +60,7 @@ export function createCounter({ pool, key, name, limit, windowSeconds, inMemory 
         return toCount(await limiter.consume(hash(subject)), false);
       } catch (reason) {
         if (reason instanceof RateLimiterRes) return toCount(reason, true);
-        throw temporarilyUnavailable(reason);
+        unavailable(reason);
       }
     },
     read: async (subject) => {
@@ -82,5 +82,5 @@ const toCount = ({ msBeforeNext }: RateLimiterRes, tooMany: boolean): Count => (
 });
 
 function unavailable(cause: unknown): never {
-  throw temporarilyUnavailable(cause);
+  throw temporarilyUnavailable('the database did not count the request', cause);
 }

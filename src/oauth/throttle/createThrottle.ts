@@ -5,6 +5,7 @@ import { networkOf, siteOf } from '../../http/admission/networkOf.ts';
 import { withoutPermit } from '../../scheduling/caller.ts';
 import { createPermits } from '../../scheduling/permits.ts';
 import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequests } from '../errors.ts';
+import { lifetimes } from '../lifetimes.ts';
 import { type Count, createCounter } from './counter.ts';
 
 /** Rate limits (contract section 5, first row), shared by all servers of one database. */
@@ -70,20 +71,28 @@ export function createThrottle(
   const failuresHere = ofAccounts('failures_of_account_and_address', limits.failuresPerAccount);
   const failuresAnywhere = ofAccounts('failures_of_account', 5 * limits.failuresPerAccount);
   const name = 'sign_ins_of_account_and_address';
-  const signedIn = createCounter({ pool, key, name, limit: 1, windowSeconds: knownSeconds, inMemory: false });
+  const signedIn = createCounter({
+    pool,
+    key,
+    name,
+    limit: 1,
+    windowSeconds: lifetimes.knownAddressSeconds,
+    inMemory: false,
+  });
   const tries = createPermits({
     maxHeld: Number.POSITIVE_INFINITY,
     maxHeldByTenant: 2,
     maxWaiting: 1000,
     maxWaitingOfTenant: 32,
-    refusal: temporarilyUnavailable,
+    refusal: () => temporarilyUnavailable('too many tries at one account wait'),
   });
   /** @throws {OAuthError} 429 when one of them is too many; to come again when none is */
   const refuse = (counts: Partial<Record<ThrottledBy, Count>>): void => {
     const exceeded = Object.entries(counts).filter(([, { tooMany }]) => tooMany) as [ThrottledBy, Count][];
     if (exceeded.length === 0) return;
     for (const [by] of exceeded) onThrottled(by);
-    throw tooManyRequests(Math.max(...exceeded.map(([, { retryAfterSeconds }]) => retryAfterSeconds)));
+    const retryAfterSeconds = Math.max(...exceeded.map(([, count]) => count.retryAfterSeconds));
+    throw tooManyRequests(retryAfterSeconds, `too many by these counts: ${exceeded.map(([by]) => by).join(', ')}`);
   };
   const ofSite = async (address: string, count: (site: string) => Promise<Count>): Promise<Count> => {
     const site = siteOf(address);
@@ -107,7 +116,7 @@ export function createThrottle(
       const result = await attempt();
       if (result === null) return null;
       await takeBack();
-      if (known.retryAfterSeconds < knownSeconds / 2) await signedIn.set(here);
+      if (known.retryAfterSeconds < lifetimes.knownAddressSeconds / 2) await signedIn.set(here);
       return result;
     } catch (error) {
       // Nothing was tried.
@@ -155,9 +164,6 @@ export function createThrottle(
     },
   };
 }
-
-/** How long an address is known from which an account has signed in: 90 days. */
-const knownSeconds = 90 * 86_400;
 
 const none: Count = { tooMany: false, retryAfterSeconds: 0 };
 

@@ -1,7 +1,9 @@
-import type { PoolClient } from 'pg';
-import type { Scope } from '../../token/claims.ts';
+import type { Pool, PoolClient } from 'pg';
+import type { Scope } from '../../token/scopes.ts';
 import type { Client } from '../client/authenticateClient.ts';
+import { inOrganization } from '../inOrganization.ts';
 import { onlyRow } from '../onlyRow.ts';
+import { issueTokens, type TokenReply } from './issueTokens.ts';
 
 /**
  * A new grant from a person to an application, which remembers how the client authenticated; its id. The caller's
@@ -10,7 +12,7 @@ import { onlyRow } from '../onlyRow.ts';
 export async function createUserGrant(
   database: PoolClient,
   { application, authentication }: Client,
-  grantType: 'password' | 'authorization_code',
+  grantType: string,
   userId: string,
   scopes: readonly Scope[],
 ): Promise<string> {
@@ -23,4 +25,12 @@ export async function createUserGrant(
     values: [application.id, userId, grantType, scopes, authentication],
   });
   return onlyRow(grant).id;
+}
+
+/** A new grant for a person who has just signed in at the token endpoint, and its tokens. */
+export function issueToUser(pool: Pool, client: Client, userId: string, scopes: readonly Scope[]): Promise<TokenReply> {
+  return inOrganization(pool, client.application.organizationId, client.requestId, async (database) => {
+    const grantId = await createUserGrant(database, client, 'password', userId, scopes);
+    return issueTokens(database, { grantId, scopes });
+  });
 }

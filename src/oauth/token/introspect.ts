@@ -12,7 +12,7 @@ import { findLiveToken, type LiveToken } from './liveToken.ts';
 export type UserIdOf = (uuid: string) => string;
 
 /**
- * `POST /oauth/introspect` (RFC 7662), for confidential clients and bearers of an `app` or `basic` token, about the tokens
+ * `POST /oauth/introspect` (RFC 7662), for confidential clients and bearers of an application's own token, about the tokens
  * of their own organization. Any other token is `{"active":false}`, whatever the reason.
  */
 export function introspect(pool: Pool, userIdOf: UserIdOf): RequestHandler {
@@ -45,11 +45,12 @@ function callerOf(request: Request): Caller {
   if (request.oauthClaims) {
     const claims = requireClaims(request);
     // 401 rather than 403: RFC 7662 section 2.3.
-    if (claims.scopes.includes('me')) throw invalidToken('token');
+    if (claims.userId !== null) throw invalidToken('token', 'a token of a user may not introspect others');
     return claims;
   }
   const { application, authentication } = requireClient(request);
-  if (authentication === 'none') throw invalidClient();
+  if (authentication === 'none')
+    throw invalidClient('the client did not authenticate, and only who did may introspect');
   return { organizationId: application.organizationId, applicationId: application.id };
 }
 

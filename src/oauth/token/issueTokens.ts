@@ -1,21 +1,15 @@
 import type { PoolClient } from 'pg';
-import type { Scope } from '../../token/claims.ts';
 import { createToken, hashToken } from '../../token/format.ts';
+import type { Scope } from '../../token/scopes.ts';
+import { lifetimes } from '../lifetimes.ts';
 import { onlyRow } from '../onlyRow.ts';
-
-/** Lifetime of an access token: `expires_in`. */
-export const accessTokenTtlSeconds = 7200;
-
-/** A refresh token that is not used for 30 days ends; a grant ends 90 days after its first one. */
-const refreshTokenIdleDays = 30;
-const refreshTokenAbsoluteDays = 90;
 
 /** The token endpoint's answer (RFC 6749 section 5.1; interface specification, Authentication, row 8). */
 export type TokenReply = {
   readonly access_token: string;
+  readonly refresh_token: string;
   readonly token_type: 'bearer';
   readonly expires_in: number;
-  readonly refresh_token: string;
   readonly scope: string;
   /** Unix time in seconds, by the database's clock. */
   readonly created_at: number;
@@ -38,16 +32,16 @@ export async function issueTokens(client: PoolClient, tokens: TokensToIssue): Pr
     name: 'issue_tokens',
     text: `
       with clock as (
-        select now, coalesce($6::timestamptz, now + make_interval(days => ${refreshTokenAbsoluteDays})) as absolute_expires_at
+        select now, coalesce($6::timestamptz, now + make_interval(days => ${lifetimes.refreshTokenAbsoluteDays})) as absolute_expires_at
         from clock_timestamp() as now
       ), access as (
         insert into oauth.access_tokens (organization_id, grant_id, token_hash, scopes, created_at, expires_at)
-        select app_hidden.current_organization_id(), $1, $2, $3, now, now + make_interval(secs => ${accessTokenTtlSeconds})
+        select app_hidden.current_organization_id(), $1, $2, $3, now, now + make_interval(secs => ${lifetimes.accessTokenSeconds})
         from clock
       ), refresh as (
         insert into oauth.refresh_tokens (organization_id, grant_id, token_hash, scopes, created_at, expires_at, absolute_expires_at)
         select app_hidden.current_organization_id(), $1, $4, $5, now,
-          least(now + make_interval(days => ${refreshTokenIdleDays}), absolute_expires_at), absolute_expires_at
+          least(now + make_interval(days => ${lifetimes.refreshTokenIdleDays}), absolute_expires_at), absolute_expires_at
         from clock
       )
       select floor(extract(epoch from now)) as created_at from clock`,
@@ -62,9 +56,9 @@ export async function issueTokens(client: PoolClient, tokens: TokensToIssue): Pr
   });
   return {
     access_token: accessToken,
-    token_type: 'bearer',
-    expires_in: accessTokenTtlSeconds,
     refresh_token: refreshToken,
+    token_type: 'bearer',
+    expires_in: lifetimes.accessTokenSeconds,
     scope: tokens.scopes.join(' '),
     created_at: Number(onlyRow(issued).created_at),
   };

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
-import type { Scope } from '../../token/claims.ts';
 import { hashToken, isToken } from '../../token/format.ts';
+import type { Scope } from '../../token/scopes.ts';
 
 /** A token that can be used now. */
 export type LiveToken = {

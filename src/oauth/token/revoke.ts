@@ -37,7 +37,8 @@ async function endGrantOf(pool: Pool, client: Client, token: string): Promise<vo
     const grant = await findGrant(database, application.id, token);
     if (!grant) return;
     // As for renewal: who was trusted by a secret is not spoken for without it.
-    if (grant.client_authentication === 'secret' && client.authentication === 'none') throw invalidClient();
+    if (grant.client_authentication === 'secret' && client.authentication === 'none')
+      throw invalidClient('the grant was given to the client with its secret, which is missing');
     await revokeGrant(database, grant.id);
   });
 }

@@ -1,29 +1,25 @@
-import type { RequestHandler } from 'express';
-import oauth2orize from 'oauth2orize';
-import type { Pool } from 'pg';
-import type { Secrets } from '../../crypto/secrets.ts';
+import type { Request, RequestHandler } from 'express';
+import oauth2orize, { type MiddlewareFunction } from 'oauth2orize';
 import { fieldsOf } from '../../observability/requestFields.ts';
-import type { AuthenticateUser } from '../authenticateUser.ts';
-import type { Client } from '../client/authenticateClient.ts';
-import { authorizationCode } from '../grants/authorizationCode.ts';
-import { clientCredentials } from '../grants/clientCredentials.ts';
-import { externalAuthenticationToken } from '../grants/externalAuthenticationToken.ts';
-import { password } from '../grants/password.ts';
-import { refreshToken } from '../grants/refreshToken.ts';
+import { type Client, requireClient } from '../client/authenticateClient.ts';
+import type { Grant, GrantContext } from '../grants/grant.ts';
+import { grantOf, grants } from '../grants/grants.ts';
 
-/** The grant types of `POST /oauth/token`; the client is authenticated by now, and its parameters are valid. */
-export function createTokenExchange(pool: Pool, secrets: Secrets, authenticateUser: AuthenticateUser): RequestHandler {
+/** Issues tokens by the grants of the list; the client is authenticated by now, and its parameters are valid. */
+export function createTokenExchange(context: GrantContext): RequestHandler {
   const server = oauth2orize.createServer<Client>();
-  server.exchange('client_credentials', clientCredentials(pool));
-  server.exchange('password', externalAuthenticationToken(pool, secrets));
-  server.exchange('password', password(pool, authenticateUser));
-  server.exchange('authorization_code', authorizationCode(pool));
-  server.exchange('refresh_token', refreshToken(pool));
-  const exchange = server.token();
-  return (request, response, next) => {
-    const { grant_type, external_authentication_token } = request.body;
-    const isExternal = grant_type === 'password' && external_authentication_token !== undefined;
-    fieldsOf(response).grant = isExternal ? 'external_authentication_token' : grant_type;
-    exchange(request, response, next);
-  };
+  for (const grant of grants) server.exchange(grant.type, exchange(grant, context));
+  return server.token();
 }
+
+const exchange =
+  (grant: Grant, context: GrantContext): MiddlewareFunction =>
+  (request, response, next) => {
+    const asked = request as Request;
+    if (grantOf(asked.body) !== grant) return next();
+    fieldsOf(response).grant = grant.name;
+    grant
+      .issue(context, requireClient(asked), asked.body)
+      .then((reply) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify(reply)))
+      .catch(next);
+  };

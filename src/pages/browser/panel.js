@@ -1,5 +1,6 @@
 import { beginCodeFlow } from './codeFlow.js';
 import { edit, editedQuery } from './editor.js';
+import { firstScope } from './scopes.js';
 import { currentSession, sessionChanges, setSession } from './session.js';
 
 /** @import { Session } from './session.js' */
@@ -73,16 +74,8 @@ export function showPanel({ oauthPath, examples }, tokens) {
  */
 const explanations = {
   UNAUTHENTICATED: () => 'No valid token: there is none, it has expired, or it was revoked. Sign in.',
-  FORBIDDEN: (session) => {
-    switch (session?.kind) {
-      case 'app':
-        return 'FORBIDDEN: the active token belongs to an application (scope app). What a person sees, viewer, needs a user’s token (scope me): choose Change, then sign in as a user.';
-      case 'user':
-        return 'FORBIDDEN: the active token belongs to a user (scope me). app, the mutations and external authentication tokens need an application’s token (scope app): choose Change, then sign in as an application.';
-      default:
-        return 'FORBIDDEN: a token of scope basic reads no data. viewer needs a user’s token (scope me), app and the mutations an application’s (scope app).';
-    }
-  },
+  FORBIDDEN: (session) =>
+    `FORBIDDEN: ${firstScope(session?.scope ?? '')?.forbidden ?? 'this needs a token.'} Choose Change to get another token.`,
 };
 
 /** @param {Session | null} session */

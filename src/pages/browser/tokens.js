@@ -1,3 +1,4 @@
+import { firstScope } from './scopes.js';
 import { currentSession, setSession } from './session.js';
 
 /** @import { Session } from './session.js' */
@@ -124,9 +125,8 @@ const minimumLifetimeMs = 60_000;
  * @returns {Session}
  */
 function toSession(clientId, { access_token, refresh_token, expires_in, scope }) {
-  const scopes = scope.split(' ');
   return {
-    kind: scopes.includes('me') ? 'user' : scopes.includes('app') ? 'app' : 'basic',
+    kind: firstScope(scope)?.kind ?? 'basic',
     scope,
     clientId,
     accessToken: access_token,

@@ -130,5 +130,6 @@ function renderDescription(description: string | null | undefined): Html {
   return html`${paragraphs.map((paragraph) => html`<p>${renderInline(paragraph)}</p>`)}`;
 }
 
-const renderInline = (text: string): Html[] =>
+/** Text with `code` in back quotes. */
+export const renderInline = (text: string): Html[] =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { encodeNodeId } from '../../../plugins/NodeIdPlugin.ts';
 import type { Secrets } from '../../../src/crypto/secrets.ts';
-import type { Claims, Scope } from '../../../src/token/claims.ts';
+import type { Claims } from '../../../src/token/claims.ts';
+import type { Scope } from '../../../src/token/scopes.ts';
 
 /** Whose claims an operation runs with. */
 export type Caller = 'app' | 'app and basic' | 'person' | 'stranger' | 'basic';

@@ -1,0 +1,29 @@
+import type { Parameters } from '../form.ts';
+import { authorizationCode } from './authorizationCode.ts';
+import { clientCredentials } from './clientCredentials.ts';
+import { externalAuthenticationToken } from './externalAuthenticationToken.ts';
+import type { Grant } from './grant.ts';
+import { password } from './password.ts';
+import { refreshToken } from './refreshToken.ts';
+
+/** The list of grants. A new one is a file here, a line below and a migration, which widens the constraint on `grant_type`. */
+export const grants: readonly Grant[] = [
+  clientCredentials,
+  password,
+  externalAuthenticationToken,
+  authorizationCode,
+  refreshToken,
+];
+
+export const grantTypes: readonly string[] = [...new Set(grants.map(({ type }) => type))];
+
+/** The grant that a request is for; undefined when it names none. */
+export const grantOf = (parameters: Parameters): Grant | undefined =>
+  grants.find(({ type, isMeant }) => type === parameters.grant_type && (isMeant?.(parameters) ?? true));
+
+/** How the users of an application's mobile app may sign in; the constraint on applications has them, too. */
+export const mobileAppGrants: readonly string[] = grants
+  .filter(({ isForMobileApps }) => isForMobileApps)
+  .map(({ name }) => name);
+
+export const grantParameters: readonly string[] = grants.flatMap(({ parameters }) => Object.keys(parameters));

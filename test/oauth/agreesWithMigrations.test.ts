@@ -1,0 +1,75 @@
+import { grants, grantTypes, mobileAppGrants } from '../../src/oauth/grants/grants.ts';
+import { lifetimes } from '../../src/oauth/lifetimes.ts';
+import { defaultScopes, scopeNames, scopes, scopesOf } from '../../src/token/scopes.ts';
+import { type OauthTest, shareOauthTest } from './support.ts';
+
+let oauth: OauthTest;
+beforeAll(async () => {
+  oauth = await shareOauthTest();
+});
+
+const read = async (sql: string, ...values: unknown[]): Promise<string> =>
+  (await oauth.database.owner.query(`select (${sql})::text as text`, values)).rows[0].text;
+
+const constraint = (table: string, name: string) =>
+  read(
+    'select pg_get_constraintdef(oid) from pg_constraint where conrelid = $1::regclass and conname = $2',
+    table,
+    name,
+  );
+
+const words = (definition: string) => [...definition.matchAll(/'([^']+)'::text/g)].map(([, word]) => word);
+
+test('the scopes, and those of public applications, are the ones of the table', async () => {
+  const known = await constraint('oauth.applications', 'applications_scopes_known');
+  const ofPublic = await constraint('oauth.applications', 'applications_scopes_confidential');
+  const initial = await read(
+    `select column_default from information_schema.columns
+     where table_schema = 'oauth' and table_name = 'applications' and column_name = 'scopes'`,
+  );
+
+  expect(known).toContain(`'{${scopeNames}}'`);
+  expect(ofPublic).toContain(`'{${scopesOf('user')}}'`);
+  expect(initial).toBe(`'{${defaultScopes.application}}'::text[]`);
+});
+
+test('the role of each scope is one that a request can have', async () => {
+  const roles = Object.values(scopes).map(({ role }) => role);
+
+  expect(await read('select count(*) from pg_roles where rolname = any ($1)', roles)).toBe(String(roles.length));
+  expect(await read(`select pg_has_role(current_user, 'graph_oauth', 'member')`)).toBe('true');
+});
+
+test('the grants, and those of mobile apps, are the ones of the list', async () => {
+  const known = words(await constraint('oauth.grants', 'grants_grant_type_known'));
+  const mobile = words(await constraint('oauth.applications', 'applications_mobile_app_authentication_type_known'));
+
+  // What a refresh token renews was given by another one.
+  expect(known.toSorted()).toEqual(grantTypes.filter((type) => type !== 'refresh_token').toSorted());
+  expect(mobile).toEqual(mobileAppGrants);
+});
+
+test('each grant has a name and each request one grant', () => {
+  expect(new Set(grants.map(({ name }) => name)).size).toBe(grants.length);
+  const asked = grants.map(({ type, parameters }) => ({
+    ...Object.fromEntries(Object.keys(parameters).map((name) => [name, 'x'])),
+    grant_type: type,
+  }));
+  const meant = asked.map((parameters) =>
+    grants.filter(({ type, isMeant }) => type === parameters.grant_type && (isMeant?.(parameters) ?? true)),
+  );
+
+  expect(meant).toEqual(grants.map((grant) => [grant]));
+});
+
+test('a used code is kept for as long as the lifetimes say', async () => {
+  const policy = await read(
+    `select qual from pg_policies
+     where tablename = 'authorization_codes' and policyname = 'delete_graph_helper'`,
+  );
+  const purge = await read(`select prosrc from pg_proc where oid = 'oauth.purge(int)'::regprocedure`);
+
+  expect(lifetimes.codeReplayDays).toBe(1);
+  expect(policy).toContain(`'1 day'::interval`);
+  expect(purge).toContain(`interval '1 day'`);
+});
