@@ -8,7 +8,7 @@ import { type DemoAccess, isFromThisMachine } from './demo.ts';
 import { examples } from './examples.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
-import { renderPage } from './page.ts';
+import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
@@ -17,7 +17,7 @@ import { storedOperationsNotice } from './storedOperationsNotice.ts';
  * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens. With the demo it is signed in
  * from the start, for the user of this machine.
  */
-export async function createGraphiql(site: Site, config: Config, demo: DemoAccess | null) {
+export async function createGraphiql({ site, config, demo }: PageContext): Promise<ServedPage> {
   const ruru = findPackage('ruru');
   // Its source maps are four times as large as all the rest.
   const assets = await serveAssets(
@@ -44,13 +44,10 @@ function renderGraphiql(
   ruru: { version: string; path: string },
   demo: DemoAccess | null,
 ): string {
-  const { url, basePath, assetsPath, links } = site;
+  const { url, basePath, assetsPath, here } = site;
   const { publicIntrospection, database } = config;
   return renderPage({
-    title: 'GraphiQL',
-    assetsPath,
-    links,
-    here: `${basePath}/graphiql`,
+    ...site,
     madeWith: `Ruru ${ruru.version}`,
     head: html`<link rel="stylesheet" href="${ruru.path}ruru.css">
 <link rel="stylesheet" href="${assetsPath}graphiql.css">
@@ -95,7 +92,7 @@ ${jsonElement('settings', {
 ${
   demo
     ? html`<p class="hint">The demo’s user: <code>ada@demo.test</code>, password <code>${demo.password}</code></p>`
-    : html`<p class="hint">An application with scope <code>me</code> that lists <code>${url}/graphiql</code> among its redirect URIs.</p>`
+    : html`<p class="hint">An application with scope <code>me</code> that lists <code>${new URL(here, url).href}</code> among its redirect URIs.</p>`
 }
 <button class="primary">Continue to the sign-in page</button>
 </form>

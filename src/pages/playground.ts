@@ -1,30 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
 import { Html, html } from '../html/html.ts';
 import { serveAssets } from './assets.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
 import { examples } from './examples.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
-import { renderPage } from './page.ts';
+import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
-import type { Site } from './site.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
 /** `/playground`: Altair, with the endpoint and an example of the Authorization header filled in. */
-export async function createPlayground(site: Site, config: Config) {
-  const { basePath, assetsPath, links } = site;
+export async function createPlayground({ site, config }: PageContext): Promise<ServedPage> {
+  const { basePath, assetsPath } = site;
   // Its module, which says where its files are, would hold 8 MB of memory.
   const altair = findPackage('altair-static');
   const folder = join(altair.folder, 'build/dist');
   const assets = await serveAssets(basePath, 'altair', folder, isWanted);
   const [example] = examples.app;
   const page = renderPage({
-    title: 'Playground',
-    assetsPath,
-    links,
-    here: `${basePath}/playground`,
+    ...site,
     madeWith: `Altair ${altair.version}`,
     head: html`<base href="${assets.path}">
 <link rel="stylesheet" href="${assets.path}styles.css">

@@ -17,7 +17,7 @@ import { startPurging } from '../oauth/purge/startPurging.ts';
 import { createOauthRouter } from '../oauth/router.ts';
 import type { Metrics } from '../observability/metrics/createMetrics.ts';
 import type { DemoAccess } from '../pages/demo.ts';
-import { createToolsRouter } from '../pages/router.ts';
+import { createPagesRouter } from '../pages/router.ts';
 import type { Replica } from '../replica/watchReplica.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
 
@@ -132,7 +132,7 @@ async function createGeneration(
     const graphql = createEndpoint({ config, pool, oauthPool, replica, secrets, graph, operations, offload, log });
     // The replica may not have the new tables and columns yet.
     replica?.invalidate();
-    const pages = await createToolsRouter({ ...context, pool: oauthPool, schema });
+    const pages = await createPagesRouter({ ...context, pool: oauthPool, schema });
     if (context.warmsUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
     return { schema, graphql, pages, release };
   } catch (error) {

@@ -6,10 +6,12 @@ import { readStoredOperations } from '../graphql/document/storedOperations.ts';
 import { createListener } from '../http/admission/listener.ts';
 import { createRefusal } from '../http/admission/refuseOverload.ts';
 import { createApp } from '../http/app.ts';
+import { createRouteOf } from '../http/requestTarget.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { createMetrics } from '../observability/metrics/createMetrics.ts';
 import type { DemoAccess } from '../pages/demo.ts';
+import { pages } from '../pages/pages.ts';
 import { type ComposedApp, composeApp, type SchemaChange } from './compose.ts';
 import { openConnections } from './openConnections.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
@@ -87,6 +89,7 @@ export async function startService(
     refuse: createRefusal({ log, isHttps, corsOrigins }),
     config,
     metrics,
+    routeOf: createRouteOf(pages.map(({ path }) => path)),
     log,
   });
   const open = () => listen(config.host, config.port, onRequest, config.maxConnections);
