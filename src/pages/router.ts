@@ -6,6 +6,7 @@ import type { PageContext } from './page.ts';
 import { pages } from './pages.ts';
 import { requireSchemaAccess } from './schemaAccess.ts';
 import { sendSchemaFile } from './schemaFile.ts';
+import { basePathOf } from './site.ts';
 
 type PagesContext = Omit<PageContext, 'site'> & {
   /** The specification's `{base_url}`. */
@@ -15,7 +16,7 @@ type PagesContext = Omit<PageContext, 'site'> & {
 /** The pages beside the API; everything that they load comes from here. */
 export async function createPagesRouter({ url, ...context }: PagesContext): Promise<Router> {
   const { config, pool, schema } = context;
-  const basePath = new URL(url).pathname.replace(/\/$/, '');
+  const basePath = basePathOf(url);
   const assets = await serveAssets(
     basePath,
     'pages',

@@ -13,3 +13,6 @@ export type Site = {
 };
 
 export type Link = { readonly href: string; readonly title: string; readonly description?: string };
+
+/** The path of a base URL, without a slash at its end. */
+export const basePathOf = (url: string): string => new URL(url).pathname.replace(/\/$/, '');

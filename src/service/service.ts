@@ -83,7 +83,10 @@ export async function startService(
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
   let answer = app(null);
-  const metrics = createMetrics(String(cluster.worker?.id ?? 1));
+  const workerId = cluster.worker?.id ?? 1;
+  if (!config.explorers && workerId === 1)
+    log.info({ pages: pages.map(({ path }) => path) }, 'these pages are off: EXPLORERS is not true');
+  const metrics = createMetrics(String(workerId));
   const onRequest = createListener({
     answer: (request, response) => answer(request, response),
     refuse: createRefusal({ log, isHttps, corsOrigins }),
