@@ -65,8 +65,9 @@ ${jsonElement('settings', {
     body: html`${storedOperationsNotice(config, site)}
 <section class="panel" aria-label="Access token and examples">
 <div id="examples" role="group" aria-label="Example queries"></div>
-<p id="status"><b id="token-kind"></b> <span id="token-scopes"></span> <span id="token-expiry"></span></p>
+<p id="status"><select id="token" aria-label="Active token"></select> <span id="token-scopes"></span> <span id="token-expiry"></span></p>
 <div class="actions">
+<button type="button" id="copy" title="The request in the editor as a command for a shell, with the active token in it">Copy as curl</button>
 <button type="button" id="refresh" hidden>Refresh</button>
 <button type="button" id="sign-out" hidden>Sign out</button>
 <button type="button" id="sign-in" class="primary"></button>
@@ -96,7 +97,7 @@ ${
 }
 <button class="primary">Continue to the sign-in page</button>
 </form>
-<p class="hint">The token stays in this tab and goes nowhere but to this service.</p>
+<p class="hint">Tokens stay in this tab and go nowhere but to this service.</p>
 </dialog>
 <main id="ruru-root"></main>`,
   });

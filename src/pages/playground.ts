@@ -10,7 +10,7 @@ import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
-/** `/playground`: Altair, with the endpoint and an example of the Authorization header filled in. */
+/** `/playground`: Altair, with the endpoint filled in, and an Authorization header that stands for the token of GraphiQL. */
 export async function createPlayground({ site, config }: PageContext): Promise<ServedPage> {
   const { basePath, assetsPath } = site;
   // Its module, which says where its files are, would hold 8 MB of memory.
@@ -30,13 +30,16 @@ ${jsonElement('settings', {
   initialName: 'Graph Query Service',
   initialQuery: example?.query,
   initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
+  oauthPath: `${basePath}/oauth`,
+  publicIntrospection: config.publicIntrospection,
   // A token typed into the headers must not outlive the page.
   preserveState: false,
   // It would be one with the makers of Altair.
   disableAccount: true,
 })}`,
     body: html`${storedOperationsNotice(config, site)}
-<p class="hint">Without a token the service shows its schema only. Put one in place of <code>&lt;ACCESS_TOKEN&gt;</code>
+<p class="hint"><span id="token-hint">Without a token the service shows its schema only. Sign in with <a
+href="${basePath}/graphiql">GraphiQL</a> in this tab, or put a token</span> in place of <code>&lt;ACCESS_TOKEN&gt;</code>
 in the <button type="button" id="show-headers">HTTP headers</button>; <a href="${basePath}/documentations/graphql#token">how to get one</a>.</p>
 ${new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')))}
 <script type="module" src="${assetsPath}playground.js"></script>`,
