@@ -28,7 +28,7 @@ ${jsonElement('settings', {
   baseURL: assets.path,
   endpointURL: `${basePath}/graphql`,
   initialName: 'Graph Query Service',
-  initialQuery: example?.query,
+  initialQuery: example.query,
   initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
   oauthPath: `${basePath}/oauth`,
   publicIntrospection: config.publicIntrospection,
