@@ -72,30 +72,20 @@ export function showPanel({ endpoint, oauthPath, examples }, tokens) {
     firstExample: () => examplesFor(currentSession())[0] ?? { label: '', query: '' },
     /** @param {string[]} codes */
     explain: (codes) => {
-      const code = codes.find((known) => known in explanations);
-      if (code === 'UNAUTHENTICATED') endSession();
-      say(code === undefined ? '' : (explanations[code]?.(currentSession()) ?? ''));
+      if (codes.includes('UNAUTHENTICATED')) {
+        endSession();
+        say('No valid token: there is none, it has expired, or it was revoked. Sign in.');
+      } else say(codes.includes('FORBIDDEN') ? `FORBIDDEN: ${whyForbidden[currentSession()?.kind ?? 'basic']}` : '');
     },
   };
 }
 
-/**
- * Why a request failed, and what helps.
- *
- * @type {Record<string, (session: Session | null) => string>}
- */
-const explanations = {
-  UNAUTHENTICATED: () => 'No valid token: there is none, it has expired, or it was revoked. Sign in.',
-  FORBIDDEN: (session) => {
-    switch (session?.kind) {
-      case 'app':
-        return 'FORBIDDEN: the active token belongs to an application (scope app). What a person sees, viewer, needs a user’s token (scope me): add one, signed in as a user, or choose it.';
-      case 'user':
-        return 'FORBIDDEN: the active token belongs to a user (scope me). app, the mutations and external authentication tokens need an application’s token (scope app): add one, signed in as an application, or choose it.';
-      default:
-        return 'FORBIDDEN: a token of scope basic reads no data. viewer needs a user’s token (scope me), app and the mutations an application’s (scope app).';
-    }
-  },
+/** What the other kind of token is needed for, by the kind of the active one. */
+const whyForbidden = {
+  app: 'the active token belongs to an application (scope app). What a person sees, viewer, needs a user’s token (scope me): add one, signed in as a user, or choose it.',
+  user: 'the active token belongs to a user (scope me). app, the mutations and external authentication tokens need an application’s token (scope app): add one, signed in as an application, or choose it.',
+  basic:
+    'a token of scope basic reads no data. viewer needs a user’s token (scope me), app and the mutations an application’s (scope app).',
 };
 
 /** @param {Session | null} session */
