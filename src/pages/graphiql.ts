@@ -20,15 +20,12 @@ import { storedOperationsNotice } from './storedOperationsNotice.ts';
 export async function createGraphiql({ site, config, demo }: PageContext): Promise<ServedPage> {
   const ruru = findPackage('ruru');
   // Its source maps are four times as large as all the rest.
-  const assets = await serveAssets(
-    site.basePath,
-    'ruru',
-    join(ruru.folder, 'static'),
-    (file) => !file.endsWith('.map'),
-  );
-  const tool = { version: ruru.version, path: assets.path };
-  const sendAnonymous = sendPage(renderGraphiql(site, config, tool, null), policy);
-  const sendDemo = demo && sendPage(renderGraphiql(site, config, tool, demo), policy);
+  const isWanted = (file: string) => !file.endsWith('.map');
+  const assets = await serveAssets(site.basePath, 'ruru', join(ruru.folder, 'static'), isWanted);
+  const render = (access: DemoAccess | null) =>
+    sendPage(renderGraphiql(site, config, access, { version: ruru.version, path: assets.path }), policy);
+  const sendAnonymous = render(null);
+  const sendDemo = demo && render(demo);
 
   const page: RequestHandler = (request, response, next) =>
     (sendDemo && isFromThisMachine(config, request) ? sendDemo : sendAnonymous)(request, response, next);
@@ -41,8 +38,8 @@ const policy = contentSecurityPolicy({ 'style-src': "'self' 'unsafe-inline'", 'w
 function renderGraphiql(
   site: Site,
   config: Config,
-  ruru: { version: string; path: string },
   demo: DemoAccess | null,
+  ruru: { version: string; path: string },
 ): string {
   const { url, basePath, assetsPath, here } = site;
   const { publicIntrospection, database } = config;
