@@ -8,8 +8,8 @@ import { serviceVersion } from './package.ts';
 import type { Link, Site } from './site.ts';
 
 /**
- * A page beside the API, which `EXPLORERS` switches on. Its route and the route's label in metrics, its link in the bar, its card on the
- * first page and its line in the startup banner derive from its entry in pages.ts.
+ * The entry of a page beside the API, which `EXPLORERS` switches on.
+ * Its route, the route's label in metrics, its link in the bar, its card on the first page and its line in the startup banner derive.
  */
 export type Page = {
   readonly path: string;

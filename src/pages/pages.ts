@@ -1,6 +1,9 @@
 import type { Page } from './page.ts';
 
-/** The pages beside the API, in the order of the bar. Each imports its code itself: the supervisor needs the addresses only. */
+/**
+ * The pages beside the API, in the order of the bar.
+ * Each imports its code itself: the supervisor needs the addresses only.
+ */
 export const pages: readonly Page[] = [
   {
     path: '/graphiql',

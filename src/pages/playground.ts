@@ -10,7 +10,7 @@ import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
-/** `/playground`: Altair, with the endpoint filled in, and an Authorization header that stands for the token of GraphiQL. */
+/** `/playground`: Altair, with the endpoint and an Authorization header for GraphiQL's token filled in. */
 export async function createPlayground({ site, config }: PageContext): Promise<ServedPage> {
   const { basePath, assetsPath } = site;
   // Its module, which says where its files are, would hold 8 MB of memory.

@@ -1,5 +1,6 @@
 /**
- * A request as a command for a POSIX shell. The token stands in a line of its own, where it is easily seen and replaced.
+ * A request as a command for a POSIX shell.
+ * The token stands in a line of its own, where it is easily seen and replaced.
  *
  * @param {string} url
  * @param {string | null} token

@@ -17,7 +17,7 @@ export async function edited() {
 }
 
 /**
- * Replaces what is in the editor, in a way that its undo takes back; waits until there is an editor. Variables are shown.
+ * Replaces what is in the editor, in a way that its undo takes back, and opens the pane of variables.
  *
  * @param {{ query: string, variables?: Record<string, unknown> }} example
  */

@@ -15,7 +15,8 @@
 export const sessionChanges = new EventTarget();
 
 /**
- * All sessions by their ids. They are kept in this tab's `sessionStorage`, so that a reload keeps them and closing the tab ends them.
+ * All sessions by their ids.
+ * They are kept in this tab's `sessionStorage`, so that a reload keeps them and closing the tab ends them.
  *
  * @returns {{ sessions: Record<string, Session>, chosen: string }}
  */
