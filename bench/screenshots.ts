@@ -50,16 +50,16 @@ const pictures: Record<string, Picture> = {
   },
   documentation: {
     path: '/documentations/graphql',
-    prepare: (page) => page.locator('#graph [id="TYPE::Unit"]').waitFor(),
+    prepare: (page) => page.locator('#graph').getByText('Unit', { exact: true }).first().waitFor(),
   },
-  // As README shows it.
-  readme: {
+  // README's picture of a request's way, as GitHub shows it.
+  request: {
     path: '/',
     async prepare(page, colorScheme) {
       const svg = await readFile(new URL(`../docs/images/request-${colorScheme}.svg`, import.meta.url), 'base64');
       await page.goto('about:blank');
       await page.setContent(`<body style="margin: 12px; background: ${colorScheme === 'dark' ? '#0d1117' : '#ffffff'}">
-        <img src="data:image/svg+xml;base64,${svg}" width="560" style="max-width: 100%">`);
+        <img src="data:image/svg+xml;base64,${svg}" width="440" style="max-width: 100%">`);
     },
   },
 };

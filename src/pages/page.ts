@@ -29,7 +29,8 @@ export type PageContext = {
   readonly demo: DemoAccess | null;
 };
 
-export type ServedPage = { readonly assets: Router; readonly page: RequestHandler | RequestHandler[] };
+/** `assets` are files of packages, of which it is made. */
+export type ServedPage = { readonly assets?: Router; readonly page: RequestHandler | RequestHandler[] };
 
 type Content = Pick<Site, 'title' | 'assetsPath' | 'links' | 'here'> & {
   /** What the page is made with, and its version, beside that of the service. */

@@ -37,7 +37,8 @@ export async function createPagesRouter({ url, ...context }: PagesContext): Prom
   router.get('/graphql/schema.graphql', requireSchemaAccess(config, pool), sendSchemaFile(schema));
   for (const { path, title, create } of served) {
     const { assets, page } = await create({ ...context, site: siteAt(path, title) });
-    router.use(assets).get(path, page);
+    if (assets) router.use(assets);
+    router.get(path, page);
   }
   return router;
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, openPage } from '../support/browser.ts';
@@ -166,7 +167,7 @@ describe('the explorers', () => {
       await page.getByRole('button', { name: 'Update it' }).click();
       const command = await copiedCommand(page);
       expect(command).toMatch(/^TOKEN='gqs_at_[^']+'\ncurl /);
-      const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { PATH: pathWithCurl } });
       expect(JSON.parse(stdout)).toMatchObject({
         data: { userUpdate: { user: { fullName: 'Mary Fairfax Somerville' } } },
       });
@@ -268,6 +269,9 @@ describe('the explorers', () => {
     });
   });
 });
+
+/** A machine without curl has what stands in for it. */
+const pathWithCurl = `${process.env.PATH}:${fileURLToPath(new URL('../support/bin', import.meta.url))}`;
 
 const run = (page: Page) => page.getByRole('button', { name: /^Execute query/ }).click();
 
