@@ -21,7 +21,7 @@ const pages: { path: string; isReady: (page: Page) => Promise<unknown> }[] = [
     path: '/graphiql',
     isReady: (page) =>
       Promise.all([
-        page.getByText('Application token').waitFor(),
+        page.getByText('scope app').waitFor(),
         page.locator('.graphiql-query-editor .view-line').first().waitFor(),
       ]),
   },

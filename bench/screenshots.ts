@@ -1,16 +1,24 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 
-/** `node bench/screenshots.ts`: takes the README's pictures of the explorers again, from the demo. */
+/**
+ * `npm run bench screenshots [name…]`: pictures of every page of the demo, and of README's, at 1280 and 390 pixels, light and dark,
+ * into `bench/screenshots`.
+ */
 // Read by express and PostGraphile when they are imported.
 process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
 const { launchBrowser, openPage } = await import('../test/support/browser.ts');
-const { getDemoToken, startDemo } = await import('../test/support/demo.ts');
+const { startDemo } = await import('../test/support/demo.ts');
 
-const pictures: { name: string; path: string; prepare: (page: Page) => Promise<unknown> }[] = [
-  {
-    name: 'graphiql',
+type ColorScheme = 'light' | 'dark';
+type Picture = { path: string; prepare: (page: Page, colorScheme: ColorScheme) => Promise<unknown> };
+
+/** What is done on each page before its picture is taken. */
+const pictures: Record<string, Picture> = {
+  home: { path: '/', prepare: (page) => page.getByRole('main').waitFor() },
+  graphiql: {
     path: '/graphiql',
     async prepare(page) {
       await page.locator('.graphiql-query-editor .view-line').first().waitFor();
@@ -20,42 +28,64 @@ const pictures: { name: string; path: string; prepare: (page: Page) => Promise<u
       await page.locator('.result-window').getByText('Ada Lovelace').waitFor();
     },
   },
-  {
-    name: 'playground',
-    path: '/playground',
+  'graphiql-variables': {
+    path: '/graphiql',
     async prepare(page) {
-      await page.getByText('Send query Users').waitFor();
-      await page.getByText('Reloaded doc successfully').waitFor({ state: 'hidden' });
-      await page.getByRole('button', { name: 'HTTP headers' }).click();
-      await page
-        .getByRole('textbox')
-        .filter({ hasText: 'Bearer <ACCESS_TOKEN>' })
-        .fill(`Bearer ${await getDemoToken(demo)}`);
-      await page.getByRole('button', { name: 'Done' }).click();
-      await page.getByRole('button', { name: 'Send Request' }).click();
-      await page.getByText('"Ada Lovelace"').waitFor();
+      await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+      await page.getByRole('button', { name: 'Create a user' }).click();
+      await page.locator('.graphiql-editor-tool .view-line').first().waitFor();
     },
   },
-  {
-    name: 'documentation',
-    path: '/documentations/graphql',
-    prepare: (page) => page.locator('#graph [id="TYPE::Unit"]').waitFor(),
+  playground: {
+    path: '/graphiql',
+    async prepare(page) {
+      await page.getByText('scope app').waitFor();
+      await page.getByRole('link', { name: 'Playground' }).click();
+      await page.getByText('Send query Users').waitFor();
+      await page.getByRole('button', { name: 'Send Request' }).click();
+      await page.getByText('"Ada Lovelace"').waitFor();
+      await page.getByText('Reloaded doc successfully').waitFor();
+      await page.getByText('Reloaded doc successfully').waitFor({ state: 'hidden' });
+    },
   },
-];
+  documentation: {
+    path: '/documentations/graphql',
+    prepare: (page) => page.locator('#graph').getByText('Unit', { exact: true }).first().waitFor(),
+  },
+  // README's picture of a request's way, as GitHub shows it.
+  request: {
+    path: '/',
+    async prepare(page, colorScheme) {
+      const svg = await readFile(new URL(`../docs/images/request-${colorScheme}.svg`, import.meta.url), 'base64');
+      await page.goto('about:blank');
+      await page.setContent(`<body style="margin: 12px; background: ${colorScheme === 'dark' ? '#0d1117' : '#ffffff'}">
+        <img src="data:image/svg+xml;base64,${svg}" width="440" style="max-width: 100%">`);
+    },
+  },
+};
 
-const demo = await startDemo();
+const [, , ...asked] = process.argv;
+const demo = await startDemo({ PORT: process.env.PORT ?? '3000' });
 const browser = await launchBrowser();
 try {
-  for (const { name, path, prepare } of pictures) {
-    const { page, close } = await openPage(browser, { baseUrl: demo.url, width: 1280 });
-    await page.goto(demo.url + path);
-    await prepare(page);
-    const file = fileURLToPath(new URL(`screenshots/${name}.png`, import.meta.url));
-    await page.screenshot({ path: file, animations: 'disabled' });
-    console.log(file);
-    await close();
-  }
+  for (const name of asked.length > 0 ? asked : Object.keys(pictures))
+    for (const width of [1280, 390])
+      for (const colorScheme of ['light', 'dark'] as const) await take(name, width, colorScheme);
 } finally {
   await browser.close();
   await demo.stop();
+}
+
+async function take(name: string, width: number, colorScheme: ColorScheme): Promise<void> {
+  const picture = pictures[name];
+  if (!picture) throw new Error(`There is no picture ${name}; there are ${Object.keys(pictures).join(', ')}.`);
+  const { page, settled, close } = await openPage(browser, { baseUrl: demo.url, width, colorScheme });
+  await page.goto(demo.url + picture.path);
+  await picture.prepare(page, colorScheme);
+  await settled();
+  const file = fileURLToPath(new URL(`screenshots/${name}-${width}-${colorScheme}.png`, import.meta.url));
+  // The others fill the window, or are long.
+  await page.screenshot({ path: file, animations: 'disabled', fullPage: picture.path === '/' });
+  console.log(file);
+  await close();
 }

@@ -7,23 +7,32 @@ import type { IncomingMessage } from 'node:http';
 export const pathOf = (url: string): string =>
   url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] ?? '';
 
+/** The one spelling of a path: Express takes it in any case, with or without a slash at the end; so does this. */
+const spellingOf = (url: string): string =>
+  pathOf(url)
+    .toLowerCase()
+    .replace(/(?<=.)\/$/, '');
+
 /**
- * The route label of metrics and traces: a path that is served, in its one spelling, or `other`.
- * So a client cannot create labels (cardinality). Express takes paths in any case, with or without a slash at the end; so does this.
+ * The route label of metrics and traces: a path that is served, or `other`.
+ * So a client cannot create labels (cardinality).
  */
-export function routeOf(url: string): string {
-  const path = pathOf(url).slice(0, longestRoute + 2);
-  const route = path.toLowerCase().replace(/(?<=.)\/$/, '');
-  if (routes.has(route)) return route;
-  return route.startsWith('/assets/') ? '/assets' : 'other';
+export function createRouteOf(pages: readonly string[]): (url: string) => string {
+  const routes = new Set([...apiRoutes, ...pages]);
+  return (url) => {
+    const path = spellingOf(url);
+    if (routes.has(path)) return path;
+    return path.startsWith('/assets/') ? '/assets' : 'other';
+  };
 }
 
-export const isGraphql = ({ url = '' }: IncomingMessage): boolean => routeOf(url) === '/graphql';
+export const isGraphql = ({ url = '' }: IncomingMessage): boolean => spellingOf(url) === '/graphql';
 
-export const isHealthCheck = ({ url = '' }: IncomingMessage): boolean => ['/healthz', '/readyz'].includes(routeOf(url));
+export const isHealthCheck = ({ url = '' }: IncomingMessage): boolean =>
+  ['/healthz', '/readyz'].includes(spellingOf(url));
 
-/** Each that answers; a test compares them with the mounts. */
-export const routes: ReadonlySet<string> = new Set([
+/** Each that answers, beside the pages; a test compares them with the mounts. */
+export const apiRoutes: readonly string[] = [
   '/',
   '/healthz',
   '/readyz',
@@ -37,9 +46,4 @@ export const routes: ReadonlySet<string> = new Set([
   '/oauth/revoke',
   '/oauth/introspect',
   '/.well-known/oauth-authorization-server',
-  '/graphiql',
-  '/playground',
-  '/documentations/graphql',
-]);
-
-const longestRoute = Math.max(...[...routes].map((route) => route.length));
+];

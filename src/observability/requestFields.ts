@@ -17,6 +17,8 @@ export const noRequest: RequestId = { id: '', ofServer: '' };
  */
 export type RequestFields = {
   requestId?: RequestId;
+  /** The path, if it is one that is served, in its one spelling; else `other`. */
+  route?: string;
   /** When it came, at the earliest, by `performance.now()`, before it waited for anything. */
   arrivedAt?: number;
   /** The GraphQL operation's kind, once its document is in order. */

@@ -1,3 +1,4 @@
+import { parse, print } from 'postgraphile/graphql';
 import { type Scope, scopes } from '../token/scopes.ts';
 
 /** What a token gives access to; each sees other example queries. */
@@ -11,264 +12,104 @@ export const kindOf = (scope: Scope): TokenKind => {
 
 export type Example = { readonly label: string; readonly query: string; readonly variables?: Record<string, unknown> };
 
+/** As the editor shows it. */
+function example(label: string, comment: string, query: string, variables?: Record<string, unknown>): Example {
+  return { label, query: `# ${comment}\n${print(parse(query))}\n`, ...(variables && { variables }) };
+}
+
+const card =
+  'card { __typename name ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } }';
+const fields = 'query Fields { __schema { queryType { fields { name description } } } }';
+
 /** One click puts one of these into GraphiQL's editor; the first, which has no variables, stands there from the start. */
-export const examples: Record<TokenKind, readonly Example[]> = {
+export const examples: Record<TokenKind, readonly [Example, ...Example[]]> = {
   app: [
-    {
-      label: 'Users',
-      query: `# All users of the organization, a page at a time.
-query Users {
-  app {
-    name
-    users(first: 5, orderBy: FULL_NAME_ASC) {
-      totalCount
-      nodes {
-        id
-        fullName
-        email
-        locale
-        timeZone
-        externalIdentifier
-      }
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
-    }
-  }
-}
-`,
-    },
-    {
-      label: 'Units',
-      query: `# The top of the tree of units, and two levels below it.
-query Units {
-  app {
-    rootUnits(first: 10, orderBy: NAME_ASC) {
-      nodes {
-        name
-        children {
-          totalCount
-          nodes {
-            name
-            parent {
-              name
-            }
-            children {
-              nodes {
-                name
-                externalIdentifier
-              }
+    example(
+      'Users',
+      'All users of the organization, a page at a time.',
+      `query Users {
+        app {
+          name
+          users(first: 5, orderBy: FULL_NAME_ASC) {
+            totalCount nodes { id fullName email locale timeZone externalIdentifier } pageInfo { hasNextPage endCursor }
+          }
+        }
+      }`,
+    ),
+    example(
+      'Units',
+      'The top of the tree of units, and two levels below it.',
+      `query Units {
+        app {
+          rootUnits(first: 10, orderBy: NAME_ASC) {
+            nodes {
+              name children { totalCount nodes { name parent { name } children { nodes { name externalIdentifier } } } }
             }
           }
         }
-      }
-    }
-  }
-}
-`,
-    },
-    {
-      label: 'Cards',
-      query: `# The cards of each user; there are three types.
-query Cards {
-  app {
-    users(first: 10) {
-      nodes {
-        fullName
-        cardAssignments {
-          id
-          card {
-            __typename
-            name
-            ... on BeaconCard {
-              proximityUuid
-              major
-              minor
-            }
-            ... on NfcCard {
-              nfcIdentifier
-            }
-          }
-        }
-      }
-    }
-  }
-}
-`,
-    },
-    {
-      label: 'Create a user',
-      query: `# Its external identifier lets the next two examples find it again.
-mutation CreateUser($fullName: String!, $email: String!, $externalIdentifier: String) {
-  userCreate(
-    fullName: $fullName
-    email: $email
-    locale: "en"
-    timeZone: "London"
-    externalIdentifier: $externalIdentifier
-  ) {
-    user {
-      id
-      fullName
-      email
-      timeZone
-      externalIdentifier
-    }
-  }
-}
-`,
-      variables: { fullName: 'Mary Somerville', email: 'mary@example.test', externalIdentifier: 'example-mary' },
-    },
-    {
-      label: 'Update it',
-      query: `# What is left out stays as it is.
-mutation UpdateUser($externalIdentifier: String!, $fullName: String) {
-  userUpdate(externalIdentifier: $externalIdentifier, fullName: $fullName) {
-    user {
-      id
-      fullName
-      email
-    }
-  }
-}
-`,
-      variables: { externalIdentifier: 'example-mary', fullName: 'Mary Fairfax Somerville' },
-    },
-    {
-      label: 'Delete it',
-      query: `# Returns the user as it was.
-mutation DeleteUser($externalIdentifier: String!) {
-  userDelete(externalIdentifier: $externalIdentifier) {
-    user {
-      id
-      fullName
-    }
-  }
-}
-`,
-      variables: { externalIdentifier: 'example-mary' },
-    },
+      }`,
+    ),
+    example(
+      'Cards',
+      'The cards of each user; there are three types.',
+      `query Cards { app { users(first: 10) { nodes { fullName cardAssignments { id ${card} } } } } }`,
+    ),
+    example(
+      'Create a user',
+      'Its external identifier lets the next two examples find it again.',
+      `mutation CreateUser($fullName: String!, $email: String!, $externalIdentifier: String) {
+        userCreate(
+          fullName: $fullName, email: $email, locale: "en", timeZone: "London", externalIdentifier: $externalIdentifier
+        ) { user { id fullName email timeZone externalIdentifier } }
+      }`,
+      { fullName: 'Mary Somerville', email: 'mary@example.test', externalIdentifier: 'example-mary' },
+    ),
+    example(
+      'Update it',
+      'What is left out stays as it is.',
+      `mutation UpdateUser($externalIdentifier: String!, $fullName: String) {
+        userUpdate(externalIdentifier: $externalIdentifier, fullName: $fullName) { user { id fullName email } }
+      }`,
+      { externalIdentifier: 'example-mary', fullName: 'Mary Fairfax Somerville' },
+    ),
+    example(
+      'Delete it',
+      'Returns the user as it was.',
+      `mutation DeleteUser($externalIdentifier: String!) {
+        userDelete(externalIdentifier: $externalIdentifier) { user { id fullName } }
+      }`,
+      { externalIdentifier: 'example-mary' },
+    ),
   ],
   user: [
-    {
-      label: 'Me',
-      query: `# The person that the token was issued for.
-query Me {
-  viewer {
-    id
-    fullName
-    email
-    locale
-    timeZone
-    externalIdentifier
-  }
-}
-`,
-    },
-    {
-      label: 'My units',
-      query: `# Every unit granted to me, and all below them.
-query MyUnits($first: Int!) {
-  viewer {
-    accessibleUnits(first: $first) {
-      totalCount
-      nodes {
-        id
-        name
-        parent {
-          name
+    example(
+      'Me',
+      'The person that the token was issued for.',
+      'query Me { viewer { id fullName email locale timeZone externalIdentifier } }',
+    ),
+    example(
+      'My units',
+      'Every unit granted to me, and all below them.',
+      `query MyUnits($first: Int!) {
+        viewer {
+          accessibleUnits(first: $first) { totalCount nodes { id name parent { name } } pageInfo { hasNextPage endCursor } }
         }
-      }
-      pageInfo {
-        hasNextPage
-        endCursor
-      }
-    }
-  }
-}
-`,
-      variables: { first: 20 },
-    },
-    {
-      label: 'My units as a tree',
-      query: `# The same units, each with what is below it.
-query MyUnitTree {
-  viewer {
-    accessibleUnits(first: 5) {
-      nodes {
-        name
-        children {
-          nodes {
-            name
-            children {
-              totalCount
-            }
-          }
-        }
-      }
-    }
-  }
-}
-`,
-    },
-    {
-      label: 'My cards',
-      query: `# My cards; there are three types.
-query MyCards {
-  viewer {
-    fullName
-    cardAssignments {
-      card {
-        __typename
-        name
-        ... on BeaconCard {
-          proximityUuid
-          major
-          minor
-        }
-        ... on NfcCard {
-          nfcIdentifier
-        }
-      }
-    }
-  }
-}
-`,
-    },
+      }`,
+      { first: 20 },
+    ),
+    example(
+      'My units as a tree',
+      'The same units, each with what is below it.',
+      `query MyUnitTree {
+        viewer { accessibleUnits(first: 5) { nodes { name children { nodes { name children { totalCount } } } } } }
+      }`,
+    ),
+    example(
+      'My cards',
+      'My cards; there are three types.',
+      `query MyCards { viewer { fullName cardAssignments { ${card} } } }`,
+    ),
   ],
-  basic: [
-    {
-      label: 'What the schema offers',
-      query: `# A token of scope basic authenticates, but reads no row.
-query Fields {
-  __schema {
-    queryType {
-      fields {
-        name
-        description
-      }
-    }
-  }
-}
-`,
-    },
-  ],
-  none: [
-    {
-      label: 'What the schema offers',
-      query: `# Sign in to read data; this reads the schema.
-query Fields {
-  __schema {
-    queryType {
-      fields {
-        name
-        description
-      }
-    }
-  }
-}
-`,
-    },
-  ],
+  basic: [example('What the schema offers', 'A token of scope basic authenticates, but reads no row.', fields)],
+  none: [example('What the schema offers', 'Sign in to read data; this reads the schema.', fields)],
 };

@@ -9,7 +9,7 @@ import { type DemoAccess, isFromThisMachine } from './demo.ts';
 import { examples, kindOf } from './examples.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
-import { renderPage } from './page.ts';
+import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
@@ -18,18 +18,15 @@ import { storedOperationsNotice } from './storedOperationsNotice.ts';
  * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens. With the demo it is signed in
  * from the start, for the user of this machine.
  */
-export async function createGraphiql(site: Site, config: Config, demo: DemoAccess | null) {
+export async function createGraphiql({ site, config, demo }: PageContext): Promise<ServedPage> {
   const ruru = findPackage('ruru');
   // Its source maps are four times as large as all the rest.
-  const assets = await serveAssets(
-    site.basePath,
-    'ruru',
-    join(ruru.folder, 'static'),
-    (file) => !file.endsWith('.map'),
-  );
-  const tool = { version: ruru.version, path: assets.path };
-  const sendAnonymous = sendPage(renderGraphiql(site, config, tool, null), policy);
-  const sendDemo = demo && sendPage(renderGraphiql(site, config, tool, demo), policy);
+  const isWanted = (file: string) => !file.endsWith('.map');
+  const assets = await serveAssets(site.basePath, 'ruru', join(ruru.folder, 'static'), isWanted);
+  const render = (access: DemoAccess | null) =>
+    sendPage(renderGraphiql(site, config, access, { version: ruru.version, path: assets.path }), policy);
+  const sendAnonymous = render(null);
+  const sendDemo = demo && render(demo);
 
   const page: RequestHandler = (request, response, next) =>
     (sendDemo && isFromThisMachine(config, request) ? sendDemo : sendAnonymous)(request, response, next);
@@ -42,16 +39,13 @@ const policy = contentSecurityPolicy({ 'style-src': "'self' 'unsafe-inline'", 'w
 function renderGraphiql(
   site: Site,
   config: Config,
-  ruru: { version: string; path: string },
   demo: DemoAccess | null,
+  ruru: { version: string; path: string },
 ): string {
-  const { url, basePath, assetsPath, links } = site;
+  const { url, basePath, assetsPath, here } = site;
   const { publicIntrospection, database } = config;
   return renderPage({
-    title: 'GraphiQL',
-    assetsPath,
-    links,
-    here: `${basePath}/graphiql`,
+    ...site,
     madeWith: `Ruru ${ruru.version}`,
     head: html`<link rel="stylesheet" href="${ruru.path}ruru.css">
 <link rel="stylesheet" href="${assetsPath}graphiql.css">
@@ -70,8 +64,9 @@ ${jsonElement('settings', {
     body: html`${storedOperationsNotice(config, site)}
 <section class="panel" aria-label="Access token and examples">
 <div id="examples" role="group" aria-label="Example queries"></div>
-<p id="status"><b id="token-kind"></b> <span id="token-scopes"></span> <span id="token-expiry"></span></p>
+<p id="status"><select id="token" aria-label="Active token"></select> <span id="token-scopes"></span> <span id="token-expiry"></span></p>
 <div class="actions">
+<button type="button" id="copy" title="The request in the editor as a command for a shell, with the active token in it">Copy as curl</button>
 <button type="button" id="refresh" hidden>Refresh</button>
 <button type="button" id="sign-out" hidden>Sign out</button>
 <button type="button" id="sign-in" class="primary"></button>
@@ -97,11 +92,11 @@ ${jsonElement('settings', {
 ${
   demo
     ? html`<p class="hint">The demo’s user: <code>ada@demo.test</code>, password <code>${demo.password}</code></p>`
-    : html`<p class="hint">An application with scope <code>me</code> that lists <code>${url}/graphiql</code> among its redirect URIs.</p>`
+    : html`<p class="hint">An application with scope <code>me</code> that lists <code>${new URL(here, url).href}</code> among its redirect URIs.</p>`
 }
 <button class="primary">Continue to the sign-in page</button>
 </form>
-<p class="hint">The token stays in this tab and goes nowhere but to this service.</p>
+<p class="hint">Tokens stay in this tab and go nowhere but to this service.</p>
 </dialog>
 <main id="ruru-root"></main>`,
   });

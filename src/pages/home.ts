@@ -6,8 +6,8 @@ import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';
 
 /** `/`: what this is and where everything is. It needs no script, so it is there also without the explorers. */
-export function createHome({ url, basePath, assetsPath, links }: Site): RequestHandler {
-  const explorers = links.slice(1);
+export function createHome(site: Site): RequestHandler {
+  const { url, basePath, assetsPath, links } = site;
   const facts: [string, string][] = [
     ['/graphql', 'The endpoint: queries and mutations by POST, with an access token'],
     ['/graphql/schema.graphql', 'The schema as a file, for client tools'],
@@ -16,22 +16,15 @@ export function createHome({ url, basePath, assetsPath, links }: Site): RequestH
     ['/readyz', 'Whether requests can be served'],
   ];
   const page = renderPage({
-    title: 'Home',
-    assetsPath,
-    links,
-    here: `${basePath}/`,
+    ...site,
     head: html`<link rel="stylesheet" href="${assetsPath}home.css">`,
     body: html`<main>
 <h1>Users, units and card assignments, as one graph</h1>
 <p class="lead">A GraphQL interface at <code>${url}/graphql</code>, and the OAuth 2.0 server that protects it.</p>
-${
-  explorers.length > 0
-    ? html`<div class="explorers">${explorers.map(
-        ({ href, label }) => html`<a href="${href}"><b>${label}</b><span>${purposes[label]}</span></a>
+<div class="explorers">${links.slice(1).map(
+      ({ href, title, description }) => html`<a href="${href}"><b>${title}</b><span>${description}</span></a>
 `,
-      )}</div>`
-    : ''
-}
+    )}</div>
 <dl>${facts.map(
       ([path, purpose]) => html`<dt>${
         path === '/graphql' ? html`<code>${path}</code>` : html`<a href="${basePath + path}"><code>${path}</code></a>`
@@ -42,9 +35,3 @@ ${
   });
   return sendPage(page, contentSecurityPolicy());
 }
-
-const purposes: Record<string, string> = {
-  GraphiQL: 'Write queries with completion, sign in, and run them',
-  Playground: 'Send requests with headers of your own',
-  Documentation: 'The schema as a graph and in writing, tokens, errors, limits',
-};

@@ -1,23 +1,46 @@
+import type { RequestHandler, Router } from 'express';
+import type { Pool } from 'pg';
+import type { GraphQLSchema } from 'postgraphile/graphql';
+import type { Config } from '../config.ts';
 import { type Html, html } from '../html/html.ts';
+import type { DemoAccess } from './demo.ts';
 import { serviceVersion } from './package.ts';
+import type { Link, Site } from './site.ts';
 
+/**
+ * The entry of a page beside the API, which `EXPLORERS` switches on.
+ * Its route, the route's label in metrics, its link in the bar, its card on the first page and its line in the startup banner derive.
+ */
 export type Page = {
+  readonly path: string;
   readonly title: string;
-  /** Where the style sheets, scripts and the icon of this folder are. */
-  readonly assetsPath: string;
-  /** The explorers that can be opened, by their paths; the page itself is marked in the bar. */
-  readonly links: readonly Link[];
-  readonly here: string;
+  /** For the first page. */
+  readonly description: string;
+  readonly create: (context: PageContext) => Promise<ServedPage>;
+};
+
+export type PageContext = {
+  readonly site: Site;
+  readonly config: Config;
+  /** Connections as the authenticator. */
+  readonly pool: Pool;
+  readonly schema: GraphQLSchema;
+  /** Null without the demo organization. */
+  readonly demo: DemoAccess | null;
+};
+
+/** `assets` are files of packages, of which it is made. */
+export type ServedPage = { readonly assets?: Router; readonly page: RequestHandler | RequestHandler[] };
+
+type Content = Pick<Site, 'title' | 'assetsPath' | 'links' | 'here'> & {
   /** What the page is made with, and its version, beside that of the service. */
   readonly madeWith?: string;
   readonly head?: Html;
   readonly body: Html;
 };
 
-export type Link = { readonly href: string; readonly label: string };
-
 /** A whole document: the bar that all pages share, and what is below it. */
-export function renderPage({ title, assetsPath, links, here, madeWith, head, body }: Page): string {
+export function renderPage({ title, assetsPath, links, here, madeWith, head, body }: Content): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -40,5 +63,5 @@ ${body}
 `.markup;
 }
 
-const renderLink = ({ href, label }: Link, here: string) =>
-  href === here ? html`<a href="${href}" aria-current="page">${label}</a> ` : html`<a href="${href}">${label}</a> `;
+const renderLink = ({ href, title }: Link, here: string) =>
+  href === here ? html`<a href="${href}" aria-current="page">${title}</a> ` : html`<a href="${href}">${title}</a> `;

@@ -1,30 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
 import { Html, html } from '../html/html.ts';
 import { serveAssets } from './assets.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
 import { examples } from './examples.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
-import { renderPage } from './page.ts';
+import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
-import type { Site } from './site.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
-/** `/playground`: Altair, with the endpoint and an example of the Authorization header filled in. */
-export async function createPlayground(site: Site, config: Config) {
-  const { basePath, assetsPath, links } = site;
+/** `/playground`: Altair, with the endpoint and an Authorization header for GraphiQL's token filled in. */
+export async function createPlayground({ site, config }: PageContext): Promise<ServedPage> {
+  const { basePath, assetsPath } = site;
   // Its module, which says where its files are, would hold 8 MB of memory.
   const altair = findPackage('altair-static');
   const folder = join(altair.folder, 'build/dist');
   const assets = await serveAssets(basePath, 'altair', folder, isWanted);
   const [example] = examples.app;
   const page = renderPage({
-    title: 'Playground',
-    assetsPath,
-    links,
-    here: `${basePath}/playground`,
+    ...site,
     madeWith: `Altair ${altair.version}`,
     head: html`<base href="${assets.path}">
 <link rel="stylesheet" href="${assets.path}styles.css">
@@ -33,15 +28,18 @@ ${jsonElement('settings', {
   baseURL: assets.path,
   endpointURL: `${basePath}/graphql`,
   initialName: 'Graph Query Service',
-  initialQuery: example?.query,
+  initialQuery: example.query,
   initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
+  oauthPath: `${basePath}/oauth`,
+  publicIntrospection: config.publicIntrospection,
   // A token typed into the headers must not outlive the page.
   preserveState: false,
   // It would be one with the makers of Altair.
   disableAccount: true,
 })}`,
     body: html`${storedOperationsNotice(config, site)}
-<p class="hint">Without a token the service shows its schema only. Put one in place of <code>&lt;ACCESS_TOKEN&gt;</code>
+<p class="hint"><span id="token-hint">Without a token the service shows its schema only. Sign in with <a
+href="${basePath}/graphiql">GraphiQL</a> in this tab, or put a token</span> in place of <code>&lt;ACCESS_TOKEN&gt;</code>
 in the <button type="button" id="show-headers">HTTP headers</button>; <a href="${basePath}/documentations/graphql#token">how to get one</a>.</p>
 ${new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')))}
 <script type="module" src="${assetsPath}playground.js"></script>`,

@@ -12,12 +12,15 @@ import { createOffload } from '../graphql/offload/offload.ts';
 import { mayFuse } from '../graphql/schema/mayFuse.ts';
 import { buildGraph } from '../graphql/schema/schema.ts';
 import { warmUp } from '../graphql/schema/warmUp.ts';
+import { inOrder } from '../http/middleware/inOrder.ts';
 import type { Log } from '../log.ts';
 import { startPurging } from '../oauth/purge/startPurging.ts';
 import { createOauthRouter } from '../oauth/router.ts';
 import type { Metrics } from '../observability/metrics/createMetrics.ts';
 import type { DemoAccess } from '../pages/demo.ts';
-import { createToolsRouter } from '../pages/router.ts';
+import { redirectBrowsers } from '../pages/redirectBrowsers.ts';
+import { createPagesRouter } from '../pages/router.ts';
+import { basePathOf } from '../pages/site.ts';
 import type { Replica } from '../replica/watchReplica.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
 
@@ -50,7 +53,7 @@ export type AppDependencies = {
 
 /** The composition root: builds all that serves requests. The database is ready and migrated by now. */
 export async function composeApp(context: AppDependencies): Promise<ComposedApp> {
-  const { pool, oauthPool, authUrl, keys, log } = context;
+  const { config, url, pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
   // Before the graph is built, so that later migrations are noticed.
   const seen = await readMigrations(pool);
@@ -79,13 +82,14 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
     lastReload = change.catch(() => undefined);
     return change;
   };
+  const graphiql = config.explorers ? `${basePathOf(url)}/graphiql` : null;
   const watching = watchMigrations({ authUrl, seen, log }, async () => {
     await context.prepare();
     await reload();
   });
 
   return {
-    graphql: hotSwap.graphql,
+    graphql: inOrder([redirectBrowsers(graphiql), hotSwap.graphql]),
     mounts: [oauth, hotSwap.pages],
     reload,
     async stop() {
@@ -132,7 +136,7 @@ async function createGeneration(
     const graphql = createEndpoint({ config, pool, oauthPool, replica, secrets, graph, operations, offload, log });
     // The replica may not have the new tables and columns yet.
     replica?.invalidate();
-    const pages = await createToolsRouter({ ...context, pool: oauthPool, schema });
+    const pages = await createPagesRouter({ ...context, pool: oauthPool, schema });
     if (context.warmsUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
     return { schema, graphql, pages, release };
   } catch (error) {

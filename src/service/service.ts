@@ -6,10 +6,12 @@ import { readStoredOperations } from '../graphql/document/storedOperations.ts';
 import { createListener } from '../http/admission/listener.ts';
 import { createRefusal } from '../http/admission/refuseOverload.ts';
 import { createApp } from '../http/app.ts';
+import { createRouteOf } from '../http/requestTarget.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { createMetrics } from '../observability/metrics/createMetrics.ts';
 import type { DemoAccess } from '../pages/demo.ts';
+import { pages } from '../pages/pages.ts';
 import { type ComposedApp, composeApp, type SchemaChange } from './compose.ts';
 import { openConnections } from './openConnections.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
@@ -82,12 +84,16 @@ export async function startService(
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
   let answer = app(null);
-  const metrics = createMetrics(String(cluster.worker?.id ?? 1));
+  const workerId = cluster.worker?.id ?? 1;
+  if (!config.explorers && workerId === 1)
+    log.info({ pages: pages.map(({ path }) => path) }, 'these pages are off: EXPLORERS is not true');
+  const metrics = createMetrics(String(workerId));
   const onRequest = createListener({
     answer: (request, response) => answer(request, response),
     refuse: createRefusal({ log, isHttps, corsOrigins }),
     config,
     metrics,
+    routeOf: createRouteOf(pages.map(({ path }) => path)),
     log,
   });
   const open = () => listen(config.host, config.port, onRequest, config.maxConnections);

@@ -1,3 +1,4 @@
+import { pages } from '../pages/pages.ts';
 import type { DemoCredentials } from '../provisioning/demo.ts';
 
 export type Started = {
@@ -11,14 +12,9 @@ export type Started = {
 
 /** The startup banner on stdout: where everything is and how to try it. */
 export function startupBanner({ url, explorers, embedded }: Started): string[] {
-  const pages = [
-    `GraphiQL: ${url}/graphiql`,
-    `Playground: ${url}/playground`,
-    `Documentation: ${url}/documentations/graphql`,
-  ];
   return [
     `Graph Query Service: ${url}`,
-    ...(explorers ? pages : []),
+    ...(explorers ? pages.map(({ title, path }) => `${title}: ${url}${path}`) : []),
     ...(embedded ? embeddedLines(url, embedded) : []),
   ];
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isGraphql, isHealthCheck, pathOf, routeOf } from '../../src/http/requestTarget.ts';
+import { createRouteOf, isGraphql, isHealthCheck, pathOf } from '../../src/http/requestTarget.ts';
 
 const request = (url: string) => ({ url }) as IncomingMessage;
 
@@ -14,12 +14,14 @@ test.each([
   ['/graphql//', 'other'],
   ['/graphql.json', 'other'],
   ['/graphql/schema.graphql#there', '/graphql/schema.graphql'],
+  ['/Page/?x', '/page'],
+  ['/pages', 'other'],
   ['/assets/graphiql.js', '/assets'],
   [`/assets/${'a'.repeat(1000)}`, '/assets'],
   [`/graphql${'/'.repeat(1000)}`, 'other'],
   ['', 'other'],
 ])('%s has the route %s', (url, route) => {
-  expect(routeOf(url)).toBe(route);
+  expect(createRouteOf(['/page'])(url)).toBe(route);
 });
 
 test('a path that is logged has neither a query nor a password', () => {

@@ -1,5 +1,6 @@
-import { routeOf, routes } from '../../src/http/requestTarget.ts';
+import { apiRoutes, createRouteOf } from '../../src/http/requestTarget.ts';
 import { createOperationLabels } from '../../src/observability/metrics/operationLabels.ts';
+import { pages } from '../../src/pages/pages.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -20,6 +21,8 @@ describe('names of operations', () => {
 });
 
 describe('paths', () => {
+  const pagePaths = pages.map(({ path }) => path);
+  const routeOf = createRouteOf(pagePaths);
   let database: TestDatabase;
   let service: TestService;
   beforeAll(async () => {
@@ -31,7 +34,7 @@ describe('paths', () => {
     await database.drop();
   });
 
-  it.each([...routes])('%s is a label and is served', async (route) => {
+  it.each([...apiRoutes, ...pagePaths])('%s is a label and is served', async (route) => {
     const method = route === '/oauth/sign-in' || route === '/oauth/sign-out' ? 'POST' : 'GET';
 
     expect((await fetch(service.url + route, { method })).status).not.toBe(404);

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { measureRequests } from '../../src/http/middleware/measureRequests.ts';
+import { createRouteOf } from '../../src/http/requestTarget.ts';
 import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
 import { fieldsOf, type RequestFields } from '../../src/observability/requestFields.ts';
 import { parseMetrics } from './support.ts';
@@ -11,7 +12,8 @@ import { parseMetrics } from './support.ts';
 async function counted(url: string, statusCode: number, writableFinished: boolean, facts: RequestFields = {}) {
   const metrics = createMetrics();
   const response = Object.assign(new EventEmitter(), { statusCode, writableFinished }) as unknown as ServerResponse;
-  measureRequests(metrics)({ url } as IncomingMessage, response, () => Object.assign(fieldsOf(response), facts));
+  const measure = measureRequests(metrics, createRouteOf([]));
+  measure({ url } as IncomingMessage, response, () => Object.assign(fieldsOf(response), facts));
   response.emit('close');
   const samples = parseMetrics(await metrics.registry.metrics());
   return [...samples]

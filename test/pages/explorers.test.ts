@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, openPage } from '../support/browser.ts';
 import { type Demo, getDemoToken, startTestDemo } from '../support/demo.ts';
@@ -40,7 +43,7 @@ describe('the explorers', () => {
 
   async function openGraphiql(): Promise<void> {
     await page.goto(`${demo.url}/graphiql`);
-    await page.getByText('Application token').waitFor();
+    await page.getByText('scope app').waitFor();
     await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   }
 
@@ -66,7 +69,7 @@ describe('the explorers', () => {
       beforeEach(openGraphiql);
 
       it('opens ready to run in the demo', async () => {
-        expect(await status(page)).toMatch(/^Application token scope app basic expires in [12] h/);
+        expect(await status(page)).toMatch(/^as Demo Backend scope app basic expires in [12] h/);
 
         await run(page);
         await expectAnswer(page, '"fullName": "Ada Lovelace"');
@@ -74,19 +77,24 @@ describe('the explorers', () => {
 
       it('signs in as a user, on the page of the service, and back again', async () => {
         await settled();
-        await page.getByRole('button', { name: 'Change' }).click();
+        await page.getByRole('button', { name: 'Add a token' }).click();
         await page.getByRole('button', { name: 'Continue to the sign-in page' }).click();
         await page.locator('[name="username"]').fill('ada@demo.test');
         await page.locator('[name="password"]').fill(demo.credentials.password);
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('button', { name: 'Allow' }).click();
 
-        await page.getByText('User token').waitFor();
+        await page.getByText('scope me').waitFor();
         expect(page.url()).toBe(`${demo.url}/graphiql`);
-        expect(await status(page)).toMatch(/^User token scope me expires in [12] h/);
+        expect(await status(page)).toMatch(/^as Ada Lovelace scope me expires in [12] h/);
         await page.getByText('query Me').waitFor();
         await run(page);
         await expectAnswer(page, '"email": "ada@demo.test"');
+        // The token from before is still there, too.
+        await page.getByLabel('Active token').selectOption('as Demo Backend');
+        expect(await status(page)).toMatch(/^as Demo Backend scope app basic/);
+        await page.getByText('query Users').waitFor();
+        await page.getByLabel('Active token').selectOption('as Ada Lovelace');
 
         await type(page, '{ app { name');
         await run(page);
@@ -98,8 +106,11 @@ describe('the explorers', () => {
         await until(async () => (await storedToken(page)) !== token);
         const renewed = await storedToken(page);
         await page.getByRole('button', { name: 'Sign out' }).click();
-        await page.getByText('No token').waitFor();
+        await page.getByText('sign in to read data').waitFor();
         await until(async () => (await queryWith(demo, renewed)).status === 401);
+        await page.getByLabel('Active token').selectOption('as Demo Backend');
+        await run(page);
+        await expectAnswer(page, '"name": "Demo Backend"');
       });
     });
 
@@ -147,12 +158,19 @@ describe('the explorers', () => {
       }
     });
 
-    it('puts each example into the editor with a click, and each runs', async () => {
+    it('puts each example into the editor with a click, and each runs, the variables in sight, and as a command, too', async () => {
       await page.getByRole('button', { name: 'Create a user' }).click();
+      await page.locator('.graphiql-editor-tool').getByText('"Mary Somerville"').waitFor();
       await run(page);
       await expectAnswer(page, '"fullName": "Mary Somerville"');
 
       await page.getByRole('button', { name: 'Update it' }).click();
+      const command = await copiedCommand(page);
+      expect(command).toMatch(/^TOKEN='gqs_at_[^']+'\ncurl /);
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { PATH: pathWithCurl } });
+      expect(JSON.parse(stdout)).toMatchObject({
+        data: { userUpdate: { user: { fullName: 'Mary Fairfax Somerville' } } },
+      });
       await run(page);
       await expectAnswer(page, '"fullName": "Mary Fairfax Somerville"');
 
@@ -198,7 +216,7 @@ describe('the explorers', () => {
 
       await page.getByLabel('Client secret').fill(demo.credentials.clientSecret);
       await page.getByRole('button', { name: 'Sign in as an application' }).click();
-      await page.getByText('Application token').waitFor();
+      await page.getByText('scope app').waitFor();
       const first = await storedToken(page);
 
       await page.getByRole('button', { name: 'Refresh' }).click();
@@ -206,6 +224,31 @@ describe('the explorers', () => {
       await type(page, '{ app { name');
       await run(page);
       await expectAnswer(page, '"name": "Demo Backend"');
+    });
+
+    it('has our accent, and dialogs whose cross is there, in light and dark', async () => {
+      const styleOf = (selector: string, property: string) =>
+        page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await styleOf('#ruru-root a', 'color')).toBe(await styleOf('.bar [aria-current]', 'color'));
+        await page.getByRole('button', { name: 'Open settings dialog' }).click();
+        await page.getByRole('dialog').waitFor();
+        // Its padding is as large as it is.
+        expect(await styleOf('.graphiql-dialog-close svg', 'boxSizing')).toBe('content-box');
+        await page.locator('.graphiql-dialog-close').click();
+        await page.getByRole('dialog').waitFor({ state: 'hidden' });
+      }
+    });
+
+    it('lends its token to the playground', async () => {
+      await settled();
+      await page.getByRole('link', { name: 'Playground' }).click();
+      await page.locator('app-query-editor .cm-line', { hasText: 'query Users' }).waitFor();
+      expect(await page.locator('.hint').innerText()).toContain('the token of GraphiQL, as Demo Backend, in place of');
+
+      await page.getByRole('button', { name: 'Send Request' }).click();
+      await page.getByText('"Ada Lovelace"').waitFor();
     });
 
     it('takes no answer that this tab did not ask for', async () => {
@@ -227,6 +270,9 @@ describe('the explorers', () => {
   });
 });
 
+/** A machine without curl has what stands in for it. */
+const pathWithCurl = `${process.env.PATH}:${fileURLToPath(new URL('../support/bin', import.meta.url))}`;
+
 const run = (page: Page) => page.getByRole('button', { name: /^Execute query/ }).click();
 
 /** Of the editor's text, since only what is scrolled to is on the page. */
@@ -243,10 +289,22 @@ async function type(page: Page, query: string): Promise<void> {
   await page.keyboard.type(query);
 }
 
-const status = async (page: Page) => (await page.locator('#status').innerText()).replace(/\s+/g, ' ');
+/** Who the active token is for, and the rest of the line. */
+async function status(page: Page): Promise<string> {
+  const texts = ['#token option:checked', '#token-scopes', '#token-expiry'].map((text) => page.locator(text));
+  return (await Promise.all(texts.map((text) => text.textContent()))).join(' ');
+}
 
 const storedToken = (page: Page): Promise<string> =>
-  page.evaluate(`JSON.parse(sessionStorage.getItem('graph-query-service:session')).accessToken`);
+  page.evaluate(`(({ sessions, chosen }) => sessions[chosen].accessToken)(
+    JSON.parse(sessionStorage.getItem('graph-query-service:sessions')))`);
+
+async function copiedCommand(page: Page): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  await page.getByText('Copied as a command').waitFor();
+  return page.evaluate('navigator.clipboard.readText()');
+}
 
 const queryWith = ({ url }: Demo, token: string) =>
   fetch(`${url}/graphql?query={viewer{id}}`, { headers: { Authorization: `Bearer ${token}` } });

@@ -85,6 +85,35 @@ describe('the pages', () => {
     expect(home).not.toContain('/graphiql');
   });
 
+  it('are said to be off by the log, where they are', () => {
+    const reason = 'these pages are off: EXPLORERS is not true';
+
+    expect(withoutExplorers.logs.filter((line) => line.includes(reason))).toEqual([
+      expect.stringContaining('/graphiql'),
+    ]);
+    expect(service.logs.filter((line) => line.includes(reason))).toEqual([]);
+  });
+
+  it('are where a browser gets that opens /graphql, and no client of the API', async () => {
+    const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const open = ({ url }: TestService, Accept: string, init: RequestInit = {}, query = '') =>
+      fetch(`${url}/graphql${query}`, { headers: { Accept }, redirect: 'manual', ...init });
+    const opened = await open(service, browser);
+
+    expect([opened.status, opened.headers.get('Location')]).toEqual([303, '/graphiql']);
+    expect(opened.headers.get('Vary')).toContain('Accept');
+    for (const accept of [
+      '*/*',
+      'application/json',
+      'application/json, text/html',
+      'application/graphql-response+json',
+    ])
+      expect((await open(service, accept)).status).toBe(401);
+    expect((await open(service, browser, {}, '?query={__typename}')).status).toBe(401);
+    expect((await open(service, browser, { method: 'POST' })).status).toBe(401);
+    expect((await open(withoutExplorers, browser)).status).toBe(401);
+  });
+
   it('give no credentials away without the demo', async () => {
     const page = await (await fetch(`${service.url}/graphiql`)).text();
 

@@ -15,11 +15,13 @@ export type ListenerOptions = {
   readonly refuse: RequestListener;
   readonly config: Config;
   readonly metrics: Metrics;
+  /** The route label of a request target. */
+  readonly routeOf: (url: string) => string;
   readonly log: Log;
 };
 
 /** Admission control: measures every request and sheds load; health checks are always served. */
-export function createListener({ answer, refuse, config, metrics, log }: ListenerOptions): RequestListener {
+export function createListener({ answer, refuse, config, metrics, routeOf, log }: ListenerOptions): RequestListener {
   const tenants = createTenants(config.trustedProxies);
   const admit = createAdmission({
     connections: config.replicaUrl ? 2 * config.poolSize : config.poolSize,
@@ -30,7 +32,7 @@ export function createListener({ answer, refuse, config, metrics, log }: Listene
       else log.info({ refused }, 'overload over');
     },
   });
-  const measure = measureRequests(metrics);
+  const measure = measureRequests(metrics, routeOf);
   return (request, response) => {
     measure(request, response, () => {
       if (isHealthCheck(request)) return answer(request, response);

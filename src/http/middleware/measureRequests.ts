@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Metrics } from '../../observability/metrics/createMetrics.ts';
 import { fieldsOf, type RequestFields } from '../../observability/requestFields.ts';
-import { routeOf } from '../requestTarget.ts';
 
 /** Counts each request when it is over, by what was learned about it. */
-export function measureRequests(metrics: Metrics) {
+export function measureRequests(metrics: Metrics, routeOf: (url: string) => string) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const startedAt = performance.now();
+    const fields = fieldsOf(response);
     const route = routeOf(request.url ?? '');
+    fields.route = route;
     metrics.requestsInFlight.inc();
     response.once('close', () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const isSent = response.writableFinished;
       metrics.requestsInFlight.dec();
       metrics.requestDuration.observe({ route, status: isSent ? response.statusCode : 'aborted' }, seconds);
-      const facts = fieldsOf(response);
       const status = isSent ? response.statusCode : null;
-      if (route === '/graphql') measureOperation(metrics, facts, status, seconds);
-      else if (route.startsWith('/oauth')) measureOauth(metrics, facts, status);
+      if (route === '/graphql') measureOperation(metrics, fields, status, seconds);
+      else if (route.startsWith('/oauth')) measureOauth(metrics, fields, status);
     });
     next();
   };

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { fieldsOf } from '../../observability/requestFields.ts';
 import { tracer } from '../../observability/tracing/traced.ts';
-import { routeOf } from '../requestTarget.ts';
 import { requestIdOf } from './requestId.ts';
 
 /**
@@ -10,8 +9,9 @@ import { requestIdOf } from './requestId.ts';
  * Named by OpenTelemetry's conventions for HTTP; the URL appears only as a path that is served.
  */
 export function traceRequests(request: IncomingMessage, response: ServerResponse, next: () => void): void {
-  const { method = '', headers, url = '' } = request;
-  const route = routeOf(url);
+  const { method = '', headers } = request;
+  const fields = fieldsOf(response);
+  const { route = 'other' } = fields;
   const parent = propagation.extract(ROOT_CONTEXT, headers);
   const attributes = { 'http.request.method': method, 'http.route': route };
   const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent);
@@ -20,7 +20,6 @@ export function traceRequests(request: IncomingMessage, response: ServerResponse
     return;
   }
 
-  const fields = fieldsOf(response);
   fields.traceId = span.spanContext().traceId;
   response.once('close', () => {
     const { operation, operationType, clientId, code } = fields;

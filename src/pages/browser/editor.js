@@ -6,27 +6,32 @@
  * @property {(before: null, edits: { range: unknown, text: string }[], cursor: () => null) => void} pushEditOperations
  */
 
-/** Resolves with the query in the editor, as soon as there is an editor. */
-export async function editedQuery() {
-  let model = findModel('operation.graphql');
-  while (!model) {
-    await new Promise(requestAnimationFrame);
-    model = findModel('operation.graphql');
-  }
-  return model.getValue();
+/**
+ * Resolves with what is in the editor, as soon as there is an editor.
+ *
+ * @returns {Promise<{ query: string, variables: string }>}
+ */
+export async function edited() {
+  while (!findModel('operation.graphql')) await new Promise(requestAnimationFrame);
+  return { query: textOf('operation.graphql'), variables: textOf('variables.json') };
 }
 
 /**
- * Replaces what is in the editor, in a way that its undo takes back; waits until there is an editor.
+ * Replaces what is in the editor, in a way that its undo takes back, and opens the pane of variables.
  *
- * @param {string} query
- * @param {string} variables
+ * @param {{ query: string, variables?: Record<string, unknown> }} example
  */
-export async function edit(query, variables) {
-  await editedQuery();
+export async function edit({ query, variables }) {
+  await edited();
   replace('operation.graphql', query);
-  replace('variables.json', variables);
+  replace('variables.json', variables ? JSON.stringify(variables, null, 2) : '');
+  /** @type {HTMLElement | null} */
+  const tab = document.querySelector('.graphiql-editor-tools [data-name="variables"]');
+  if (variables) tab?.click();
 }
+
+/** @param {string} name */
+const textOf = (name) => findModel(name)?.getValue() ?? '';
 
 /**
  * @param {string} name

@@ -1,5 +1,3 @@
-import { TokenRefused } from './tokens.js';
-
 /** @typedef {{ data?: unknown, errors?: { message: string, extensions?: { code?: string } }[] }} Result */
 
 /**
@@ -18,7 +16,7 @@ export function createFetcher({ endpoint, publicIntrospection }, tokens, explain
   return async (parameters, { headers = {} } = {}) => {
     const isIntrospection = parameters.operationName === 'IntrospectionQuery';
     // What needs no token must not fail for one that has ended.
-    const token = isIntrospection && publicIntrospection ? null : await tokens.forRequest().catch(orNull);
+    const token = isIntrospection && publicIntrospection ? null : await tokens.forRequest();
     if (isIntrospection && !publicIntrospection && !token && !Object.keys(headers).length) {
       throw new Error('The schema of this service can be read only with a token: sign in.');
     }
@@ -40,12 +38,6 @@ export function createFetcher({ endpoint, publicIntrospection }, tokens, explain
     if (!isIntrospection) explain((result.errors ?? []).flatMap(({ extensions }) => extensions?.code ?? []));
     return result;
   };
-}
-
-/** A token that cannot be renewed is as good as none: the answer will say so. */
-function orNull(/** @type {unknown} */ error) {
-  if (error instanceof TokenRefused) return null;
-  throw error;
 }
 
 /**

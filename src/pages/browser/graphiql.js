@@ -18,7 +18,7 @@ import { Tokens } from './tokens.js';
 
 /** @type {Settings} */
 const settings = readSettings();
-const tokens = new Tokens(settings.oauthPath);
+const tokens = new Tokens(settings);
 
 // Monaco, the editor, reads this when it is imported; with `globalAPI` the panel reaches its texts.
 Object.assign(globalThis, {
@@ -51,7 +51,7 @@ const render = (key) =>
     }),
   );
 
-const schemaReader = () => (settings.publicIntrospection ? 'anybody' : (currentSession()?.clientId ?? 'nobody'));
+const schemaReader = () => (settings.publicIntrospection ? 'anybody' : (currentSession()?.id ?? 'nobody'));
 render(schemaReader());
 sessionChanges.addEventListener('change', () => render(schemaReader()));
 

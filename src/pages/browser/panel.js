@@ -1,27 +1,29 @@
 import { beginCodeFlow } from './codeFlow.js';
-import { edit, editedQuery } from './editor.js';
+import { toCurl } from './curl.js';
+import { edit, edited } from './editor.js';
 import { firstScope } from './scopes.js';
-import { currentSession, sessionChanges, setSession } from './session.js';
+import { chooseSession, currentSession, endSession, readSessions, sessionChanges } from './session.js';
 
 /** @import { Session } from './session.js' */
 /** @typedef {{ label: string, query: string, variables?: Record<string, unknown> }} Example */
 
 /**
- * The panel above GraphiQL: which token is active, how to get another one, and example queries for it.
+ * The panel above GraphiQL: the active token and how to get others, examples, the request as a command.
  *
- * @param {{ oauthPath: string, examples: Record<string, Example[]> }} settings
+ * @param {{ endpoint: string, oauthPath: string, examples: Record<string, Example[]> }} settings
  * @param {import('./tokens.js').Tokens} tokens
  */
-export function showPanel({ oauthPath, examples }, tokens) {
+export function showPanel({ endpoint, oauthPath, examples }, tokens) {
   const dialog = /** @type {HTMLDialogElement} */ (element('sign-in-dialog'));
   const examplesFor = (/** @type {Session | null} */ session) => examples[session?.kind ?? 'none'] ?? [];
 
   const show = () => {
     const session = currentSession();
     showStatus(session);
-    element('refresh').hidden = !tokens.canRefresh;
+    element('token').replaceChildren(...tokenOptions());
+    element('refresh').hidden = !session || !tokens.canRefresh(session);
     element('sign-out').hidden = session === null;
-    element('sign-in').textContent = session ? 'Change' : 'Sign in';
+    element('sign-in').textContent = session ? 'Add a token' : 'Sign in';
     element('examples').replaceChildren(...examplesFor(session).map(toButton));
   };
   show();
@@ -36,17 +38,28 @@ export function showPanel({ oauthPath, examples }, tokens) {
 
   /** Another kind of token has other examples. What the person wrote stays. */
   const fitExample = async () => {
-    const edited = await editedQuery();
-    const isIn = (/** @type {Example[]} */ list) => list.some(({ query }) => query === edited);
+    const { query } = await edited();
+    const isIn = (/** @type {Example[]} */ list) => list.some((example) => example.query === query);
     const fitting = examplesFor(currentSession());
-    const isReplaceable = edited.trim() === '' || (isIn(Object.values(examples).flat()) && !isIn(fitting));
-    if (isReplaceable && fitting[0]) put(fitting[0]);
+    const isReplaceable = query.trim() === '' || (isIn(Object.values(examples).flat()) && !isIn(fitting));
+    if (isReplaceable && fitting[0]) void edit(fitting[0]);
   };
 
   element('sign-in').addEventListener('click', () => dialog.showModal());
   element('close-dialog').addEventListener('click', () => dialog.close());
-  element('sign-out').addEventListener('click', () => attempt(() => tokens.signOut()));
-  element('refresh').addEventListener('click', () => attempt(() => tokens.refresh()));
+  onClick('sign-out', () => tokens.signOut());
+  onClick('refresh', async () => {
+    const session = currentSession();
+    if (session) await tokens.refresh(session);
+  });
+  onClick('copy', async () => {
+    const token = await tokens.forRequest();
+    await copy(toCurl(new URL(endpoint, location.href).href, token, await edited()));
+    say(`Copied as a command for a shell${token ? `; its first line is the token of ${currentSession()?.name}` : ''}.`);
+  });
+  element('token').addEventListener('change', ({ target }) => {
+    chooseSession(/** @type {HTMLSelectElement} */ (target).value);
+  });
   onSubmit('application-form', (form) => tokens.signInAsApplication(form.get('client_id'), form.get('client_secret')));
   onSubmit('user-form', (form) => beginCodeFlow(oauthPath, form.get('client_id')));
 
@@ -60,23 +73,16 @@ export function showPanel({ oauthPath, examples }, tokens) {
     firstExample: () => examplesFor(currentSession())[0] ?? { label: '', query: '' },
     /** @param {string[]} codes */
     explain: (codes) => {
-      const code = codes.find((known) => known in explanations);
-      if (code === 'UNAUTHENTICATED') setSession(null);
-      say(code === undefined ? '' : (explanations[code]?.(currentSession()) ?? ''));
+      if (codes.includes('UNAUTHENTICATED')) {
+        endSession();
+        say('No valid token: there is none, it has expired, or it was revoked. Sign in.');
+      } else say(codes.includes('FORBIDDEN') ? whyForbidden(currentSession()) : '');
     },
   };
 }
 
-/**
- * Why a request failed, and what helps.
- *
- * @type {Record<string, (session: Session | null) => string>}
- */
-const explanations = {
-  UNAUTHENTICATED: () => 'No valid token: there is none, it has expired, or it was revoked. Sign in.',
-  FORBIDDEN: (session) =>
-    `FORBIDDEN: ${firstScope(session?.scope ?? '')?.forbidden ?? 'this needs a token.'} Choose Change to get another token.`,
-};
+const whyForbidden = (/** @type {Session | null} */ session) =>
+  `FORBIDDEN: ${firstScope(session?.scope ?? '')?.forbidden ?? 'this needs a token.'} Add a token, or choose another.`;
 
 /** @param {Session | null} session */
 function showStatus(session) {
@@ -84,13 +90,16 @@ function showStatus(session) {
   const minutes = session ? Math.floor((session.expiresAt - Date.now()) / 60_000) : 0;
   status.dataset.kind = session?.kind ?? 'none';
   status.dataset.ending = String(session !== null && minutes < 5);
-  element('token-kind').textContent = session ? kinds[session.kind] : 'No token';
   element('token-scopes').textContent = session ? `scope ${session.scope}` : 'sign in to read data';
   element('token-expiry').textContent = session ? inWords(minutes) : '';
   status.title = session ? `Client ${session.clientId}` : '';
 }
 
-const kinds = { app: 'Application token', user: 'User token', basic: 'Basic token' };
+function tokenOptions() {
+  const { sessions, chosen } = readSessions();
+  const options = Object.values(sessions).map(({ id, name }) => new Option(`as ${name}`, id, false, id === chosen));
+  return [new Option('No token', '', false, !(chosen in sessions)), ...options];
+}
 
 /** @param {number} minutes */
 function inWords(minutes) {
@@ -105,13 +114,8 @@ function toButton(example) {
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = example.label;
-  button.addEventListener('click', () => put(example));
+  button.addEventListener('click', () => edit(example));
   return button;
-}
-
-/** @param {Example} example */
-function put({ query, variables }) {
-  void edit(query, variables ? JSON.stringify(variables, null, 2) : '');
 }
 
 /** @param {string} text */
@@ -140,13 +144,20 @@ function onSubmit(id, act) {
   });
 }
 
-/** @param {() => Promise<void>} act */
-async function attempt(act) {
-  try {
-    await act();
-  } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
-  }
+/**
+ * @param {string} id
+ * @param {() => Promise<void>} act
+ */
+function onClick(id, act) {
+  element(id).addEventListener('click', () =>
+    act().catch((/** @type {unknown} */ error) => say(error instanceof Error ? error.message : String(error))),
+  );
+}
+
+/** @param {string} text */
+async function copy(text) {
+  if (!navigator.clipboard) throw new Error('The browser allows this only over https, or on localhost.');
+  await navigator.clipboard.writeText(text);
 }
 
 /** @param {string} id */

@@ -1,16 +1,27 @@
+import { currentSession } from './session.js';
 import { readSettings } from './settings.js';
+import { Tokens } from './tokens.js';
 
-/** @type {{ endpointURL: string, initialHeaders: { Authorization: string } }} */
-const settings = readSettings();
-
+/**
+ * @type {{
+ *   endpointURL: string, initialHeaders: { Authorization: string }, oauthPath: string, publicIntrospection: boolean
+ * }}
+ */
+const { oauthPath, publicIntrospection, ...settings } = readSettings();
+const tokens = new Tokens({ oauthPath, endpoint: settings.endpointURL });
 const send = globalThis.fetch;
 
 /** How Altair sends its requests. */
 globalThis.fetch = async (input, init) => {
   const headers = new Headers(init?.headers);
-  // The example in the headers section is no token. Sent as it is, it would have every request refused, also the one
-  // that reads the schema, which Altair sends at once and which needs no token.
-  if (headers.get('Authorization') === settings.initialHeaders.Authorization) headers.delete('Authorization');
+  // The example in the headers section is no token, and stands for that of GraphiQL's sign-in. What reads a public schema
+  // needs none, and must not fail for one that has ended.
+  if (headers.get('Authorization') === settings.initialHeaders.Authorization) {
+    const isPublic = publicIntrospection && String(init?.body).includes('IntrospectionQuery');
+    const token = isPublic ? null : await tokens.forRequest();
+    if (token) headers.set('Authorization', `Bearer ${token}`);
+    else headers.delete('Authorization');
+  }
 
   const response = await send(input, { ...init, headers, credentials: 'omit' });
   // Altair aborts each request when it has read the answer, and the browser would count it as failed.
@@ -22,6 +33,10 @@ Reflect.get(globalThis, 'AltairGraphQL').init({
   ...settings,
   endpointURL: new URL(settings.endpointURL, location.href).href,
 });
+
+const session = currentSession();
+const hint = document.getElementById('token-hint');
+if (session && hint) hint.textContent = `Requests carry the token of GraphiQL, as ${session.name},`;
 
 document.getElementById('show-headers')?.addEventListener('click', () => {
   /** @type {HTMLElement | null} */

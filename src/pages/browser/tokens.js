@@ -1,24 +1,32 @@
 import { firstScope } from './scopes.js';
-import { currentSession, setSession } from './session.js';
+import { currentSession, endSession, putSession, readSessions } from './session.js';
 
 /** @import { Session } from './session.js' */
 
 /** A refusal of the token endpoint, in its own words. */
-export class TokenRefused extends Error {}
+class TokenRefused extends Error {}
 
 /** Gets tokens from the OAuth server and keeps them fresh. */
 export class Tokens {
   #oauthPath;
+  #endpoint;
   /**
-   * The secret that a client signed in with. It stays in this page's memory, so a reload forgets it.
+   * The secrets that clients signed in with, by session. They stay in this page's memory, so a reload forgets them.
    *
-   * @type {string | null}
+   * @type {Map<string, string>}
    */
-  #clientSecret = null;
+  #clientSecrets = new Map();
+  /**
+   * By session.
+   *
+   * @type {Map<string, Promise<void>>}
+   */
+  #refreshing = new Map();
 
-  /** @param {string} oauthPath */
-  constructor(oauthPath) {
+  /** @param {{ oauthPath: string, endpoint: string }} settings */
+  constructor({ oauthPath, endpoint }) {
     this.#oauthPath = oauthPath;
+    this.#endpoint = endpoint;
   }
 
   /**
@@ -28,7 +36,10 @@ export class Tokens {
    * @param {string} clientSecret
    */
   async signInAsApplication(clientId, clientSecret) {
-    await this.#request(clientId, clientSecret, { grant_type: 'client_credentials' });
+    const token = await this.#request(clientId, clientSecret, { grant_type: 'client_credentials' });
+    const session = await this.#identify(clientId, token);
+    this.#clientSecrets.set(session.id, clientSecret);
+    putSession(session);
   }
 
   /**
@@ -37,45 +48,58 @@ export class Tokens {
    * @param {{ clientId: string, code: string, redirectUri: string, codeVerifier: string }} answer
    */
   async signInWithCode({ clientId, code, redirectUri, codeVerifier }) {
-    await this.#request(clientId, null, {
+    const token = await this.#request(clientId, undefined, {
       grant_type: 'authorization_code',
       code,
       redirect_uri: redirectUri,
       code_verifier: codeVerifier,
     });
+    putSession(await this.#identify(clientId, token));
   }
-
-  /** An application's refresh token needs its secret, which this page may have forgotten. */
-  get canRefresh() {
-    const session = currentSession();
-    return session !== null && (session.kind === 'user' || this.#clientSecret !== null);
-  }
-
-  /** RFC 6749 section 6. */
-  async refresh() {
-    const session = currentSession();
-    if (!session) return;
-    this.#refreshing ??= this.#request(session.clientId, this.#clientSecret, {
-      grant_type: 'refresh_token',
-      refresh_token: session.refreshToken,
-    }).finally(() => {
-      this.#refreshing = null;
-    });
-    await this.#refreshing;
-  }
-
-  /** @type {Promise<void> | null} */
-  #refreshing = null;
 
   /**
-   * The token for a request, renewed when it is about to end; null when there is none.
+   * An application's refresh token needs its secret, which this page may have forgotten.
+   *
+   * @param {Session} session
+   */
+  canRefresh({ id, kind }) {
+    return kind === 'user' || this.#clientSecrets.has(id);
+  }
+
+  /** RFC 6749 section 6. @param {Session} session */
+  async refresh(session) {
+    const { id } = session;
+    const refreshing = this.#refreshing.get(id) ?? this.#refresh(session).finally(() => this.#refreshing.delete(id));
+    this.#refreshing.set(id, refreshing);
+    await refreshing;
+  }
+
+  /** @param {Session} session */
+  async #refresh(session) {
+    const token = await this.#request(session.clientId, this.#clientSecrets.get(session.id), {
+      grant_type: 'refresh_token',
+      refresh_token: session.refreshToken,
+    });
+    putSession({ ...session, ...token }, readSessions().chosen);
+  }
+
+  /**
+   * The token for a request, renewed when it is about to end; null when there is none. One that cannot be renewed is as
+   * good as none: the answer will say so.
    *
    * @returns {Promise<string | null>}
    */
   async forRequest() {
     const session = currentSession();
-    if (session && session.expiresAt - Date.now() < minimumLifetimeMs && this.canRefresh) await this.refresh();
-    return currentSession()?.accessToken ?? null;
+    if (!session || session.expiresAt - Date.now() > minimumLifetimeMs || !this.canRefresh(session))
+      return session?.accessToken ?? null;
+    try {
+      await this.refresh(session);
+    } catch (error) {
+      if (error instanceof TokenRefused) return null;
+      throw error;
+    }
+    return readSessions().sessions[session.id]?.accessToken ?? null;
   }
 
   /**
@@ -84,9 +108,10 @@ export class Tokens {
    */
   async signOut() {
     const session = currentSession();
-    this.#clientSecret = null;
-    setSession(null);
-    if (session?.kind !== 'user') return;
+    if (!session) return;
+    this.#clientSecrets.delete(session.id);
+    endSession();
+    if (session.kind !== 'user') return;
     const response = await fetch(`${this.#oauthPath}/token`, {
       method: 'DELETE',
       credentials: 'omit',
@@ -98,11 +123,11 @@ export class Tokens {
 
   /**
    * @param {string} clientId
-   * @param {string | null} clientSecret null for a public client
+   * @param {string | undefined} clientSecret none for a public client
    * @param {Record<string, string>} parameters
    */
   async #request(clientId, clientSecret, parameters) {
-    const client = { client_id: clientId, ...(clientSecret !== null && { client_secret: clientSecret }) };
+    const client = { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
     const response = await fetch(`${this.#oauthPath}/token`, {
       method: 'POST',
       credentials: 'omit',
@@ -112,25 +137,36 @@ export class Tokens {
     if (!response.ok) {
       throw new TokenRefused(body.error_description ?? `The token endpoint answered with status ${response.status}.`);
     }
-    this.#clientSecret = clientSecret;
-    setSession(toSession(clientId, body));
+    return {
+      scope: String(body.scope),
+      accessToken: String(body.access_token),
+      refreshToken: String(body.refresh_token),
+      expiresAt: Date.now() + body.expires_in * 1000,
+    };
+  }
+
+  /**
+   * Asks the API whose token this is; a service that answers stored operations only does not say.
+   *
+   * @param {string} clientId
+   * @param {Pick<Session, 'scope' | 'accessToken' | 'refreshToken' | 'expiresAt'>} token
+   * @returns {Promise<Session>}
+   */
+  async #identify(clientId, token) {
+    const kind = firstScope(token.scope)?.kind ?? 'basic';
+    const response = await fetch(this.#endpoint, {
+      method: 'POST',
+      credentials: 'omit',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token.accessToken}` },
+      body: JSON.stringify({ query: whose[kind] }),
+    });
+    const { data } = await response.json().catch(() => ({}));
+    const { id = token.accessToken, fullName } = data?.viewer ?? {};
+    const name = fullName ?? data?.app?.name ?? clientId;
+    return { ...token, kind, clientId, id: kind === 'user' ? `${clientId} ${id}` : clientId, name };
   }
 }
 
-const minimumLifetimeMs = 60_000;
+const whose = { user: '{ viewer { id fullName } }', app: '{ app { name } }', basic: '{ __typename }' };
 
-/**
- * @param {string} clientId
- * @param {{ access_token: string, refresh_token: string, expires_in: number, scope: string }} reply
- * @returns {Session}
- */
-function toSession(clientId, { access_token, refresh_token, expires_in, scope }) {
-  return {
-    kind: firstScope(scope)?.kind ?? 'basic',
-    scope,
-    clientId,
-    accessToken: access_token,
-    refreshToken: refresh_token,
-    expiresAt: Date.now() + expires_in * 1000,
-  };
-}
+const minimumLifetimeMs = 60_000;

@@ -1,0 +1,31 @@
+import type { Page } from './page.ts';
+
+/**
+ * The pages beside the API, in the order of the bar.
+ * Each imports its code itself: the supervisor needs the addresses only.
+ */
+export const pages: readonly Page[] = [
+  {
+    path: '/graphiql',
+    title: 'GraphiQL',
+    description: 'Write queries with completion, sign in, and run them',
+    create: async (context) => (await import('./graphiql.ts')).createGraphiql(context),
+  },
+  {
+    path: '/playground',
+    title: 'Playground',
+    description: 'Send requests with headers of your own',
+    create: async (context) => (await import('./playground.ts')).createPlayground(context),
+  },
+  {
+    path: '/documentations/graphql',
+    title: 'Documentation',
+    description: 'The schema as a graph and in writing, tokens, errors, limits',
+    async create({ site, config, pool, schema }) {
+      const { createDocumentation } = await import('./documentation/createDocumentation.ts');
+      const { requireSchemaAccess } = await import('./schemaAccess.ts');
+      const { assets, page, gate } = await createDocumentation(site, config, schema);
+      return { assets, page: [requireSchemaAccess(config, pool, gate), page] };
+    },
+  },
+];
