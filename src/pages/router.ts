@@ -42,8 +42,8 @@ export async function createToolsRouter({ config, url, pool, schema, demo }: Too
 
   const graphiql = await createGraphiql(site, config, demo);
   const playground = await createPlayground(site, config);
-  const documentation = await createDocumentation(site, config, schema);
-  router.use(graphiql.assets, playground.assets, documentation.assets);
+  const documentation = createDocumentation(site, config, schema);
+  router.use(graphiql.assets, playground.assets);
   router.get('/graphiql', graphiql.page);
   router.get('/playground', playground.page);
   router.get('/documentations/graphql', requireSchemaAccess(config, pool, documentation.gate), documentation.page);
