@@ -60,9 +60,9 @@ it.each([...examples])('the example of %s is valid', (_, { document, variables }
 });
 
 it('an example takes what is needed and what changes something, and shows no credential', () => {
-  expect(examples.get('Mutation.doorCreate')?.variables).toEqual({ unitId: 'ID', name: 'Example', level: 'LOW' });
+  expect(examples.get('Mutation.doorCreate')?.variables).toEqual({ unitId: 'UNIT_ID', name: 'Example', level: 'LOW' });
   expect(examples.get('Mutation.doorsCreate')?.variables.doors).toEqual([
-    { unitId: 'ID', name: 'Example', openings: [1] },
+    { unitId: 'UNIT_ID', name: 'Example', openings: [1] },
   ]);
   expect(examples.get('Mutation.keyIssue')?.variables).toEqual({ by: { number: 1 }, day: '2026-01-31' });
   expect(examples.get('App.doors')?.document).toBe(`query AppDoors($first: Int) {

@@ -102,6 +102,8 @@ function exampleValue(name: string, type: GraphQLInputType): unknown {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return [exampleValue(name, nullable.ofType)];
   if (isEnumType(nullable)) return nullable.getValues()[0]?.name;
+  // `unitId` is UNIT_ID: in capitals, as all that a reader has to fill in.
+  if (nullable.name === 'ID') return name.replace(/[A-Z]/g, '_$&').toUpperCase();
   if (!isInputObjectType(nullable)) return valuesByName[name] ?? valuesByType[nullable.name] ?? 'Example';
   const fields = Object.values(nullable.getFields()).filter(isShown);
   const given = nullable.isOneOf ? fields.slice(0, 1) : fields;
@@ -123,7 +125,6 @@ const valuesByType: Readonly<Record<string, unknown>> = {
   Date: '2026-01-31',
   Datetime: '2026-01-31T12:00:00Z',
   Float: 1.5,
-  ID: 'ID',
   Int: 1,
   UUID: 'f7826da6-4fa2-4e98-8024-bc5b71e0893e',
 };
