@@ -24,8 +24,8 @@ export const pages: readonly Page[] = [
     async create({ site, config, pool, schema }) {
       const { createDocumentation } = await import('./documentation/createDocumentation.ts');
       const { requireSchemaAccess } = await import('./schemaAccess.ts');
-      const { assets, page, gate } = await createDocumentation(site, config, schema);
-      return { assets, page: [requireSchemaAccess(config, pool, gate), page] };
+      const { page, gate } = createDocumentation(site, config, schema);
+      return { page: [requireSchemaAccess(config, pool, gate), page] };
     },
   },
 ];

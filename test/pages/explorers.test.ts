@@ -54,7 +54,7 @@ describe('the explorers', () => {
     it.each([
       ['GraphiQL', '.graphiql-query-editor .view-line'],
       ['Playground', 'app-query-editor .cm-line'],
-      ['Documentation', '#graph g.node'],
+      ['Documentation', '#graph .box'],
     ])('%s is a click away from the first page', async (name, content) => {
       await page.goto(demo.url);
       await page.getByRole('main').getByRole('link', { name }).click();
@@ -128,21 +128,6 @@ describe('the explorers', () => {
       await page.getByRole('button', { name: 'Send Request' }).click();
 
       await page.getByText('"Ada Lovelace"').waitFor();
-    });
-
-    it('the documentation draws Unit and User, and leads from there to their descriptions', async () => {
-      await page.goto(`${demo.url}/documentations/graphql`);
-      const unit = page.locator('#graph g.node', { hasText: 'accessibleUnits' });
-      await unit.waitFor();
-
-      for (const name of ['Unit', 'User']) {
-        const node = page.locator(`#graph [id="TYPE::${name}"]`);
-        expect(await node.isVisible()).toBe(true);
-        expect(await node.textContent()).toContain('externalIdentifier');
-      }
-      await page.locator('#graph [id="TYPE::Unit"]').click();
-      expect(new URL(page.url()).hash).toBe('#Unit');
-      expect(await page.locator('article#Unit').innerText()).toContain('children');
     });
   });
 

@@ -1,64 +1,62 @@
-import { join } from 'node:path';
-import { type GraphQLSchema, introspectionFromSchema } from 'postgraphile/graphql';
+import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { html } from '../../html/html.ts';
-import { serveAssets } from '../assets.ts';
 import { contentSecurityPolicy } from '../contentSecurityPolicy.ts';
-import { jsonElement } from '../jsonElement.ts';
-import { findPackage } from '../package.ts';
 import { renderPage } from '../page.ts';
 import { sendPage } from '../sendPage.ts';
 import type { Site } from '../site.ts';
+import { renderDiagram } from './diagramSection.ts';
 import { renderErrors } from './errorSection.ts';
 import { renderContents, renderSchema } from './schemaSection.ts';
 import { renderTokens } from './tokenSection.ts';
 
 /**
- * `/documentations/graphql`: the schema, drawn by Voyager and in writing; beside it how to get a token, the error codes
+ * `/documentations/graphql`: the schema as a diagram and in writing, with examples; beside it how to get a token, the error codes
  * and the limits.
  *
- * @returns with `gate` the page for those who may not read the schema yet: it asks for a token and fetches the other
+ * @returns with `gate` the page for clients that may not read the schema yet: it asks for a token and fetches the other
  */
-export async function createDocumentation(site: Site, config: Config, schema: GraphQLSchema) {
+export function createDocumentation(site: Site, config: Config, schema: GraphQLSchema) {
   const { url, basePath, assetsPath, links } = site;
-  const voyager = findPackage('graphql-voyager');
-  const assets = await serveAssets(basePath, 'voyager', join(voyager.folder, 'dist'), isWanted);
   const frame = {
     title: 'Documentation',
     assetsPath,
     links,
     here: `${basePath}/documentations/graphql`,
-    madeWith: `Voyager ${voyager.version}`,
-    head: html`<link rel="stylesheet" href="${assets.path}voyager.css">
-<link rel="stylesheet" href="${assetsPath}documentation.css">
-<script src="${assets.path}voyager.standalone.js" defer></script>
+    head: html`<link rel="stylesheet" href="${assetsPath}documentation.css">
 <script type="module" src="${assetsPath}documentation.js"></script>`,
   };
-  const introspection = introspectionFromSchema(schema, { schemaDescription: true, inputValueDeprecation: true });
-
   const page = renderPage({
     ...frame,
     body: html`<main>
-<div id="graph" role="img" aria-label="The types of the schema as a graph; they are the same as in the text below"></div>
+<header class="intro">
+<h1>The graph and its API</h1>
+<p class="lead">Users, units and card assignments of an organization over GraphQL, at <code>${url}/graphql</code>.</p>
+</header>
+${renderDiagram(schema)}
 <div class="written">
 <nav class="contents" aria-label="Contents">
+<form role="search"><label for="search">Search</label>
+<input id="search" type="search" placeholder="Type, field, section" autocomplete="off" spellcheck="false"></form>
+<p id="found-count" role="status"></p>
+<ul id="found"></ul>
+<div id="contents">
 <a href="#token">Access tokens</a>
+<a href="#inspecting">Inspecting, revoking</a>
 <a href="#requests">Requests</a>
 ${renderContents(schema)}
 <a href="#errors">Errors</a>
 <a href="#limits">Limits</a>
 <a href="${basePath}/graphql/schema.graphql">schema.graphql</a>
+</div>
 </nav>
 <div>
-<h1>The graph and its API</h1>
-<p class="lead">Users, units and card assignments of an organization over GraphQL, at <code>${url}/graphql</code>.</p>
 ${renderTokens(url)}
-${renderSchema(schema)}
+${renderSchema(url, schema)}
 ${renderErrors(config)}
 </div>
 </div>
-</main>
-${jsonElement('introspection', { data: introspection })}`,
+</main>`,
   });
   const gate = renderPage({
     ...frame,
@@ -71,18 +69,5 @@ tab and come back, or put a token here.</p>
 <p id="problem" role="alert"></p>
 </main>`,
   });
-  return { assets: assets.router, page: sendPage(page, policy), gate: sendPage(gate, policy) };
+  return { page: sendPage(page, contentSecurityPolicy()), gate: sendPage(gate, contentSecurityPolicy()) };
 }
-
-/**
- * Voyager compiles Graphviz, which lays the graph out, from WebAssembly; works in a worker that it makes of a blob; and
- * writes its styles into the page.
- */
-const policy = contentSecurityPolicy({
-  'script-src': "'self' 'wasm-unsafe-eval'",
-  'worker-src': 'blob:',
-  'style-src': "'self' 'unsafe-inline'",
-});
-
-/** The file that brings all that it needs, not the one for bundlers. */
-const isWanted = (file: string) => file === 'voyager.standalone.js' || file === 'voyager.css';

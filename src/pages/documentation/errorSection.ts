@@ -3,7 +3,7 @@ import { errorCodes } from '../../graphql/errors.ts';
 import { type Html, html } from '../../html/html.ts';
 
 /** The error codes and the limits, as this service is configured. */
-export function renderErrors({ limits }: Config): Html {
+export function renderErrors({ limits, throttle }: Config): Html {
   return html`<section>
 <h2 id="errors">Errors</h2>
 <p>An error is a GraphQL error with a stable <code>extensions.code</code>. The HTTP status is that of a request that is refused as
@@ -14,6 +14,18 @@ a whole; an error of one field leaves it at 200.</p>
 ${Object.entries(errorCodes).map(
   ([code, { status, meaning }]) =>
     html`<tr><td><code>${code}</code></td><td>${status}</td><td>${meaning}</td></tr>
+`,
+)}</tbody>
+</table>
+<h3 id="too-many-requests">Too many requests: 429 and <code>Retry-After</code></h3>
+<p>The OAuth endpoints answer <code>429</code> with <code>{"error":"too_many_requests"}</code> when one of these is exceeded.
+<code>Retry-After</code> has the seconds after which the same request can succeed; a client waits as long, and longer each further time.
+<code>503</code> has <code>Retry-After</code>, too: the service is overloaded, or its database is away.</p>
+<table>
+<thead><tr><th>At most</th><th>In</th><th>Of what</th></tr></thead>
+<tbody>
+${rates(throttle).map(
+  ([limit, time, counted]) => html`<tr><td>${limit.toLocaleString('en')}</td><td>${time}</td><td>${counted}</td></tr>
 `,
 )}</tbody>
 </table>
@@ -32,6 +44,15 @@ ${Object.entries(limitMeanings).map(
 page beyond that, a negative one, or both at once is <code>BAD_USER_INPUT</code>.</p>
 </section>`;
 }
+
+/** Contract section 5, first row. */
+const rates = ({ requestsPerMinute, failuresPerMinute, failuresPerAccount }: Config['throttle']) =>
+  [
+    [requestsPerMinute, 'a minute', 'Requests of an address.'],
+    [5 * requestsPerMinute, 'a minute', 'Requests of an application, once it is authenticated.'],
+    [failuresPerMinute, 'a minute', 'Failed authentications of an address.'],
+    [failuresPerAccount, '15 minutes', 'Failed sign-ins to an account from one address.'],
+  ] as const;
 
 /** What each limit counts, by the values of `extensions.limit` (contract section 6). */
 const limitMeanings: Record<keyof Config['limits'], string> = {

@@ -1,6 +1,5 @@
 import {
   type GraphQLArgument,
-  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
   type GraphQLType,
@@ -13,13 +12,17 @@ import {
   isScalarType,
 } from 'postgraphile/graphql';
 import { type Html, html } from '../../html/html.ts';
+import { renderCode, renderRequest } from './code.ts';
+import { createExamples, type Example } from './examples.ts';
+import { type Field, fieldsOf } from './fields.ts';
 
-/** The schema in writing: each type with its fields, arguments and values, in an order for readers, linked throughout. */
-export function renderSchema(schema: GraphQLSchema): Html {
+/** The schema in writing: each type with its fields, arguments, values and examples, in an order for readers, linked throughout. */
+export function renderSchema(url: string, schema: GraphQLSchema): Html {
+  const examples = new Map(Array.from(createExamples(schema), ([of, example]) => [of, renderExample(url, example)]));
   return html`${groupTypes(schema).map(
     ({ title, id, types }) => html`<section class="types">
 <h2 id="${id}">${title}</h2>
-${types.map(renderType)}
+${types.map((type) => renderType(type, examples))}
 </section>
 `,
   )}
@@ -35,6 +38,13 @@ ${renderArguments(directive.args)}
 )}
 </section>`;
 }
+
+/** By the coordinates of fields. */
+type Examples = ReadonlyMap<string, Html>;
+
+const renderExample = (url: string, { document, variables }: Example) =>
+  html`<details class="example"><summary>Example</summary>
+${renderCode('GraphQL', document)}${renderRequest(url, document, variables)}</details>`;
 
 /** Links to its parts. */
 export function renderContents(schema: GraphQLSchema): Html {
@@ -72,7 +82,7 @@ function byImportance(a: GraphQLNamedType, b: GraphQLNamedType): number {
   return rank(a) - rank(b) || a.name.localeCompare(b.name);
 }
 
-function renderType(type: GraphQLNamedType): Html {
+function renderType(type: GraphQLNamedType, examples: Examples): Html {
   return html`<article class="type" id="${type.name}">
 <h3><code>${type.name}</code> <span class="kind">${kindOf(type)}</span></h3>
 ${renderDescription(type.description)}
@@ -81,11 +91,15 @@ ${
     ? html`<p class="implements">Implements ${type.getInterfaces().map((parent) => html`${renderReference(parent)} `)}</p>`
     : ''
 }
-${isObjectType(type) || isInterfaceType(type) ? renderFields(Object.values(type.getFields())) : ''}
+${
+  isObjectType(type) || isInterfaceType(type)
+    ? html`<dl>${fieldsOf(type).map((field) => renderField(type, field, examples))}</dl>`
+    : ''
+}
 ${isInputObjectType(type) ? renderArguments(Object.values(type.getFields())) : ''}
 ${
   isEnumType(type)
-    ? html`<dl>${type.getValues().map((value) => html`<dt><code>${value.name}</code></dt><dd>${renderDescription(value.description)}</dd>`)}</dl>`
+    ? html`<dl>${type.getValues().map((value) => html`<dt id="${type.name}.${value.name}"><code>${value.name}</code></dt><dd>${renderDescription(value.description)}</dd>`)}</dl>`
     : ''
 }
 </article>`;
@@ -98,11 +112,11 @@ function kindOf(type: GraphQLNamedType): string {
   return isInputObjectType(type) ? 'input' : 'scalar';
 }
 
-const renderFields = (fields: readonly GraphQLField<unknown, unknown>[]) =>
-  html`<dl>${fields.map(
-    (field) => html`<dt><code>${field.name}</code>: ${renderReference(field.type)}${renderDeprecation(field)}</dt>
-<dd>${renderDescription(field.description)}${renderArguments(field.args)}</dd>`,
-  )}</dl>`;
+function renderField(type: GraphQLNamedType, field: Field, examples: Examples): Html {
+  const coordinates = `${type.name}.${field.name}`;
+  return html`<dt id="${coordinates}"><code>${field.name}</code>: ${renderReference(field.type)}${renderDeprecation(field)}</dt>
+<dd>${renderDescription(field.description)}${renderArguments(field.args)}${examples.get(coordinates)}</dd>`;
+}
 
 type Input = Pick<GraphQLArgument, 'name' | 'type' | 'description' | 'deprecationReason'>;
 

@@ -1,0 +1,18 @@
+import { type Html, html } from '../../html/html.ts';
+
+/** Code under what it is; the page's script adds a button that copies it. */
+export const renderCode = (title: string, code: string): Html =>
+  html`<figure class="code"><figcaption>${title}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>
+`;
+
+/** The command that sends an operation. */
+export function renderRequest(url: string, document: string, variables: Readonly<Record<string, unknown>>): Html {
+  const body = JSON.stringify({ query: document.replace(/\s+/g, ' '), variables });
+  return renderCode(
+    'curl',
+    `curl -s ${url}/graphql \\
+  -H 'Authorization: Bearer ACCESS_TOKEN' \\
+  -H 'Content-Type: application/json' \\
+  -d '${body.replaceAll("'", "'\\''")}'`,
+  );
+}

@@ -1,0 +1,130 @@
+import {
+  type GraphQLInputField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  parse,
+  print,
+} from 'postgraphile/graphql';
+import { type Field, fieldsOf, nodesOf } from './fields.ts';
+
+export type Example = { readonly document: string; readonly variables: Readonly<Record<string, unknown>> };
+
+/**
+ * An operation for each field of `Query` and `Mutation`, and for each field that leads on from `viewer` and `app`: derived from the schema,
+ * so that a new table or function has its example at once.
+ *
+ * @returns by the coordinates of the field, such as `App.users`
+ */
+export function createExamples(schema: GraphQLSchema): ReadonlyMap<string, Example> {
+  const examples = new Map<string, Example>();
+  const query = schema.getQueryType();
+  const mutation = schema.getMutationType();
+  for (const root of query ? fieldsOf(query) : []) {
+    examples.set(`Query.${root.name}`, createExample('query', [root]));
+    const type = getNamedType(root.type);
+    if (root.args.length > 0) continue;
+    for (const field of fieldsOf(type).filter((it) => !isLeafType(getNamedType(it.type))))
+      examples.set(`${type.name}.${field.name}`, createExample('query', [root, field]));
+  }
+  for (const field of mutation ? fieldsOf(mutation) : [])
+    examples.set(`Mutation.${field.name}`, createExample('mutation', [field]));
+  return examples;
+}
+
+function createExample(kind: 'query' | 'mutation', path: readonly Field[]): Example {
+  const isGiven = (input: Input) => (kind === 'query' ? isRequired(input) || input.name === 'first' : isShown(input));
+  const inputs = path.flatMap(({ args }) => args.filter(isGiven));
+  const operation = path.map(({ name }) => name.charAt(0).toUpperCase() + name.slice(1)).join('');
+  const leaf = select(getNamedType((path.at(-1) as Field).type), 1);
+  const selection = path.reduceRight((inner, { name, args }) => {
+    const given = args.filter(isGiven).map((argument) => `${argument.name}: $${argument.name}`);
+    return `{ ${name}${inParentheses(given)} ${inner} }`;
+  }, leaf);
+  const declared = inputs.map(({ name, type }) => `$${name}: ${type}`);
+  return {
+    document: print(parse(`${kind} ${operation}${inParentheses(declared)} ${selection}`)),
+    variables: Object.fromEntries(inputs.map(({ name, type }) => [name, exampleValue(name, type)])),
+  };
+}
+
+const inParentheses = (parts: readonly string[]) => (parts.length > 0 ? `(${parts.join(', ')})` : '');
+
+/**
+ * What an example asks of a type: its scalars, and those of the objects that it has one of.
+ *
+ * @param levels how far objects are followed; what is around them, connections and payloads, does not count
+ */
+function select(type: GraphQLNamedType, levels: number): string {
+  if (isLeafType(type)) return '';
+  const isAround = /(Connection|Payload)$/.test(type.name);
+  const parts = fieldsOf(type)
+    .filter(isSelected)
+    .flatMap((field) => {
+      const target = getNamedType(field.type);
+      if (isLeafType(target)) return field.name;
+      const isFollowed = isAround
+        ? field.name !== 'edges'
+        : levels > 0 && !nodesOf(target) && !isListType(getNullableType(field.type));
+      return isFollowed ? `${field.name} ${select(target, isAround ? levels : levels - 1)}` : [];
+    });
+  return `{ ${isObjectType(type) && parts.length > 0 ? '' : '__typename'} ${parts.join(' ')} }`;
+}
+
+const isSelected = ({ name, args, deprecationReason }: Field) =>
+  args.length === 0 && !deprecationReason && !isCredential(name);
+
+type Input = Pick<GraphQLInputField, 'name' | 'type' | 'defaultValue' | 'deprecationReason'>;
+
+const isRequired = ({ type, defaultValue }: Input) => isNonNullType(type) && defaultValue === undefined;
+
+/** All that a mutation takes, save ids: what the client system calls an object is known before there is one. */
+const isShown = (input: Input) =>
+  isRequired(input) ||
+  !(
+    input.deprecationReason ||
+    isCredential(input.name) ||
+    String(input.type) === 'ID' ||
+    isInputObjectType(input.type)
+  );
+
+const isCredential = (name: string) => /(token|secret|password)$/i.test(name);
+
+function exampleValue(name: string, type: GraphQLInputType): unknown {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return [exampleValue(name, nullable.ofType)];
+  if (isEnumType(nullable)) return nullable.getValues()[0]?.name;
+  // `unitId` is UNIT_ID: in capitals, as all that a reader has to fill in.
+  if (nullable.name === 'ID') return name.replace(/[A-Z]/g, '_$&').toUpperCase();
+  if (!isInputObjectType(nullable)) return valuesByName[name] ?? valuesByType[nullable.name] ?? 'Example';
+  const fields = Object.values(nullable.getFields()).filter(isShown);
+  const given = nullable.isOneOf ? fields.slice(0, 1) : fields;
+  return Object.fromEntries(given.map((field) => [field.name, exampleValue(field.name, field.type)]));
+}
+
+/** Where the type alone does not say what can be used. The examples of mutations run one after the other, in the order of the schema. */
+const valuesByName: Readonly<Record<string, unknown>> = {
+  email: 'mary@example.test',
+  externalIdentifier: 'example-mary',
+  first: 3,
+  fullName: 'Mary Somerville',
+  locale: 'en',
+  timeZone: 'London',
+};
+
+const valuesByType: Readonly<Record<string, unknown>> = {
+  Boolean: true,
+  Date: '2026-01-31',
+  Datetime: '2026-01-31T12:00:00Z',
+  Float: 1.5,
+  Int: 1,
+  UUID: 'f7826da6-4fa2-4e98-8024-bc5b71e0893e',
+};
