@@ -24,7 +24,7 @@ describe('the admin command line', () => {
     const { code, stdout, stderr } = await runAdmin(['--help'], {});
 
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ {2}apply <file>/m);
+    expect(stdout).toMatch(/^ {2}apply \[options\] \[file\]/m);
     expect(stdout).toMatch(/^ {2}database-url/m);
     expect(stderr).toBe('');
   });
