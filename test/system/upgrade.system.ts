@@ -14,7 +14,7 @@ import { follow } from './support/operatingGuide.ts';
 import { query } from './support/query.ts';
 import { tableContents } from './support/tableContents.ts';
 
-// By the commands of docs/operating.md. A version of the service that brings PostgreSQL 15 there never was: its data directory is
+// By the commands of docs/upgrading.md. A version of the service that brings PostgreSQL 15 there never was: its data directory is
 // made here, as the service makes it.
 
 const ownerPassword = 'of-the-owner';
