@@ -23,7 +23,7 @@ const commands = new Map(
     reset: () => develop('reset'),
     status: () => develop('status'),
     schema: () => develop('schema'),
-    '--help': help,
+    '--help': async () => console.log((await import('./commands/help.ts')).helpText()),
   }),
 );
 
@@ -125,12 +125,6 @@ async function dev(): Promise<void> {
   const service = await starting;
   const { startupBanner } = await import('./service/startupBanner.ts');
   console.log([...startupBanner(service), 'Save migrations/current.sql: the schema follows.'].join('\n'));
-}
-
-/** `npm start -- --help` */
-async function help(): Promise<void> {
-  const { helpText } = await import('./commands/help.ts');
-  console.log(helpText());
 }
 
 /** `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update` */

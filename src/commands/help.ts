@@ -1,9 +1,11 @@
-import { describeVariables, type Variable } from '../config.ts';
+import { describeVariables } from '../config.ts';
 
-/** The text of `npm start -- --help`: the commands, and each environment variable by group. */
+/** The text of `npm start -- --help`: the commands and the environment variables. */
 export function helpText(): string {
-  const variables = describeVariables().map(([group, list]) => [group, ...list.map(lineOf)].join('\n'));
-  return [commands, ...variables, 'An empty variable counts as unset. docs/configuration.md says more.'].join('\n\n');
+  const variables = describeVariables().map(({ name, meaning, values, unset }) =>
+    `  ${name.padEnd(34)} ${meaning}${values && ` [${values}]`}${unset && ` (${unset})`}`.replaceAll('`', ''),
+  );
+  return `${commands}\n${variables.join('\n')}\n\nAn empty variable counts as unset. docs/configuration.md says more.`;
 }
 
 const commands = `npm start                    the service
@@ -13,7 +15,3 @@ npm run -s admin -- --help   provisioning, secrets, people
 npm run -s audit -- --help   who may see and do what
 
 Environment variables: meaning [values] (default)`;
-
-function lineOf({ name, meaning, values, unset }: Variable): string {
-  return `  ${name.padEnd(34)} ${meaning}${values && ` [${values}]`}${unset && ` (${unset})`}`.replaceAll('`', '');
-}

@@ -4,16 +4,10 @@ import { documentJsonSchema } from '../../src/provisioning/document.ts';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** docs/configuration.md's tables: a group of variables each. */
+/** docs/configuration.md's table. */
 export function configurationTables(): string {
-  const groups = describeVariables().map(([group, variables]) =>
-    section(
-      group,
-      ['Variable', 'Values', 'Default', 'Meaning'],
-      variables.map(({ name, values, unset, meaning }) => [`\`${name}\``, values, unset, meaning]),
-    ),
-  );
-  return groups.join('\n\n');
+  const rows = describeVariables().map(({ name, values, unset, meaning }) => [`\`${name}\``, values, unset, meaning]);
+  return table(['Variable', 'Values', 'Default', 'Meaning'], rows);
 }
 
 /** docs/provisioning.md's tables: an object of the document each. */
@@ -21,18 +15,16 @@ export function provisioningTables(): string {
   const schema = documentJsonSchema();
   const sections = [...objectsIn('', schema), ...objectsIn('…units[]', schema.$defs.unit)];
   return sections
-    .map(([path, { properties = {}, required = [] }]) =>
-      section(
-        path ? `\`${path}\`` : 'The document',
-        ['Field', 'Value', 'Required', 'Meaning'],
-        Object.entries(properties as Record<string, Schema>).map(([name, field]) => [
-          `\`${name}\``,
-          formatOf(field),
-          required.includes(name) ? 'yes' : '',
-          meaningOf(field),
-        ]),
-      ),
-    )
+    .map(([path, { properties = {}, required = [] }]) => {
+      const rows = Object.entries(properties as Record<string, Schema>).map(([name, field]) => [
+        `\`${name}\``,
+        formatOf(field),
+        required.includes(name) ? 'yes' : '',
+        meaningOf(field),
+      ]);
+      const title = path ? `\`${path}\`` : 'The document';
+      return `### ${title}\n\n${table(['Field', 'Value', 'Required', 'Meaning'], rows)}`;
+    })
     .join('\n\n');
 }
 
@@ -80,7 +72,6 @@ function meaningOf({ description, anyOf = [], items }: Schema): string {
   return [description, ...inner].filter(Boolean).join(' ');
 }
 
-function section(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [`### ${title}`, '', ...lines].join('\n');
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
