@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 
@@ -43,6 +44,20 @@ const pictures: { name: string; path: string; prepare: (page: Page) => Promise<u
   },
 ];
 
+/** The README's picture of a request's way, as wide as GitHub shows it. */
+async function takePicture(colorScheme: 'light' | 'dark', width: number): Promise<void> {
+  const { page, close } = await openPage(browser, { baseUrl: demo.url, width, colorScheme });
+  const picture = await readFile(new URL(`../docs/images/request-${colorScheme}.svg`, import.meta.url), 'utf8');
+  const background = colorScheme === 'dark' ? '#0d1117' : '#ffffff';
+  await page.setContent(
+    `<style>body { background: ${background} } svg { width: 440px; max-width: 100% }</style>${picture}`,
+  );
+  const file = fileURLToPath(new URL(`screenshots/request-${colorScheme}-${width}.png`, import.meta.url));
+  await page.screenshot({ path: file });
+  console.log(file);
+  await close();
+}
+
 const demo = await startDemo();
 const browser = await launchBrowser();
 try {
@@ -54,6 +69,9 @@ try {
     await page.screenshot({ path: file, animations: 'disabled' });
     console.log(file);
     await close();
+  }
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const width of [1280, 390]) await takePicture(scheme, width);
   }
 } finally {
   await browser.close();
