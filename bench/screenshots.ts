@@ -52,7 +52,7 @@ async function takePicture(colorScheme: 'light' | 'dark', width: number): Promis
   await page.setContent(
     `<style>body { background: ${background} } svg { width: 440px; max-width: 100% }</style>${picture}`,
   );
-  const file = fileURLToPath(new URL(`screenshots/request-${colorScheme}-${width}.png`, import.meta.url));
+  const file = fileURLToPath(new URL(`screenshots/request-${width}-${colorScheme}.png`, import.meta.url));
   await page.screenshot({ path: file });
   console.log(file);
   await close();

@@ -1,12 +1,16 @@
+import { join } from 'node:path';
 import { Visitor } from '../oauth/authorizeSupport.ts';
 import type { Demo } from '../support/demo.ts';
 import { testPasswordCost } from '../support/passwords.ts';
 import { blocks, isRun, outputBelow } from './inventory.ts';
+import { root } from './pages.ts';
 import { runPage, shows } from './runPage.ts';
 
 /** Pastes what a page shows, in its order, and expects that it prints what the page shows. */
 export async function expectPage(page: string, demo: Demo): Promise<void> {
-  const { PATH = '', HOME = '' } = process.env;
+  // The stand-in for curl comes last, for machines that have none.
+  const PATH = `${process.env.PATH}:${join(root, 'test/support/bin')}`;
+  const { HOME = '' } = process.env;
   const toRun = blocks.filter((block) => block.page === page && isRun(block));
   const printed = await runPage(toRun, demo, { PATH, HOME, ...testPasswordCost }, (text) => allowInBrowser(demo, text));
 
