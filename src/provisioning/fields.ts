@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 // The rules of the tables (contract section 4), so that a document is refused with a path instead of a constraint.
-// Lengths are in characters as PostgreSQL counts them: code points.
+// Lengths are in characters as PostgreSQL and JSON Schema count them: code points.
 
 const notUnicode = 'must be valid Unicode text';
 const beaconRange = 'must be a whole number from 0 to 65535';
@@ -13,7 +13,7 @@ export const text = z
   .refine((value) => hasLength(value, 1, 200), 'must have 1 to 200 characters')
   .refine((value) => !hasControlCharacters(value), 'must have no control characters')
   .refine((value) => value.isWellFormed(), notUnicode)
-  .meta({ ...between(1, 200), description: 'Trimmed; no control characters.' });
+  .meta({ minLength: 1, maxLength: 200, description: 'Trimmed; no control characters.' });
 
 export const externalIdentifier = exactly(1, 200).describe('What the client system calls it; compared exactly.');
 
@@ -30,16 +30,13 @@ export const email = z
   .meta({ maxLength: 254, description: 'One `@`, no space; unique in the organization, whatever its case.' });
 
 /** RFC 5646 section 2.1. */
+const languageTag =
+  /^([a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[\da-wy-z](-[a-z\d]{2,8})+)*(-x(-[a-z\d]{1,8})+)?|x(-[a-z\d]{1,8})+)$/i;
+
 export const locale = z
   .string()
   .max(200, 'must have at most 200 characters')
-  .refine(
-    (value) =>
-      /^([a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[\da-wy-z](-[a-z\d]{2,8})+)*(-x(-[a-z\d]{1,8})+)?|x(-[a-z\d]{1,8})+)$/i.test(
-        value,
-      ),
-    'must be a BCP 47 language tag, such as "de" or "de-AT"',
-  )
+  .refine((value) => languageTag.test(value), 'must be a BCP 47 language tag, such as "de" or "de-AT"')
   .describe('BCP 47 tag, such as `de` or `de-AT`; `en` for a new user.');
 
 /** Whether there is such a time zone is for the database to say. */
@@ -100,12 +97,7 @@ function exactly(least: number, most: number) {
     .string()
     .refine((value) => hasLength(value, least, most), `must have ${least} to ${most} characters`)
     .refine((value) => value.isWellFormed() && !value.includes('\0'), notUnicode)
-    .meta(between(least, most));
-}
-
-/** For JSON Schema, which counts code points, too. */
-function between(minLength: number, maxLength: number) {
-  return { minLength, maxLength };
+    .meta({ minLength: least, maxLength: most });
 }
 
 function hasLength(value: string, least: number, most: number): boolean {
