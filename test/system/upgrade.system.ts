@@ -59,7 +59,7 @@ test('the service refuses files of another major version, says what to do, and l
   expect(await refused.exited).toEqual({ code: 1, signal: null });
   expect(refused.output.stdout).toBe('');
   expect(refused.output.stderr).toMatch(
-    /postgres was made by PostgreSQL 15; this version of the service brings PostgreSQL 18\. Nothing was changed\. Go back .*docs\/operating\.md/,
+    /postgres was made by PostgreSQL 15; this version of the service brings PostgreSQL 18\. Nothing was changed\. Go back .*docs\/upgrading\.md/,
   );
   expect(await versionIn('postgres')).toBe('15');
 });
