@@ -141,7 +141,8 @@ const environment = z.object({
   PUBLIC_INTROSPECTION: trueOrFalse.default(true).describe('Whether the schema is readable without a token.'),
   EXPLORERS: trueOrFalse.optional().meta({
     unset: '`true` for the embedded demo, else `false`',
-    description: 'Whether GraphiQL, the playground and the documentation are served.',
+    description:
+      'Whether GraphiQL, the playground and the documentation are served, on the origin of the sign-in pages.',
   }),
   PERSISTED_OPERATIONS: folder.optional().describe('Folder of the only documents that are answered.'),
   FUSION: trueOrFalse.default(true).describe('Whether FusionPlugin writes lists as JSON in one pass.'),
