@@ -93,7 +93,7 @@ const folder = z.string().transform((path) => resolve(path));
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Every variable: its rule, default and meaning; docs/configuration.md and `--help` are made of it. */
+/** Each variable's rule, default and meaning, of which docs/configuration.md and `--help` are made. */
 const environment = z.object({
   HOST: z
     .string()
@@ -177,7 +177,7 @@ const environment = z.object({
 /** Every variable that is read. */
 export const variableNames: readonly string[] = Object.keys(environment.shape);
 
-/** What each variable may be, is by default and means, in Markdown; `unset` of its metadata says a default in words. */
+/** Each variable's values, default and meaning in Markdown; `unset` says a default in words. */
 export function describeVariables() {
   const code = (value: unknown) => `\`${value}\``;
   return Object.entries<z.ZodType>(environment.shape).map(([name, field]) => {
