@@ -174,9 +174,6 @@ const environment = z.object({
   OTEL_SDK_DISABLED: trueOrFalse.default(false).describe('Whether tracing is off, whatever the others say.'),
 });
 
-/** Every variable that is read. */
-export const variableNames: readonly string[] = Object.keys(environment.shape);
-
 /** Each variable's values, default and meaning in Markdown; `unset` says a default in words. */
 export function describeVariables() {
   const code = (value: unknown) => `\`${value}\``;

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { helpText } from '../../src/commands/help.ts';
-import { variableNames } from '../../src/config.ts';
+import { describeVariables } from '../../src/config.ts';
 import { documentJsonSchema, parseDocument } from '../../src/provisioning/document.ts';
 import { blocksOf, readPage, root } from './pages.ts';
 import { configurationTables, provisioningTables } from './tables.ts';
@@ -24,12 +24,12 @@ test.each([
   expect(generated.exec(await readPage(page))?.[0]).toBe(expected);
 });
 
-test('every variable is in the table and in --help, with a meaning', () => {
-  const rows = [...configurationTables().matchAll(/^\| `(\w+)` \|.*\| (.+) \|$/gm)];
+test('every variable has a meaning, also in --help', () => {
+  const variables = describeVariables();
 
-  expect(rows.map(([, name]) => name).toSorted()).toEqual(variableNames.toSorted());
-  for (const [, name, meaning] of rows) {
-    expect(meaning).toMatch(/\.$/);
+  expect(variables.length).toBeGreaterThan(40);
+  for (const { name, meaning } of variables) {
+    expect({ name, meaning }).toEqual({ name, meaning: expect.stringMatching(/\.$/) });
     expect(helpText()).toMatch(new RegExp(`^  ${name} `, 'm'));
   }
 });

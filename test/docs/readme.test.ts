@@ -1,5 +1,7 @@
 import { access, glob } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { createAdminProgram } from '../../src/commands/admin/createAdminProgram.ts';
+import { loadConfig } from '../../src/config.ts';
 import { pages, pagesToRun } from './inventory.ts';
 import { readPage, root } from './pages.ts';
 
@@ -45,6 +47,19 @@ test('each file and heading that a page links to is there', async () => {
   }
 
   expect(missing).toEqual([]);
+});
+
+test('each script, bench, and admin command that a page names is there', async () => {
+  const { scripts } = JSON.parse(await readPage('package.json'));
+  const commands = createAdminProgram(() => loadConfig({}, 'admin')).commands.map((command) => command.name());
+  const benches = await Array.fromAsync(glob('bench/*.ts', { cwd: root }));
+  const text = (await Promise.all(pages.map(readPage))).join('\n');
+  const named = (pattern: RegExp) => Array.from(text.matchAll(pattern), ([, name = '']) => name);
+
+  expect(named(/npm run (?:-s )?([a-z][\w:]*)/g).filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  expect(named(/npm run (?:-s )?bench (\w+)/g).filter((name) => !benches.includes(`bench/${name}.ts`))).toEqual([]);
+  expect(named(/admin -- ([a-z][\w-]*)/g).filter((name) => !commands.includes(name))).toEqual([]);
+  expect(named(/npm run (?:-s )?bench (\w+)/g).length).toBeGreaterThan(5);
 });
 
 test('each file of deploy that a page names is there', async () => {
