@@ -31,6 +31,16 @@ test('the README names the commands to install, start and test, and its own past
   expect(pagesToRun('quick')).toContain('README.md');
 });
 
+test("the README's picture is the same in the dark, but for its colours", async () => {
+  const [light, dark] = await Promise.all(
+    ['light', 'dark'].map((scheme) => readPage(`docs/images/request-${scheme}.svg`)),
+  );
+  const colours = /^ +svg \{.*\}$/m;
+
+  expect(light?.match(colours)?.[0]).not.toBe(dark?.match(colours)?.[0]);
+  expect(light?.replace(colours, '')).toBe(dark?.replace(colours, ''));
+});
+
 test('each file and heading that a page links to is there', async () => {
   const missing: string[] = [];
   for (const page of pages) {
