@@ -87,68 +87,104 @@ function isBaseUrl(value: string): boolean {
   return !!url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(value);
 }
 
+const trueOrFalse = z.stringbool({ error: 'must be true or false' });
+
+const folder = z.string().transform((path) => resolve(path));
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Each variable's rule, default and meaning, of which docs/configuration.md and `--help` are made. */
 const environment = z.object({
   HOST: z
     .string()
     .refine((value) => isIP(value) !== 0 || /^[a-z\d.-]+$/i.test(value), 'must be an address or a host name')
-    .optional(),
-  PORT: wholeNumber(0, 65_535).default(3000),
-  PUBLIC_URL: publicUrl.optional(),
-  TRUST_PROXY: wholeNumber(0, 100).default(0),
-  CORS_ORIGINS: origins.default([]),
-  WORKERS: wholeNumber(1, 256).optional(),
-  MAX_WAITING: wholeNumber(0, 100_000).default(300),
-  MAX_CONNECTIONS: wholeNumber(1, 1_000_000).default(5000),
-  DATA_DIR: z.string().default('.data'),
-  DATABASE_URL: postgresUrl.optional(),
-  AUTH_DATABASE_URL: postgresUrl.optional(),
-  OAUTH_DATABASE_URL: postgresUrl.optional(),
-  REPLICA_DATABASE_URL: postgresUrl.optional(),
-  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
-  DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000).default(2000),
-  DATABASE_PREPARED_STATEMENTS: z.stringbool({ error: 'must be true or false' }).default(true),
-  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000).default(10_000),
-  SECRET_KEY: secretKey.optional(),
-  SECRET_KEY_PREVIOUS: secretKey.optional(),
+    .optional()
+    .meta({ unset: '`127.0.0.1` for the embedded demo, else `0.0.0.0`', description: 'Address to listen on.' }),
+  PORT: wholeNumber(0, 65_535).default(3000).describe('Port to listen on; `0` takes any.'),
+  PUBLIC_URL: publicUrl.optional().meta({ unset: '`http://localhost:PORT`', description: 'URL that clients use.' }),
+  TRUST_PROXY: wholeNumber(0, 100).default(0).describe('Reverse proxies in front whose word about clients counts.'),
+  CORS_ORIGINS: origins.default([]).describe('Origins of web pages that may call the API, separated by commas.'),
+  METRICS_PORT: wholeNumber(0, 65_535).optional().describe('Port of `/metrics`, on `HOST`; `0` takes any.'),
+  DATA_DIR: z.string().default('.data').describe('Folder of the embedded PostgreSQL.'),
+  DATABASE_URL: postgresUrl.optional().describe('Owner of your own database: migrations, admin commands.'),
+  AUTH_DATABASE_URL: postgresUrl.optional().describe('Authenticator of your own database: for the running server.'),
+  OAUTH_DATABASE_URL: postgresUrl
+    .optional()
+    .meta({ unset: 'the authenticator', description: 'Login role of the OAuth server alone.' }),
+  REPLICA_DATABASE_URL: postgresUrl.optional().describe('The authenticator at a streaming replica: answers queries.'),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10).describe('Connections of all workers; at least two each.'),
+  DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000)
+    .default(2000)
+    .describe('Wait budget of a request, in the queue and for connections together; then 503.'),
+  DATABASE_PREPARED_STATEMENTS: trueOrFalse
+    .default(true)
+    .describe('`false` for a transaction pooler without prepared statements, such as PgBouncer before 1.21.'),
+  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000).default(10_000).describe('Longest time of one statement.'),
+  SECRET_KEY: secretKey.optional().meta({
+    unset: 'made once for the embedded demo',
+    description: '32 bytes in base64 (`openssl rand -base64 32`); required with your own database.',
+  }),
+  SECRET_KEY_PREVIOUS: secretKey.optional().describe('The key before a change: still opens what it sealed.'),
+  ARGON2_MEMORY_KIB: wholeNumber(32, 4_194_304).default(65_536).describe("Memory for a password's hash (argon2id)."),
+  ARGON2_PASSES: wholeNumber(1, 1000).default(3).describe("Passes for a password's hash."),
+  WORKERS: wholeNumber(1, 256).optional().meta({
+    unset: 'one per core under `NODE_ENV=production`, else one process alone',
+    description: 'Processes that serve requests, beside their supervisor.',
+  }),
+  MAX_WAITING: wholeNumber(0, 100_000).default(300).describe('Queued requests of a process before load shedding.'),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000)
+    .default(5000)
+    .describe('Client connections of a process; more are closed.'),
+  THROTTLE_REQUESTS_PER_MINUTE: limit(600).describe('OAuth requests of one address; five times that of one client.'),
+  THROTTLE_FAILURES_PER_MINUTE: limit(60).describe('Failed authentications of one address.'),
+  THROTTLE_FAILURES_PER_ACCOUNT: limit(20).describe('Failed sign-ins of one account and address in 15 minutes.'),
+  PUBLIC_INTROSPECTION: trueOrFalse.default(true).describe('Whether the schema is readable without a token.'),
+  EXPLORERS: trueOrFalse.optional().meta({
+    unset: '`true` for the embedded demo, else `false`',
+    description:
+      'Whether GraphiQL, the playground and the documentation are served, on the origin of the sign-in pages.',
+  }),
+  PERSISTED_OPERATIONS: folder.optional().describe('Folder of the only documents that are answered.'),
+  FUSION: trueOrFalse.default(true).describe('Whether FusionPlugin writes lists as JSON in one pass.'),
+  LIMIT_BODY_BYTES: limit(100_000).describe('Bytes of a request body.'),
+  LIMIT_TOKENS: limit(5000).describe('Tokens of a document.'),
+  LIMIT_DEPTH: limit(310).describe('Nested fields of a document.'),
+  LIMIT_ALIASES: limit(50).describe('Aliases of a document.'),
+  LIMIT_ROOT_FIELDS: limit(20).describe('Root fields of an operation.'),
+  LIMIT_DIRECTIVES: limit(20).describe('Directives of a document.'),
+  LIMIT_FIELDS: limit(1000).describe('Fields of a document.'),
+  LIMIT_CONNECTIONS: limit(110).describe('Connections of a document.'),
+  LIMIT_ROWS: limit(10_000).describe('Rows of an answer.'),
+  LIMIT_BYTES: limit(8_000_000).describe('Bytes of an answer.'),
   LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
-      error: 'must be one of fatal, error, warn, info, debug, trace, silent',
-    })
-    .default('info'),
-  SLOW_MS: wholeNumber(0, 600_000).default(1000),
-  METRICS_PORT: wholeNumber(0, 65_535).optional(),
-  OTEL_SDK_DISABLED: z.stringbool({ error: 'must be true or false' }).default(false),
-  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], { error: 'must be otlp or none' }).optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: traceProtocol.optional(),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: traceProtocol.optional(),
-  PUBLIC_INTROSPECTION: z.stringbool({ error: 'must be true or false' }).default(true),
-  PERSISTED_OPERATIONS: z
-    .string()
-    .transform((folder) => resolve(folder))
-    .optional(),
-  FUSION: z.stringbool({ error: 'must be true or false' }).default(true),
-  EXPLORERS: z.stringbool({ error: 'must be true or false' }).optional(),
-  LIMIT_BODY_BYTES: limit(100_000),
-  LIMIT_TOKENS: limit(5000),
-  LIMIT_DEPTH: limit(310),
-  LIMIT_ALIASES: limit(50),
-  LIMIT_ROOT_FIELDS: limit(20),
-  LIMIT_DIRECTIVES: limit(20),
-  LIMIT_FIELDS: limit(1000),
-  LIMIT_CONNECTIONS: limit(110),
-  LIMIT_ROWS: limit(10_000),
-  LIMIT_BYTES: limit(8_000_000),
-  ARGON2_MEMORY_KIB: wholeNumber(32, 4_194_304).default(65_536),
-  ARGON2_PASSES: wholeNumber(1, 1000).default(3),
-  THROTTLE_REQUESTS_PER_MINUTE: limit(600),
-  THROTTLE_FAILURES_PER_MINUTE: limit(60),
-  THROTTLE_FAILURES_PER_ACCOUNT: limit(20),
+    .enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` })
+    .default('info')
+    .describe('Lowest level that is logged.'),
+  SLOW_MS: wholeNumber(0, 600_000).default(1000).describe('Operations as slow are logged with SQL and plan.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional().describe('Collector of traces; unset: none are exported.'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional().describe('The same, as the full URL for traces alone.'),
+  OTEL_TRACES_EXPORTER: z
+    .enum(['otlp', 'none'], { error: 'must be otlp or none' })
+    .optional()
+    .meta({ unset: '`otlp` with an endpoint, else `none`', description: 'Whether traces are exported.' }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: traceProtocol
+    .optional()
+    .meta({ unset: '`http/protobuf`', description: 'Their format.' }),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: traceProtocol.optional().describe('The same, for traces alone.'),
+  OTEL_SDK_DISABLED: trueOrFalse.default(false).describe('Whether tracing is off, whatever the others say.'),
 });
 
-/** Every variable that is read. */
-export const variableNames: readonly string[] = Object.keys(environment.shape);
+/** Each variable's values, default and meaning in Markdown; `unset` says a default in words. */
+export function describeVariables() {
+  const code = (value: unknown) => `\`${value}\``;
+  return Object.entries<z.ZodType>(environment.shape).map(([name, field]) => {
+    const schema = z.toJSONSchema(field, { unrepresentable: 'any' });
+    const { type, enum: choices = type === 'boolean' ? [true, false] : [], minimum, maximum } = schema;
+    const values = type === 'number' ? `${minimum} to ${maximum}` : choices.map(code).join(', ');
+    const unset = String(schema.unset ?? [schema.default ?? []].flat().map(code).join(', '));
+    return { name, values, unset, meaning: schema.description ?? '' };
+  });
+}
 
 /** What one variable alone cannot show; by the raw values, so that a wrong one elsewhere does not hide it. */
 function problemsWithOwnDatabase(env: Record<string, string | undefined>, command: Command): string[] {
@@ -229,42 +265,29 @@ function toConfig(env: z.output<typeof environment>) {
     database,
     /** The demo stays on this machine; a server with a database of its own usually stands in a container. */
     host: env.HOST ?? (database.kind === 'embedded' ? '127.0.0.1' : '0.0.0.0'),
-    /** 0 takes any free port. */
     port: env.PORT,
     /** The specification's `{base_url}`, without a slash at its end; unset means `http://localhost:<port>`. */
     publicUrl: env.PUBLIC_URL,
-    /** How many reverse proxies in front are believed about the client's address. */
     trustedProxies: env.TRUST_PROXY,
-    /** Origins of pages that may call the API from a browser; none by default. */
     corsOrigins: env.CORS_ORIGINS,
-    /** Processes that serve requests, beside their supervisor; unset: one for each core in production, else a single process. */
     workers: env.WORKERS,
-    /** The queue's limit in one process. */
     maxWaiting: env.MAX_WAITING,
-    /** Of clients, per process. */
     maxConnections: env.MAX_CONNECTIONS,
-    /** The authenticator's, at a streaming replica that answers queries; unset: the primary answers all. */
     replicaUrl: env.REPLICA_DATABASE_URL,
     poolSize: env.DATABASE_POOL_SIZE,
     poolWaitMs: env.DATABASE_POOL_WAIT_MS,
-    /** Off for a pooler that gives each transaction another session and does not keep statements prepared. */
     preparedStatements: env.DATABASE_PREPARED_STATEMENTS,
     statementTimeoutMs: env.STATEMENT_TIMEOUT_MS,
     /** 32 bytes; unset only with the embedded database, which keeps one in its data directory. */
     secretKey: env.SECRET_KEY,
-    /** The key before a rotation: still opens what it sealed. */
     secretKeyPrevious: env.SECRET_KEY_PREVIOUS,
     logLevel: env.LOG_LEVEL,
-    /** Operations that take as long are logged with their SQL and plan. */
     slowMs: env.SLOW_MS,
-    /** Where `/metrics` is, on the same host; unset: nowhere. 0 takes any free port. */
     metricsPort: env.METRICS_PORT,
     /** Null unless OpenTelemetry's own variables say where traces go. */
     tracing: tracingOf(env),
     publicIntrospection: env.PUBLIC_INTROSPECTION,
-    /** The folder of the only documents that are answered; any document is when it is unset. */
     persistedOperations: env.PERSISTED_OPERATIONS,
-    /** Lists are written as plugins/fusion does it. */
     fusion: env.FUSION,
     /** GraphiQL, the playground and the documentation: their scripts share the origin of the sign-in pages. */
     explorers: env.EXPLORERS ?? database.kind === 'embedded',

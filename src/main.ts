@@ -23,6 +23,7 @@ const commands = new Map(
     reset: () => develop('reset'),
     status: () => develop('status'),
     schema: () => develop('schema'),
+    '--help': async () => console.log((await import('./commands/help.ts')).helpText()),
   }),
 );
 

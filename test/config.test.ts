@@ -46,10 +46,10 @@ describe('the configuration', () => {
       'PORT',
       'PUBLIC_URL',
       'SECRET_KEY',
-      'LOG_LEVEL',
+      'THROTTLE_FAILURES_PER_MINUTE',
       'PUBLIC_INTROSPECTION',
       'LIMIT_DEPTH',
-      'THROTTLE_FAILURES_PER_MINUTE',
+      'LOG_LEVEL',
       'AUTH_DATABASE_URL',
     ]);
   });

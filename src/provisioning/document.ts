@@ -21,6 +21,14 @@ export function parseDocument(source: unknown): { document: Document | null; out
   };
 }
 
+/** The JSON Schema of a document. It cannot say every rule: what fits it may still be refused. */
+export function documentJsonSchema() {
+  const { $schema: _, ...one } = z.toJSONSchema(unit, { io: 'input' });
+  const children = { type: 'array' as const, items: { $ref: unitReference }, description: 'The units below it.' };
+  const $defs = { unit: { ...one, properties: { ...one.properties, children } } };
+  return { ...z.toJSONSchema(strict, { io: 'input' }), $defs };
+}
+
 /** One application, by the rules of a whole document. @throws {DocumentError} with every problem at once */
 export const parseApplication = (source: unknown): Application => parsePart(application, source);
 
@@ -60,22 +68,25 @@ const application = z.strictObject({
   name: fields.text,
   clientId: fields.clientId,
   clientSecret: fields.clientSecret.optional(),
-  confidential: z.boolean().optional(),
+  confidential: z.boolean().optional().describe('Whether it keeps a secret; `true` for a new application.'),
   scopes: z
     .array(z.enum(scopeNames))
     .min(1, 'must have at least one scope')
     // In one order and each once, so that equal sets are equal arrays.
     .transform((scopes) => [...new Set(scopes)].sort())
-    .optional(),
+    .optional()
+    .describe('What its tokens may be for; `["app"]` for a new application.'),
   redirectUris: z
     .array(fields.redirectUri)
     .max(50, 'must have at most 50 URIs')
     .refine((uris) => uris.join('').length <= 50_000, 'must have at most 50,000 characters in all')
-    .optional(),
+    .optional()
+    .describe('Where the authorization-code flow may lead back to.'),
   mobileApp: z
-    .strictObject({ authenticationType: z.enum(mobileAppGrants) })
+    .strictObject({ authenticationType: z.enum(mobileAppGrants).describe('What people show.') })
     .nullable()
-    .optional(),
+    .optional()
+    .describe('Set if it signs people in by itself; `null` ends that.'),
 });
 
 const card = z.discriminatedUnion('type', [
@@ -98,9 +109,14 @@ const user = z.strictObject({
   timeZone: fields.timeZone.optional(),
   password: fields.password.optional(),
   externalAuthenticationToken: fields.externalAuthenticationToken.nullable().optional(),
-  accessibleUnits: z.array(fields.externalIdentifier).default([]),
-  cards: z.array(card).default([]),
+  accessibleUnits: z
+    .array(fields.externalIdentifier)
+    .default([])
+    .describe('Units that the user may access, each with all below it.'),
+  cards: z.array(card).default([]).describe('Recognised by `type` and `name`.'),
 });
+
+const unitReference = '#/$defs/unit';
 
 /** Without `children`: the tree is flattened around it. */
 const unit = z.strictObject({ externalIdentifier: fields.externalIdentifier, name: fields.text });
@@ -109,7 +125,7 @@ const strict = z.strictObject({
   organizations: z.array(
     z.strictObject({
       name: fields.text,
-      applications: z.array(application).default([]),
+      applications: z.array(application).default([]).describe('The clients that may ask for tokens.'),
       units: z
         .unknown()
         .default([])
@@ -117,8 +133,9 @@ const strict = z.strictObject({
           const { units, problems } = readUnits(tree);
           for (const { path, message } of problems) context.addIssue({ code: 'custom', path: [...path], message });
           return units as UnitOf<Unit>[];
-        }),
-      users: z.array(user).default([]),
+        })
+        .meta({ type: 'array', items: { $ref: unitReference }, description: 'The tops of the tree of units.' }),
+      users: z.array(user).default([]).describe('The people.'),
     }),
   ),
 });

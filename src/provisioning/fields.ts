@@ -1,21 +1,21 @@
 import { z } from 'zod';
 
 // The rules of the tables (contract section 4), so that a document is refused with a path instead of a constraint.
-// Lengths are in characters as PostgreSQL counts them: code points.
+// Lengths are in characters as PostgreSQL and JSON Schema count them: code points.
 
 const notUnicode = 'must be valid Unicode text';
 const beaconRange = 'must be a whole number from 0 to 65535';
 
-/** What people read: trimmed, 1 to 200 characters, no control characters. */
+/** What people read. */
 export const text = z
   .string()
   .trim()
   .refine((value) => hasLength(value, 1, 200), 'must have 1 to 200 characters')
   .refine((value) => !hasControlCharacters(value), 'must have no control characters')
-  .refine((value) => value.isWellFormed(), notUnicode);
+  .refine((value) => value.isWellFormed(), notUnicode)
+  .meta({ minLength: 1, maxLength: 200, description: 'Trimmed; no control characters.' });
 
-/** Identifier that the client system assigns; compared exactly. */
-export const externalIdentifier = exactly(1, 200);
+export const externalIdentifier = exactly(1, 200).describe('What the client system calls it; compared exactly.');
 
 export const email = z
   .string()
@@ -26,33 +26,35 @@ export const email = z
     'must have one @ and no space',
   )
   .refine((value) => hasLength(value, 0, 254), 'must have at most 254 characters')
-  .refine((value) => value.isWellFormed(), notUnicode);
+  .refine((value) => value.isWellFormed(), notUnicode)
+  .meta({ maxLength: 254, description: 'One `@`, no space; unique in the organization, whatever its case.' });
 
-/** BCP 47 (RFC 5646 section 2.1). */
+/** RFC 5646 section 2.1. */
+const languageTag =
+  /^([a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[\da-wy-z](-[a-z\d]{2,8})+)*(-x(-[a-z\d]{1,8})+)?|x(-[a-z\d]{1,8})+)$/i;
+
 export const locale = z
   .string()
   .max(200, 'must have at most 200 characters')
-  .regex(
-    /^([a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*(-[\da-wy-z](-[a-z\d]{2,8})+)*(-x(-[a-z\d]{1,8})+)?|x(-[a-z\d]{1,8})+)$/i,
-    'must be a BCP 47 language tag, such as "de" or "de-AT"',
-  );
+  .refine((value) => languageTag.test(value), 'must be a BCP 47 language tag, such as "de" or "de-AT"')
+  .describe('BCP 47 tag, such as `de` or `de-AT`; `en` for a new user.');
 
 /** Whether there is such a time zone is for the database to say. */
-export const timeZone = exactly(1, 200);
+export const timeZone = exactly(1, 200).describe('`Europe/Berlin`, or its city alone; `UTC` for a new user.');
 
-export const externalAuthenticationToken = exactly(16, 500);
+export const externalAuthenticationToken = exactly(16, 500).describe('Signs in by an external app; kept encrypted.');
 
-export const password = exactly(8, 200);
+export const password = exactly(8, 200).describe('Set only for a user who has none; kept as an argon2id hash.');
 
 /** RFC 6749 appendix A.1, without the colon that RFC 7617 ends a user name with. */
 export const clientId = z
   .string()
-  .regex(/^[!-9;-~]{1,200}$/, 'must have 1 to 200 visible ASCII characters, no space and no colon');
+  .regex(/^[!-9;-~]{1,200}$/, 'must have 1 to 200 visible ASCII characters, no space and no colon')
+  .describe('Name of the application for OAuth; unique among all organizations.');
 
-export const clientSecret = exactly(32, 500).refine(
-  (value) => !hasControlCharacters(value),
-  'must have no control characters',
-);
+export const clientSecret = exactly(32, 500)
+  .refine((value) => !hasControlCharacters(value), 'must have no control characters')
+  .describe('Generated and printed if left out; a changed one becomes the newest of two.');
 
 /** RFC 6749 section 3.1.2, RFC 8252 sections 7.1 and 7.3. */
 export const redirectUri = z
@@ -65,7 +67,8 @@ export const redirectUri = z
   .refine(
     isSafeRedirect,
     'must be https, http on a loopback address, or a private-use scheme with a dot, such as "com.example.app:/callback"',
-  );
+  )
+  .describe('`https`, `http` on a loopback address, or a private scheme with a dot; no fragment.');
 
 function isSafeRedirect(value: string): boolean {
   const url = URL.parse(value);
@@ -80,11 +83,12 @@ const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost'];
 
 export const nfcIdentifier = z
   .string()
-  .regex(/^([\da-f]{8}|[\da-f]{14}|[\da-f]{20})$/i, 'must have 4, 7 or 10 bytes in hex')
-  .toUpperCase();
+  .regex(/^([\dA-Fa-f]{8}|[\dA-Fa-f]{14}|[\dA-Fa-f]{20})$/, 'must have 4, 7 or 10 bytes in hex')
+  .toUpperCase()
+  .describe('4, 7 or 10 bytes in hex.');
 
-/** Any 128 bits, since beacons do not keep to RFC 9562. */
-export const proximityUuid = z.guid('must be a UUID').toLowerCase();
+// Beacons do not keep to RFC 9562.
+export const proximityUuid = z.guid('must be a UUID').toLowerCase().describe('Any 128 bits, as a UUID.');
 
 export const beaconNumber = z.int(beaconRange).min(0, beaconRange).max(65_535, beaconRange);
 
@@ -92,7 +96,8 @@ function exactly(least: number, most: number) {
   return z
     .string()
     .refine((value) => hasLength(value, least, most), `must have ${least} to ${most} characters`)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), notUnicode);
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), notUnicode)
+    .meta({ minLength: least, maxLength: most });
 }
 
 function hasLength(value: string, least: number, most: number): boolean {

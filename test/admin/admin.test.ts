@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { documentJsonSchema } from '../../src/provisioning/document.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { adminInProcess } from './inProcess.ts';
 import { runAdmin } from './support.ts';
@@ -24,9 +25,16 @@ describe('the admin command line', () => {
     const { code, stdout, stderr } = await runAdmin(['--help'], {});
 
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ {2}apply <file>/m);
+    expect(stdout).toMatch(/^ {2}apply \[options\] \[file\]/m);
     expect(stdout).toMatch(/^ {2}database-url/m);
     expect(stderr).toBe('');
+  });
+
+  it('prints the JSON Schema of a document without a configuration', async () => {
+    const { code, stdout } = await runAdmin(['apply', '--schema'], {});
+
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(documentJsonSchema());
   });
 
   it.each([

@@ -24,7 +24,7 @@ describe('a data directory of another major version of PostgreSQL', () => {
     );
 
     expect(message).toContain(`${join(dataDir, 'postgres')} was made by PostgreSQL ${version}; `);
-    expect(message).toMatch(/brings PostgreSQL \d+\. Nothing was changed\. Go back .* docs\/operating\.md says/);
+    expect(message).toMatch(/brings PostgreSQL \d+\. Nothing was changed\. Go back .* docs\/upgrading\.md says/);
     expect(await readdir(dataDir)).toEqual(['postgres']);
     expect((await readdir(join(dataDir, 'postgres'))).sort()).toEqual(['PG_VERSION', 'postmaster.pid']);
     expect(await readFile(join(dataDir, 'postgres', 'PG_VERSION'), 'utf8')).toBe(`${version}\n`);

@@ -3,7 +3,7 @@ import { company, insertCompany } from '../audit/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /**
- * What docs/operating.md says about Citus relies on the schema: https://docs.citusdata.com/en/stable/develop/reference_ddl.html.
+ * What docs/sharding.md says about Citus relies on the schema: https://docs.citusdata.com/en/stable/develop/reference_ddl.html.
  * Its statements that are PostgreSQL's own run here; those that only Citus has are read.
  */
 describe('sharding by organization, as described', () => {
@@ -14,7 +14,7 @@ describe('sharding by organization, as described', () => {
   let seenBefore: unknown;
 
   beforeAll(async () => {
-    guide = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    guide = await readFile(new URL('../../docs/sharding.md', import.meta.url), 'utf8');
     reference = names(/create_reference_table\('([\w.]+)'\)/g);
     distributed = names(
       /create_distributed_table\('([\w.]+)', 'organization_id', colocate_with => '(?:none|app_public.users)'/g,
@@ -165,7 +165,7 @@ describe('sharding by organization, as described', () => {
 });
 
 test('restoring replaces every schema', async () => {
-  const guide = await readFile(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../docs/upgrading.md', import.meta.url), 'utf8');
   const database = await createTestDatabase();
 
   const { rows } = await database.owner.query<{ schemas: string[] }>(

@@ -7,7 +7,7 @@ import { createMigratedDataDirectory } from './migratedDataDirectory.ts';
 import { opened } from './openThings.ts';
 import { testPasswordCost } from './passwords.ts';
 
-export type Demo = { url: string; credentials: DemoCredentials; stop(): Promise<void> };
+export type Demo = { url: string; dataDir: string; credentials: DemoCredentials; stop(): Promise<void> };
 
 /**
  * What `npm start` gives: the service on an embedded database of its own, with the demo organization and the explorers;
@@ -25,6 +25,7 @@ export async function startDemo(
   if (!embedded) throw new Error('The service has no embedded database.');
   return {
     url,
+    dataDir,
     credentials: embedded.demo,
     async stop() {
       await stop();

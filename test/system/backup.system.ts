@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { policies, privileges } from '../../src/commands/development/permissions.ts';
@@ -15,7 +15,7 @@ import { follow } from './support/operatingGuide.ts';
 import { query } from './support/query.ts';
 import { tableContents } from './support/tableContents.ts';
 
-// By the commands of docs/operating.md, from one cluster to another that has never seen a role of the service. The owner is no
+// By the commands of docs/upgrading.md, from one cluster to another that has never seen a role of the service. The owner is no
 // superuser.
 
 let folder: string;
@@ -101,6 +101,12 @@ test('a copy of the cluster serves as it is', async () => {
 
   await expectServed(url, world);
 }, 60_000);
+
+test("psql reads the owner's password from a file", async () => {
+  await follow("The owner's password", folder, environmentOf(target), 'operating');
+
+  expect(await readFile(join(folder, 'owner-pgpass'), 'utf8')).toMatch(/^\*:\*:\*:[^:]+:[^:]+\n$/);
+});
 
 test('every token can be ended', async () => {
   await stopService();

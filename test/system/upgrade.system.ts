@@ -14,7 +14,7 @@ import { follow } from './support/operatingGuide.ts';
 import { query } from './support/query.ts';
 import { tableContents } from './support/tableContents.ts';
 
-// By the commands of docs/operating.md. A version of the service that brings PostgreSQL 15 there never was: its data directory is
+// By the commands of docs/upgrading.md. A version of the service that brings PostgreSQL 15 there never was: its data directory is
 // made here, as the service makes it.
 
 const ownerPassword = 'of-the-owner';
@@ -59,7 +59,7 @@ test('the service refuses files of another major version, says what to do, and l
   expect(await refused.exited).toEqual({ code: 1, signal: null });
   expect(refused.output.stdout).toBe('');
   expect(refused.output.stderr).toMatch(
-    /postgres was made by PostgreSQL 15; this version of the service brings PostgreSQL 18\. Nothing was changed\. Go back .*docs\/operating\.md/,
+    /postgres was made by PostgreSQL 15; this version of the service brings PostgreSQL 18\. Nothing was changed\. Go back .*docs\/upgrading\.md/,
   );
   expect(await versionIn('postgres')).toBe('15');
 });

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Config } from '../../config.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import { purgeExpired } from '../../oauth/purge/purgeExpired.ts';
+import { documentJsonSchema } from '../../provisioning/document.ts';
 import { addApplicationCommands } from './applicationCommands.ts';
 import { applySource } from './applySource.ts';
 import { printDatabaseUrl } from './printDatabaseUrl.ts';
@@ -35,13 +36,16 @@ export function createAdminProgram(loadConfig: () => Config): Command {
   program
     .command('apply')
     .description('makes organizations, applications, units, users and cards what a JSON file says; deletes nothing')
-    .argument('<file>', 'the JSON file; - reads standard input')
-    .action((file: string) =>
-      runWithInput(
+    .argument('[file]', 'the JSON file; - reads standard input')
+    .option('--schema', 'prints the JSON Schema of such a file, and applies nothing')
+    .action(async (file: string | undefined, { schema }: { schema?: boolean }, command: Command) => {
+      if (schema) return print(documentJsonSchema());
+      if (file === undefined) return command.error("error: missing required argument 'file'");
+      await runWithInput(
         () => readJson(file),
         (context, source) => applySource(source, context),
-      ),
-    );
+      );
+    });
   addApplicationCommands(program, run);
   addUserCommands(program, run, runWithInput);
 

@@ -14,7 +14,7 @@ export async function requireMajorVersion({ cluster, majorVersion }: Installatio
   const found = await clusterVersion(cluster);
   if (found === null || found === String(majorVersion)) return;
   const facts = `${cluster} was made by PostgreSQL ${found}; this version of the service brings PostgreSQL ${majorVersion}.`;
-  const remedy = `Go back to the version that you had, or bring the data along as docs/operating.md says (A new major version).`;
+  const remedy = `Go back to the version that you had, or bring the data along as docs/upgrading.md says (A new major version).`;
   throw new StartupError(`${facts} Nothing was changed. ${remedy}`);
 }
 

@@ -8,16 +8,22 @@ import { olderBinaries } from './olderPostgres.ts';
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * Runs the commands that docs/operating.md shows under a heading, as somebody who pastes them, but that graph.dump and
- * data-backup are in `folder`. Fails with what was said when one of them does.
+ * Runs the commands that a page of docs shows under a heading, as somebody who pastes them, but that the files which they
+ * write are in `folder`. Fails with what was said when one of them does.
  */
-export async function follow(heading: string, folder: string, environment: Record<string, string>): Promise<void> {
-  const guide = await readFile(new URL('../../../docs/operating.md', import.meta.url), 'utf8');
+export async function follow(
+  heading: string,
+  folder: string,
+  environment: Record<string, string>,
+  page = 'upgrading',
+): Promise<void> {
+  const guide = await readFile(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8');
   const section = guide.split(/^##+ /m).find((text) => text.startsWith(`${heading}\n`));
   const commands = /^```sh\n([\s\S]*?)^```$/m.exec(section ?? '')?.[1];
-  if (!commands) throw new Error(`docs/operating.md has no commands under "${heading}"`);
+  if (!commands) throw new Error(`docs/${page}.md has no commands under "${heading}"`);
 
-  const elsewhere = commands.replaceAll(/graph\.dump|data-backup/g, (name) => join(folder, name));
+  const written = /(?:\$PWD\/)?(graph\.dump|data-backup|owner-url|owner-pgpass)/g;
+  const elsewhere = commands.replaceAll(written, (_, name: string) => join(folder, name));
   const env = { ...environment, PATH: `${olderBinaries}:${process.env.PATH}`, HOME: process.env.HOME ?? '' };
   await promisify(execFile)('sh', ['-e', '-c', elsewhere], { cwd: repository, env });
 }
