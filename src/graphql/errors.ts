@@ -141,8 +141,9 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
 
 /** The comment of the broken constraint, else what a function has raised in its place, else a sentence from the columns. */
 function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
-  const { code, schema, table, dataType, constraint, column } = error;
-  const isOfColumn = code === '23502';
+  const { schema, table, dataType, constraint, column } = error;
+  // Of a null that is not allowed, and of what a trigger raises for a column.
+  const isOfColumn = column !== undefined;
   const key = isOfColumn ? columnKey(schema, table, column) : ruleKey(schema, table ?? dataType, constraint);
   const { comment, argument, fallback } = rules.get(key) ?? {};
   const message = comment ?? (isRaised(error) ? sentence(error) : (fallback ?? otherwise));
