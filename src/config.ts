@@ -235,8 +235,8 @@ function toConfig(env: z.output<typeof environment>) {
     publicUrl: env.PUBLIC_URL,
     /** How many reverse proxies in front are believed about the client's address. */
     trustedProxies: env.TRUST_PROXY,
-    /** Origins of pages that may call the API from a browser; none by default. */
-    corsOrigins: env.CORS_ORIGINS,
+    /** Origins of pages that may call the API from a browser; none by default but, in the demo, those of a developer's machine. */
+    corsOrigins: [...env.CORS_ORIGINS, ...(database.kind === 'embedded' ? [/^http:\/\/localhost(:\d+)?$/] : [])],
     /** Processes that serve requests, beside their supervisor; unset: one for each core in production, else a single process. */
     workers: env.WORKERS,
     /** The queue's limit in one process. */
