@@ -133,7 +133,7 @@ export function createEndpoint({
     fields.operationType = prepared.operation.operation;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
-    const cost = checkArguments(schema, prepared, variables);
+    const cost = checkArguments(schema, prepared, variables, hidesNames(claims));
     const isQuery = prepared.operation.operation === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
     const operation = { prepared, variables, token, requestId, cost, replicaLsns, signal };
@@ -153,10 +153,13 @@ export function createEndpoint({
     return execute().finally(release);
   };
 
+  /** Errors suggest names of the schema to tokens alone, and nowhere unless all may read it. */
+  const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
+
   const read = (request: IncomingMessage, body: Buffer, claims: Claims | null): ParsedRequest => {
     const parameters = readRequest(request, body);
     const prepared = tracedSync('read document', () =>
-      readDocument(persisted.find(parameters, claims), parameters.operationName),
+      readDocument(persisted.find(parameters, claims), parameters.operationName, hidesNames(claims)),
     );
     return { parameters, prepared };
   };

@@ -16,7 +16,10 @@ import type { RequestId } from '../observability/requestFields.ts';
 export const errorCodes = {
   UNAUTHENTICATED: { status: 401, meaning: 'The request carries no valid access token.' },
   FORBIDDEN: { status: 200, meaning: 'The access token has the wrong scope.' },
-  BAD_USER_INPUT: { status: 400, meaning: 'An argument or variable cannot be used; extensions.argument names it.' },
+  BAD_USER_INPUT: {
+    status: 400,
+    meaning: 'A value cannot be used; extensions.argument names the argument, extensions.variable its variable.',
+  },
   NOT_FOUND: { status: 200, meaning: 'There is no such object among those that the token may see.' },
   CONFLICT: { status: 200, meaning: 'The value is taken; extensions.argument names the argument.' },
   LIMIT_EXCEEDED: {
