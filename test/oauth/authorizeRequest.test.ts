@@ -286,6 +286,16 @@ test('a POST or DELETE of a client that takes anything is refused in JSON, that 
   expect(answerOf(await visitor.submit(approval, {}, { Accept: '*/*' }))).toHaveProperty('code');
 });
 
+test('a page with a csrf_token is never compressed', async () => {
+  const headers = { 'Accept-Encoding': 'gzip, br' };
+  const { text, headers: received } = await new Visitor(oauth).open(valid(), headers);
+
+  expect(text).toContain('name="csrf_token"');
+  expect(received.has('Content-Encoding')).toBe(false);
+  const asset = /href="(\/assets[^"]+)"/.exec((await new Visitor(oauth).get('/', headers)).text)?.[1] ?? '';
+  expect((await new Visitor(oauth).get(asset, headers)).headers.get('Content-Encoding')).toBe('gzip');
+});
+
 test('every method validates again', async () => {
   const visitor = new Visitor(oauth);
   const { approval, denial } = await visitor.signIn(valid(), user);
