@@ -291,6 +291,18 @@ describe('an answer of more than 1 kB', () => {
   });
 });
 
+test('a placeholder that was pasted for a token is answered with what to put in its place', async () => {
+  const { status, headers, body } = await post({ query: '{ __typename }' }, { Authorization: 'Bearer <ACCESS_TOKEN>' });
+
+  expect({ status, challenge: headers.get('WWW-Authenticate') }).toEqual({
+    status: 401,
+    challenge: expect.stringContaining('error="invalid_token", error_description="Replace <ACCESS_TOKEN>, '),
+  });
+  expect(body?.errors).toMatchObject([
+    { message: expect.stringMatching(/^Replace <ACCESS_TOKEN>, .* \/oauth\/token/) },
+  ]);
+});
+
 test('a path below the endpoint is another', async () => {
   const answer = await send({
     path: '/graphql/nothing',
