@@ -103,7 +103,10 @@ const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(3000).describe('Port to listen on; `0` takes any.'),
   PUBLIC_URL: publicUrl.optional().meta({ unset: '`http://localhost:PORT`', description: 'URL that clients use.' }),
   TRUST_PROXY: wholeNumber(0, 100).default(0).describe('Reverse proxies in front whose word about clients counts.'),
-  CORS_ORIGINS: origins.default([]).describe('Origins of web pages that may call the API, separated by commas.'),
+  CORS_ORIGINS: origins.default([]).meta({
+    unset: 'none; in the demo `http://localhost` on any port',
+    description: 'Origins of web pages that may call the API, separated by commas.',
+  }),
   METRICS_PORT: wholeNumber(0, 65_535).optional().describe('Port of `/metrics`, on `HOST`; `0` takes any.'),
   DATA_DIR: z.string().default('.data').describe('Folder of the embedded PostgreSQL.'),
   DATABASE_URL: postgresUrl.optional().describe('Owner of your own database: migrations, admin commands.'),
@@ -269,7 +272,7 @@ function toConfig(env: z.output<typeof environment>) {
     /** The specification's `{base_url}`, without a slash at its end; unset means `http://localhost:<port>`. */
     publicUrl: env.PUBLIC_URL,
     trustedProxies: env.TRUST_PROXY,
-    corsOrigins: env.CORS_ORIGINS,
+    corsOrigins: [...env.CORS_ORIGINS, ...(database.kind === 'embedded' ? [/^http:\/\/localhost(:\d+)?$/] : [])],
     workers: env.WORKERS,
     maxWaiting: env.MAX_WAITING,
     maxConnections: env.MAX_CONNECTIONS,

@@ -1,15 +1,29 @@
+import { isatty } from 'node:tty';
+import { inspect } from 'node:util';
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
 /**
- * A log of JSON lines, by default on stderr, so that stdout stays readable. Written synchronously: the last
+ * A log of JSON lines, by default on stderr, so that stdout stays readable; a terminal gets them as text. Written synchronously: the last
  * line before an exit is the one that matters.
  */
-export function createLog(level: string, stream: DestinationStream = destination({ dest: 2, sync: true })): Log {
+export function createLog(level: string, stream = isatty(2) ? toTerminal : destination({ dest: 2, sync: true })): Log {
   const requestId = ({ id }: { id: string }) => id;
   return pino({ level, base: null, serializers: { err: describeError, error: describeError, requestId } }, stream);
 }
+
+const toTerminal: DestinationStream = { write: (line) => void process.stderr.write(textOf(line)) };
+
+/** A line of the log for a person. What clients sent is escaped, since a terminal obeys control characters. */
+export function textOf(line: string): string {
+  const { level, time, msg = '', error, ...fields }: LogLine = JSON.parse(line);
+  const named = Object.entries(fields).map(([name, value]) => `${name}=${inspect(value, { breakLength: Infinity })}`);
+  const parts = [new Date(time).toTimeString().slice(0, 8), pino.levels.labels[level]?.padEnd(5), msg, ...named];
+  return `${parts.join(' ')}\n${error === undefined ? '' : `${inspect(error, { depth: null })}\n`}`;
+}
+
+type LogLine = { level: number; time: number; msg?: string; error?: unknown } & Record<string, unknown>;
 
 /**
  * The parts of an error that are safe to keep. An error may carry a request's raw body, a connection with its password

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Secrets } from '../crypto/secrets.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { DatabaseUnavailable, isRetryable } from '../database/pool/unavailable.ts';
+import { chooseEncoding, createCompressor } from '../http/compression.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
 import type { Log } from '../log.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
@@ -73,6 +74,7 @@ export function createEndpoint({
   const replicaPool = replica?.pool ?? null;
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const introspected = createIntrospectionCache();
+  const compress = createCompressor();
   // Mutations of one tenant may wait for each other's row locks: this limits the connections that they hold meanwhile.
   const writers = createPermits({
     maxHeld: Number.POSITIVE_INFINITY,
@@ -95,7 +97,7 @@ export function createEndpoint({
       throw error;
     });
     Object.assign(fields, answered.fields);
-    send(response, answered);
+    await send(request, response, answered);
   };
 
   const executeWithToken = async (received: Received, fields: RequestFields): Promise<Answer> => {
@@ -133,7 +135,7 @@ export function createEndpoint({
     fields.operationType = prepared.operation.operation;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
-    const cost = checkArguments(schema, prepared, variables);
+    const cost = checkArguments(schema, prepared, variables, hidesNames(claims));
     const isQuery = prepared.operation.operation === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
     const operation = { prepared, variables, token, requestId, cost, replicaLsns, signal };
@@ -153,10 +155,13 @@ export function createEndpoint({
     return execute().finally(release);
   };
 
+  /** Errors suggest names of the schema to tokens alone, and nowhere unless all may read it. */
+  const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
+
   const read = (request: IncomingMessage, body: Buffer, claims: Claims | null): ParsedRequest => {
     const parameters = readRequest(request, body);
     const prepared = tracedSync('read document', () =>
-      readDocument(persisted.find(parameters, claims), parameters.operationName),
+      readDocument(persisted.find(parameters, claims), parameters.operationName, hidesNames(claims)),
     );
     return { parameters, prepared };
   };
@@ -173,7 +178,20 @@ export function createEndpoint({
     }
   };
 
-  const refuse = (error: unknown, response: ServerResponse): void => {
+  /** Compressed if the client asks. No browser adds a credential to these requests by itself, so BREACH has no victim here. */
+  const send = async (request: IncomingMessage, response: ServerResponse, { status, body }: Answer) => {
+    if (status === 503) response.setHeader('Retry-After', '2');
+    response.statusCode = status;
+    // Node.js would copy a long text twice: behind the headers, and as bytes.
+    const content = body.length > longText ? Buffer.from(body) : body;
+    const encoding = Buffer.byteLength(content) > maxUncompressed ? chooseEncoding(request) : 'identity';
+    const compressed = encoding === 'identity' ? null : await compress(encoding, content);
+    if (compressed) response.setHeader('Content-Encoding', encoding);
+    response.setHeader('Content-Length', Buffer.byteLength(compressed ?? content));
+    response.end(compressed ?? content);
+  };
+
+  const refuse = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
     // The client could not parse a second answer.
     if (response.headersSent) return void response.destroy();
     const requestId = requestIdOf(response);
@@ -182,13 +200,16 @@ export function createEndpoint({
     const presented = errors.map((error) => presentError(error, { requestId, rules, log }));
     fieldsOf(response).code = String(presented[0]?.extensions?.code);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    send(response, { status, body: JSON.stringify({ errors: presented }) });
+    void send(request, response, { status, body: JSON.stringify({ errors: presented }) });
   };
 
   return (request, response) => {
-    answer(request, response).catch((error: unknown) => refuse(error, response));
+    answer(request, response).catch((error: unknown) => refuse(error, request, response));
   };
 }
+
+/** An answer of more bytes is compressed for clients that ask for it. */
+const maxUncompressed = 1000;
 
 /** How many mutations of a tenant are executed at once. */
 const maxWriters = 2;
@@ -213,15 +234,6 @@ function untilClosed(response: ServerResponse): AbortSignal {
     if (!response.writableEnded) controller.abort();
   });
   return controller.signal;
-}
-
-function send(response: ServerResponse, { status, body }: Answer): void {
-  if (status === 503) response.setHeader('Retry-After', '2');
-  response.statusCode = status;
-  // Node.js would copy a long text twice: behind the headers, and as bytes.
-  const content = body.length > longText ? Buffer.from(body) : body;
-  response.setHeader('Content-Length', Buffer.byteLength(content));
-  response.end(content);
 }
 
 /** In characters: shorter ones Node.js writes from its stack. */

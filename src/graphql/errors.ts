@@ -16,7 +16,10 @@ import type { RequestId } from '../observability/requestFields.ts';
 export const errorCodes = {
   UNAUTHENTICATED: { status: 401, meaning: 'The request carries no valid access token.' },
   FORBIDDEN: { status: 200, meaning: 'The access token has the wrong scope.' },
-  BAD_USER_INPUT: { status: 400, meaning: 'An argument or variable cannot be used; extensions.argument names it.' },
+  BAD_USER_INPUT: {
+    status: 400,
+    meaning: 'A value cannot be used; extensions.argument names the argument, extensions.variable its variable.',
+  },
   NOT_FOUND: { status: 200, meaning: 'There is no such object among those that the token may see.' },
   CONFLICT: { status: 200, meaning: 'The value is taken; extensions.argument names the argument.' },
   LIMIT_EXCEEDED: {
@@ -141,8 +144,9 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
 
 /** The comment of the broken constraint, else what a function has raised in its place, else a sentence from the columns. */
 function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
-  const { code, schema, table, dataType, constraint, column } = error;
-  const isOfColumn = code === '23502';
+  const { schema, table, dataType, constraint, column } = error;
+  // Of a null that is not allowed, and of what a trigger raises for a column.
+  const isOfColumn = column !== undefined;
   const key = isOfColumn ? columnKey(schema, table, column) : ruleKey(schema, table ?? dataType, constraint);
   const { comment, argument, fallback } = rules.get(key) ?? {};
   const message = comment ?? (isRaised(error) ? sentence(error) : (fallback ?? otherwise));

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Log } from '../log.ts';
 import { answerNotFound, answerUnavailable, handleErrors } from './errors.ts';
-import { allowOrigins } from './middleware/allowOrigins.ts';
+import { allowOrigins, type Origin } from './middleware/allowOrigins.ts';
 import { answerHealth, answerReadiness, type Readiness } from './middleware/health.ts';
 import { inOrder } from './middleware/inOrder.ts';
 import { nameRequest } from './middleware/requestId.ts';
@@ -18,7 +18,7 @@ type Options = {
   /** Whether clients come by https. */
   isHttps: boolean;
   /** Origins of pages that may call the API from a browser. */
-  corsOrigins: readonly string[];
+  corsOrigins: readonly Origin[];
   readiness: Readiness;
   /** Null until it is built. */
   routes: {

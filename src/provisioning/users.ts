@@ -58,9 +58,10 @@ export async function findUserProblems(
 
   const zones = await unknownTimeZones(client, users);
   for (const { value, path } of users) {
-    if (value.timeZone === undefined || !zones.has(value.timeZone)) continue;
+    const nearest = zones.get(value.timeZone);
+    if (nearest === undefined) continue;
     const message = 'must be an IANA name, such as "Europe/Berlin", or the city alone, such as "Berlin"';
-    problems.push({ path: [...path, 'timeZone'], message });
+    problems.push({ path: [...path, 'timeZone'], message: `${message}${nearest && `; did you mean "${nearest}"?`}` });
   }
 
   const emails = users.map(({ organizationId, value }, index) => ({
@@ -110,14 +111,16 @@ const findTakenTokens = `
     and u.external_authentication_token_hash = decode(given.token_hash, 'hex')
   where u.external_identifier is distinct from given.external_identifier`;
 
-async function unknownTimeZones(client: ClientBase, users: readonly Entry<UserOutline>[]): Promise<Set<string>> {
+/** Each with the nearest that is known, or an empty text. */
+async function unknownTimeZones(client: ClientBase, users: readonly Entry<UserOutline>[]) {
   const zones = new Set(users.flatMap(({ value }) => value.timeZone ?? []));
-  const { rows } = await client.query<{ name: string }>(
-    'select name from app_hidden.time_zones where name = any ($1)',
+  const { rows } = await client.query<{ zone: string; nearest: string }>(
+    `select given.zone, coalesce(app_hidden.nearest_time_zone(given.zone), '') as nearest
+     from unnest($1::text[]) as given (zone)
+     where not app_hidden.is_time_zone(given.zone)`,
     [[...zones]],
   );
-  for (const { name } of rows) zones.delete(name);
-  return zones;
+  return new Map<string | undefined, string>(rows.map(({ zone, nearest }) => [zone, nearest]));
 }
 
 /** Adds users and changes those that differ; what the document leaves out stays. Sets no password. */

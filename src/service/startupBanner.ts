@@ -19,24 +19,33 @@ export function startupBanner({ url, explorers, embedded }: Started): string[] {
   ];
 }
 
+/** A line for each kind of credential, and one that gets an access token with it and sends a query. */
 function embeddedLines(url: string, { cluster, demo }: NonNullable<Started['embedded']>): string[] {
-  const credentials = [
-    `client_id demo-backend, client_secret ${demo.clientSecret}`,
-    `ada@demo.test, password ${demo.password}, client_id demo-mobile`,
-    `external_authentication_token ${demo.externalAuthenticationToken}, client_id demo-external`,
+  const { clientSecret: client_secret, password, externalAuthenticationToken: external_authentication_token } = demo;
+  const app = '{ app { name users(first: 3) { nodes { id fullName } } } }';
+  const viewer = '{ viewer { fullName accessibleUnits(first: 3) { nodes { id name } } } }';
+  const ofApp = { grant_type: 'client_credentials', scope: 'app' };
+  const ofUser = { grant_type: 'password', scope: 'me' };
+  const kinds: [string, Record<string, string>, Record<string, string>, string][] = [
+    ['an application', { client_id: 'demo-backend', client_secret }, ofApp, app],
+    ['a user', { username: 'ada@demo.test', password, client_id: 'demo-mobile' }, ofUser, viewer],
+    ["a user's other system", { external_authentication_token, client_id: 'demo-external' }, ofUser, viewer],
   ];
   return [
     `Database: an embedded PostgreSQL in ${cluster}, migrated, with the organization Demo`,
-    `Demo credentials: ${credentials.join('; ')}`,
-    'Try it:',
-    curl(url, demo.clientSecret),
+    ...kinds.flatMap(([whose, credentials, grant, query]) => [
+      `Demo credentials of ${whose}: ${Object.entries(credentials)
+        .map((pair) => pair.join(' '))
+        .join(', ')}`,
+      curl(url, { ...grant, ...credentials }, query),
+    ]),
   ];
 }
 
-/** Gets an access token and asks with it; needs nothing but curl and sed. */
-function curl(url: string, clientSecret: string): string {
-  const form = `grant_type=client_credentials&client_id=demo-backend&client_secret=${clientSecret}&scope=app`;
-  const token = `$(curl -s ${url}/oauth/token -d '${form}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`;
-  const query = '{"query":"{ app { name users(first: 3) { nodes { id fullName } } } }","variables":{}}';
-  return `curl -s ${url}/graphql -H "Authorization: Bearer ${token}" -H 'Content-Type: application/json' -d '${query}'`;
+/** Gets an access token and sends a query with it; needs nothing but curl and sed. */
+function curl(url: string, form: Record<string, string>, query: string): string {
+  const body = new URLSearchParams(form);
+  const token = `$(curl -s ${url}/oauth/token -d '${body}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`;
+  const json = JSON.stringify({ query, variables: {} });
+  return `curl -s ${url}/graphql -H "Authorization: Bearer ${token}" -H 'Content-Type: application/json' -d '${json}'`;
 }

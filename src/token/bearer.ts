@@ -6,7 +6,9 @@ export type Bearer =
   /** No Authorization header, or one of another scheme. */
   | { readonly kind: 'missing' }
   /** The scheme is Bearer but what follows is no token, or there is more than one header. */
-  | { readonly kind: 'malformed' };
+  | { readonly kind: 'malformed' }
+  /** `Bearer <ACCESS_TOKEN>`, as the documentation has it. */
+  | { readonly kind: 'placeholder' };
 
 /**
  * Reads the bearer token of a request (RFC 6750 section 2.1): exactly one header `Authorization: Bearer <b64token>`, the
@@ -19,7 +21,8 @@ export function readBearer(request: IncomingMessage): Bearer {
   if (headers.length > 1) return { kind: 'malformed' };
   if (!/^bearer(?: |$)/i.test(header)) return { kind: 'missing' };
   const token = /^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
-  return token === undefined ? { kind: 'malformed' } : { kind: 'token', token };
+  if (token !== undefined) return { kind: 'token', token };
+  return { kind: /^bearer +<[^<>]*>$/i.test(header) ? 'placeholder' : 'malformed' };
 }
 
 /**
@@ -41,4 +44,5 @@ const problems = {
   token: 'The access token is unknown, expired or revoked.',
   missing: 'This needs an access token: send the header Authorization: Bearer <access token>.',
   malformed: 'Send exactly one header Authorization: Bearer <access token>.',
+  placeholder: 'Replace <ACCESS_TOKEN>, with its angle brackets, by an access token: POST /oauth/token issues them.',
 } as const;

@@ -98,7 +98,7 @@ grant execute on function app_public.mistake() to graph_app;
 
   /** Twice, as the demo's application. */
   async function callMistake(): Promise<string[]> {
-    const [, secret = ''] = /client_secret (\S+);/.exec(server.output.stdout) ?? [];
+    const [, secret = ''] = /client_secret (\S+)$/m.exec(server.output.stdout) ?? [];
     const form = { grant_type: 'client_credentials', client_id: 'demo-backend', client_secret: secret, scope: 'app' };
     const issued = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
     const { access_token: token } = (await issued.json()) as { access_token: string };

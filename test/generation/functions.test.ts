@@ -386,13 +386,13 @@ describe('a mutation', () => {
     for (const key of [{}, { name: 'Gone', id: 'RG9vcg' }, { name: null }])
       expect(await refusals(forget, { key })).toEqual([
         400,
-        [expect.any(String), { code: 'BAD_USER_INPUT', argument: 'key' }],
+        [expect.any(String), { code: 'BAD_USER_INPUT', argument: 'key', variable: 'key' }],
       ]);
     const inParts = 'mutation ($name: String) { doorForget(key: { name: $name }) { ok } }';
     for (const variables of [{}, { name: null }])
       expect(await refusals(inParts, variables)).toEqual([
         400,
-        [expect.any(String), { code: 'BAD_USER_INPUT', argument: 'name' }],
+        [expect.any(String), { code: 'BAD_USER_INPUT', argument: 'key', variable: 'name' }],
       ]);
     for (const key of ['{}', '{ name: null }', '{ name: "Gone", id: "RG9vcg" }'])
       expect((await ask(graph, tenant.app, `mutation { doorForget(key: ${key}) { ok } }`)).status).toBe(400);

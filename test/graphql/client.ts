@@ -5,7 +5,7 @@ export type Answer = {
   body: { data?: unknown; errors?: { message: string; path?: (string | number)[]; extensions: Extensions }[] };
 };
 
-type Extensions = { code: string; argument?: string; limit?: string; requestId?: string };
+type Extensions = { code: string; argument?: string; variable?: string; limit?: string; requestId?: string };
 
 /** Sends one operation by POST, as a client that knows GraphQL over HTTP; `token` null sends none. */
 export async function ask(

@@ -105,27 +105,46 @@ describe('by default', () => {
     expect((await send('Neither')).status).toBe(401);
   });
 
-  it('errors spell out no names that a document has only guessed at', async () => {
-    const { app } = await createTenant(graph);
+  it('errors suggest names to a token', async () => {
+    await expectGuesses(graph, (text) => expect(text).toMatch(/ Did you mean /));
+  });
 
-    for (const [query, code] of [
-      ['{ viewr { id } }', 'GRAPHQL_VALIDATION_FAILED'],
-      ['{ app { user { id } } }', 'GRAPHQL_VALIDATION_FAILED'],
-      ['{ app { users(frist: 1) { totalCount } } }', 'GRAPHQL_VALIDATION_FAILED'],
-      ['{ app { users(orderBy: NAME) { totalCount } } }', 'GRAPHQL_VALIDATION_FAILED'],
-      ['{ app { ... on Usr { id } } }', 'GRAPHQL_VALIDATION_FAILED'],
+  it('errors suggest no names without a token', async () => {
+    const query =
+      'query($deprecated: Boolean!) { __type(name: "User") { fields(includeDeprecated: $deprecated) { name } } }';
+    for (const [guess, status] of [
+      ['{ __schema { tipes { name } } }', 401],
+      [query, 400],
     ] as const) {
-      const answer = await ask(graph, app, query);
-      expectRefused(answer, 400, { code });
-      expect(JSON.stringify(answer.body)).not.toMatch(/did you mean/i);
+      const { status: answered, body } = await ask(graph, null, guess, { deprecated: 'flase' });
+      expect({ answered, text: JSON.stringify(body) }).toEqual({
+        answered: status,
+        text: expect.not.stringMatching(/did you mean/i),
+      });
     }
-    const orders = 'query($orders: [UserOrderBy!]) { app { users(orderBy: $orders) { totalCount } } }';
-    const answer = await ask(graph, app, orders, { orders: ['FULL_NAME'] });
-    expectRefused(answer, 400, { code: 'BAD_USER_INPUT', argument: 'orders' });
-    expect(JSON.stringify(answer.body)).not.toMatch(/did you mean/i);
-    await read(graph, app, orders, { orders: ['FULL_NAME_ASC'] });
   });
 });
+
+/** Names that are nearly right, by a token. */
+async function expectGuesses(graph: GraphTest, check: (text: string) => void): Promise<void> {
+  const { app } = await createTenant(graph);
+  for (const query of [
+    '{ viewr { id } }',
+    '{ app { user { id } } }',
+    '{ app { users(frist: 1) { totalCount } } }',
+    '{ app { users(orderBy: FULL_NAME) { totalCount } } }',
+    '{ app { ... on Usr { id } } }',
+  ]) {
+    const answer = await ask(graph, app, query);
+    expectRefused(answer, 400, { code: 'GRAPHQL_VALIDATION_FAILED' });
+    check(JSON.stringify(answer.body));
+  }
+  const orders = 'query($orders: [UserOrderBy!]) { app { users(orderBy: $orders) { totalCount } } }';
+  const answer = await ask(graph, app, orders, { orders: ['FULL_NAME'] });
+  expectRefused(answer, 400, { code: 'BAD_USER_INPUT', argument: 'orderBy', variable: 'orders' });
+  check(JSON.stringify(answer.body));
+  await read(graph, app, orders, { orders: ['FULL_NAME_ASC'] });
+}
 
 describe('with PUBLIC_INTROSPECTION=false', () => {
   let graph: OwnGraphTest;
@@ -140,6 +159,10 @@ describe('with PUBLIC_INTROSPECTION=false', () => {
       expectRefused(await ask(graph, null, query), 401, { code: 'UNAUTHENTICATED' });
     },
   );
+
+  it('errors suggest no names', async () => {
+    await expectGuesses(graph, (text) => expect(text).not.toMatch(/did you mean/i));
+  });
 
   it.each(introspections)('introspection %s is answered with any token', async (_what, query) => {
     const { app, basic } = await createTenant(graph);

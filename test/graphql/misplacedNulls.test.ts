@@ -14,55 +14,77 @@ const users = (args: string) => `app { users(${args}) { totalCount } }`;
 const one = { app: { users: { totalCount: 1 } } };
 
 describe('null for a variable that has a default is refused where null may not be', () => {
-  it.each<[string, (id: string) => string, unknown]>([
-    ['in a list of orders', () => `query($v: UserOrderBy = FULL_NAME_ASC) { ${users('orderBy: [$v]')} }`, one],
-    ['in a list of ids', (id) => `query($v: ID = "${id}") { ${users('ids: [$v]')} }`, one],
-    ['in a list of texts', () => `query($v: String = "u-1") { ${users('externalIdentifiers: ["x", $v]')} }`, one],
-    ['an id', (id) => `query($v: ID = "${id}") { node(id: $v) { __typename } }`, { node: { __typename: 'User' } }],
+  it.each<[string, string, (id: string) => string, unknown]>([
+    [
+      'in a list of orders',
+      'orderBy',
+      () => `query($v: UserOrderBy = FULL_NAME_ASC) { ${users('orderBy: [$v]')} }`,
+      one,
+    ],
+    ['in a list of ids', 'ids', (id) => `query($v: ID = "${id}") { ${users('ids: [$v]')} }`, one],
+    [
+      'in a list of texts',
+      'externalIdentifiers',
+      () => `query($v: String = "u-1") { ${users('externalIdentifiers: ["x", $v]')} }`,
+      one,
+    ],
+    [
+      'an id',
+      'id',
+      (id) => `query($v: ID = "${id}") { node(id: $v) { __typename } }`,
+      { node: { __typename: 'User' } },
+    ],
     [
       'in a directive',
+      'if',
       () => 'query($v: Boolean = true) { __typename app @skip(if: $v) { name } }',
       { __typename: 'Query' },
     ],
     [
       'in a fragment',
+      'if',
       () => `query a($v: Boolean = true) { app { ...f } } fragment f on App { users @include(if: $v) { totalCount } }`,
       one,
     ],
     [
       'in a directive of a mutation',
+      'if',
       () =>
         'mutation($v: Boolean = true) { __typename ...f @skip(if: $v) } fragment f on Mutation { userDelete(id: "x") { user { id } } }',
       { __typename: 'Mutation' },
     ],
     [
       'an argument of a mutation',
+      'fullName',
       () => 'mutation($v: String = "A") { userCreate(fullName: $v, email: "a@x.test") { user { fullName } } }',
       { userCreate: { user: { fullName: 'A' } } },
     ],
-  ])('%s', async (_where, queryFor, data) => {
+  ])('%s', async (_where, argument, queryFor, data) => {
     const query = queryFor(id);
 
-    expectRefused(await ask(graph, tenant.app, query, { v: null }), 400, { code: 'BAD_USER_INPUT', argument: 'v' });
+    const refusal = { code: 'BAD_USER_INPUT', argument, variable: 'v' };
+    expectRefused(await ask(graph, tenant.app, query, { v: null }), 400, refusal);
     expect(await read(graph, tenant.app, query)).toEqual(data);
   });
 
-  it.each<[string, string, unknown]>([
-    ['a name', 'query($v: String = "Query") { __type(name: $v) { name } }', { __type: { name: 'Query' } }],
+  it.each<[string, string, string, unknown]>([
+    ['a name', 'name', 'query($v: String = "Query") { __type(name: $v) { name } }', { __type: { name: 'Query' } }],
     [
       'in a directive',
+      'if',
       'query($v: Boolean = false) { __schema { queryType { name } types @include(if: $v) { name } } }',
       { __schema: { queryType: { name: 'Query' } } },
     ],
-  ])('without a token: %s', async (_where, query, data) => {
-    expectRefused(await ask(graph, null, query, { v: null }), 400, { code: 'BAD_USER_INPUT', argument: 'v' });
+  ])('without a token: %s', async (_where, argument, query, data) => {
+    const refusal = { code: 'BAD_USER_INPUT', argument, variable: 'v' };
+    expectRefused(await ask(graph, null, query, { v: null }), 400, refusal);
     expect(await read(graph, null, query)).toEqual(data);
   });
 });
 
 it('gives one error for each variable', async () => {
   const query = `query($a: ID = "x", $b: ID = "x") { ${users('ids: [$a, $b, $a]')} node(id: $b) { id } }`;
-  const refused = (argument: string) => ({ code: 'BAD_USER_INPUT', argument });
+  const refused = (variable: string) => ({ code: 'BAD_USER_INPUT', argument: 'ids', variable });
 
   expectRefused(await ask(graph, tenant.app, query, { a: null, b: null }), 400, refused('a'), refused('b'));
 });

@@ -251,9 +251,56 @@ test('nothing keeps an answer', async () => {
   for (const { headers } of [await post({ query: '{ __typename }' }), await get({ query: '{ __typename }' })])
     expect([headers.get('Cache-Control'), headers.get('Vary'), headers.get('ETag')]).toEqual([
       'no-store',
-      'Accept, Authorization',
+      'Accept, Accept-Encoding, Authorization',
       null,
     ]);
+});
+
+describe('an answer of more than 1 kB', () => {
+  const query = '{ __schema { types { name description } } }';
+
+  it.each([
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['gzip;q=0.5, br', 'br'],
+    ['deflate, gzip;q=0.9, zstd', 'gzip'],
+    ['*', 'br'],
+    ['', null],
+    ['identity', null],
+    ['gzip;q=0', null],
+    ['zstd', null],
+  ])('is encoded for a client that accepts %j: %s', async (accepted, encoding) => {
+    const plain = await post({ query }, { 'Accept-Encoding': 'identity' });
+    const encoded = await post({ query }, { 'Accept-Encoding': accepted });
+
+    expect(encoded.headers.get('Content-Encoding')).toBe(encoding);
+    expect(encoded.body).toEqual(plain.body);
+    const [length, plainLength] = [encoded, plain].map(({ headers }) => Number(headers.get('Content-Length')));
+    if (encoding) expect(length).toBeLessThan((plainLength ?? 0) / 2);
+    else expect(length).toBe(plainLength);
+  });
+
+  it('is encoded also when it is an error, and a shorter one never is', async () => {
+    const mistakes = Array.from({ length: 20 }, (_, number) => `nothing${number}`);
+    const encodingOf = async (document: string) =>
+      (await post({ query: document }, { 'Accept-Encoding': 'gzip' })).headers.get('Content-Encoding');
+
+    expect(await encodingOf(`{ ${mistakes.join(' ')} }`)).toBe('gzip');
+    expect(await encodingOf('{ nothing }')).toBeNull();
+    expect(await encodingOf('{ __typename }')).toBeNull();
+  });
+});
+
+test('a placeholder that was pasted for a token is answered with what to put in its place', async () => {
+  const { status, headers, body } = await post({ query: '{ __typename }' }, { Authorization: 'Bearer <ACCESS_TOKEN>' });
+
+  expect({ status, challenge: headers.get('WWW-Authenticate') }).toEqual({
+    status: 401,
+    challenge: expect.stringContaining('error="invalid_token", error_description="Replace <ACCESS_TOKEN>, '),
+  });
+  expect(body?.errors).toMatchObject([
+    { message: expect.stringMatching(/^Replace <ACCESS_TOKEN>, .* \/oauth\/token/) },
+  ]);
 });
 
 test('a path below the endpoint is another', async () => {

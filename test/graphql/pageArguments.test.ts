@@ -80,11 +80,12 @@ describe.each(Object.entries(connections))('%s', (_name, connection) => {
 
   it('refuses a bad page through a variable and its default', async () => {
     const query = (type: string) => `query($size: ${type}) { ${wrap('(first: $size)', '{ nodes { id } }')} }`;
+    const wrong = { ...refused('first'), variable: 'size' };
 
     expectRefused(await ask(graph, token(), query('Int'), { size: 1001 }), 400, refused('first'));
     expectRefused(await ask(graph, token(), query('Int = -1')), 400, refused('first'));
-    expectRefused(await ask(graph, token(), query('Int'), { size: 1.5 }), 400, refused('size'));
-    expectRefused(await ask(graph, token(), query('Int'), { size: '10' }), 400, refused('size'));
+    expectRefused(await ask(graph, token(), query('Int'), { size: 1.5 }), 400, wrong);
+    expectRefused(await ask(graph, token(), query('Int'), { size: '10' }), 400, wrong);
     await read(graph, token(), query('Int'), { size: 1000 });
     await read(graph, token(), query('Int = 1'));
     await read(graph, token(), query('Int'), { size: null });
@@ -232,5 +233,5 @@ test('of very many bad values of a variable only some are reported', async () =>
 
   expect(status).toBe(400);
   expect(body.errors?.length).toBeLessThanOrEqual(51);
-  expect(body.errors?.[0]?.extensions).toEqual({ code: 'BAD_USER_INPUT', argument: 'ids' });
+  expect(body.errors?.[0]?.extensions).toEqual({ code: 'BAD_USER_INPUT', argument: 'ids', variable: 'ids' });
 });

@@ -118,7 +118,11 @@ test('userCreate without its required arguments is refused before execution', as
   );
   const query = 'mutation($email: String!) { userCreate(fullName: "A", email: $email) { user { id } } }';
   for (const variables of [{}, { email: null }, { email: 5 }, { email: ['a@x.test'] }])
-    expectRefused(await ask(graph, tenant.app, query, variables), 400, { code: 'BAD_USER_INPUT', argument: 'email' });
+    expectRefused(await ask(graph, tenant.app, query, variables), 400, {
+      code: 'BAD_USER_INPUT',
+      argument: 'email',
+      variable: 'email',
+    });
 });
 
 test('a user belongs to the organization of the token, whose row and no other is written', async () => {

@@ -128,12 +128,35 @@ describe.each(['timeZone', 'timezone'])('%s', (argument) => {
     'Berlin',
     'New York',
     'Buenos Aires',
+    'europe/BERLIN',
+    'new_york',
+    'São Paulo',
+    'Sa\u0303o_Paulo',
+    'sao paulo',
+    'Beijing',
+    'Edinburgh',
+    'Osaka',
+    "St. John's",
   ])('may be %s, kept as it is given', (value) => expectAccepted(argument, value));
 
-  it.each(['', 'Mars', 'Europe', 'New_York', 'europe/berlin', ' Berlin', 'GMT+25', '../../etc/passwd'])(
+  it.each(['', 'Mars', 'Europe', 'New-York', ' Berlin', 'GMT+25', '../../etc/passwd', `Berlin${'\u0301'.repeat(95)}`])(
     'is not %j',
     (value) => expectRefused(argument, value, 'timeZone'),
   );
+
+  it.each([
+    ['Brelin', '; did you mean "Berlin"?'],
+    ['europe/belrin', '; did you mean "Europe/Berlin"?'],
+    ['Sao Paolo', '; did you mean "Sao Paulo"?'],
+    ['Bejing', '; did you mean "Beijing"?'],
+    ['€', '.'],
+  ])('%s: the refusal suggests the nearest', async (value, suggestion) => {
+    const { body } = await run('userUpdate', argument, value);
+
+    expect(body.errors?.[0]?.message).toBe(
+      `A time zone is an IANA name, such as "Europe/Berlin", or the city alone, such as "Berlin"${suggestion}`,
+    );
+  });
 });
 
 describe('externalIdentifier', () => {

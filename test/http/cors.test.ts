@@ -82,7 +82,7 @@ describe.each(paths)('%s', (path) => {
   });
 
   it('lets no page read at all unless an operator names its origin', async () => {
-    for (const origin of [allowed, closed.url, 'null'])
+    for (const origin of [allowed, alsoAllowed, closed.url, 'null'])
       for (const answer of [await preflight(closed.url + path, origin), await post(closed.url + path, origin)])
         expect(accessOf(answer)).toEqual({});
   });

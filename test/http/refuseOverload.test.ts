@@ -10,7 +10,11 @@ describe('a request that cannot be served soon', () => {
 
   beforeAll(async () => {
     const log = createLog('info', { write: (line) => lines.push(line) });
-    const refuse = createRefusal({ log, isHttps: false, corsOrigins: ['https://app.example.com'] });
+    const refuse = createRefusal({
+      log,
+      isHttps: false,
+      corsOrigins: ['https://app.example.com', /^http:\/\/localhost(:\d+)?$/],
+    });
     server = await listen('127.0.0.1', 0, refuse);
   });
   afterAll(() => server.stop(0));
@@ -50,6 +54,16 @@ describe('a request that cannot be served soon', () => {
       path: '/oauth/token',
       status: 503,
     });
+  });
+
+  it.each([
+    ['http://localhost:5173', 'http://localhost:5173'],
+    ['http://localhost:5173.evil.test', null],
+    ['https://app.example.com.evil.test', null],
+  ])('may be read by a page of %s: %s', async (origin, allowed) => {
+    const { headers } = await fetch(urlOf('/graphql'), { headers: { Origin: origin } });
+
+    expect(headers.get('Access-Control-Allow-Origin')).toBe(allowed);
   });
 
   it('is not read to its end when its body is large', async () => {

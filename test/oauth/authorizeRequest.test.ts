@@ -273,6 +273,29 @@ test('other methods get 405 with what is allowed', async () => {
   }
 });
 
+test('a POST or DELETE of a client that takes anything is refused in JSON, that of a browser by a page', async () => {
+  for (const method of ['POST', 'DELETE', 'PUT']) {
+    const answer = await new Visitor(oauth).send('/oauth/authorize', { method, headers: { Accept: '*/*' } });
+    expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8');
+    expect(JSON.parse(answer.text)).toEqual({ error: 'invalid_request', error_description: expect.any(String) });
+    expectPage(await new Visitor(oauth).send('/oauth/authorize', { method }), answer.status);
+  }
+  expectPage(await new Visitor(oauth).get('/oauth/authorize', { Accept: '*/*' }), 400);
+  const visitor = new Visitor(oauth);
+  const { approval } = await visitor.signIn(valid(), user);
+  expect(answerOf(await visitor.submit(approval, {}, { Accept: '*/*' }))).toHaveProperty('code');
+});
+
+test('a page with a csrf_token is never compressed', async () => {
+  const headers = { 'Accept-Encoding': 'gzip, br' };
+  const { text, headers: received } = await new Visitor(oauth).open(valid(), headers);
+
+  expect(text).toContain('name="csrf_token"');
+  expect(received.has('Content-Encoding')).toBe(false);
+  const asset = /href="(\/assets[^"]+)"/.exec((await new Visitor(oauth).get('/', headers)).text)?.[1] ?? '';
+  expect((await new Visitor(oauth).get(asset, headers)).headers.get('Content-Encoding')).toBe('gzip');
+});
+
 test('every method validates again', async () => {
   const visitor = new Visitor(oauth);
   const { approval, denial } = await visitor.signIn(valid(), user);

@@ -49,6 +49,7 @@ export class Visitor {
 
   async send(path: string, init: RequestInit): Promise<Visit> {
     const headers = new Headers(init.headers);
+    if (!headers.has('Accept')) headers.set('Accept', 'text/html,application/xhtml+xml,*/*;q=0.8');
     headers.set('Cookie', [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '));
     const response = await fetch(new URL(path, this.#url), { ...init, headers, redirect: 'manual' });
     for (const cookie of response.headers.getSetCookie()) {

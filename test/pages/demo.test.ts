@@ -36,6 +36,30 @@ describe("GraphiQL and the demo's credentials", () => {
     expect(page).not.toContain(demo.credentials.password);
   });
 
+  const allowedOrigin = async (path: string, origin: string) => {
+    const { headers } = await fetch(demo.url + path, { method: 'OPTIONS', headers: { Origin: origin } });
+    return headers.get('Access-Control-Allow-Origin');
+  };
+
+  it.each(['http://localhost:5173', 'http://localhost'])(
+    'keeps them from pages of %s, which may call the API',
+    async (origin) => {
+      expect(await allowedOrigin('/graphql', origin)).toBe(origin);
+      expect(await allowedOrigin('/oauth/token', origin)).toBe(origin);
+      expect(await allowedOrigin('/graphiql', origin)).toBeNull();
+    },
+  );
+
+  it.each([
+    'https://localhost:5173',
+    'http://localhost:5173.evil.test',
+    'http://evil.localhost:5173',
+    'http://localhost:',
+    'null',
+  ])('lets no page of %s call the API', async (origin) => {
+    expect(await allowedOrigin('/graphql', origin)).toBeNull();
+  });
+
   it('lets no cache keep them', async () => {
     const response = await fetch(`${demo.url}/graphiql`);
 

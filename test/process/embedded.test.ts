@@ -46,14 +46,24 @@ describe('npm start without a database', () => {
         `Playground: ${url}/playground`,
         `Documentation: ${url}/documentations/graphql`,
         expect.stringContaining(`Database: an embedded PostgreSQL in `),
-        expect.stringMatching(/^Demo credentials: client_id demo-backend, client_secret \S+; /),
-        'Try it:',
+        expect.stringMatching(/^Demo credentials of an application: client_id demo-backend, client_secret \S+$/),
+        expect.stringMatching(/^curl /),
+        expect.stringMatching(
+          /^Demo credentials of a user: username ada@demo.test, password \S+, client_id demo-mobile$/,
+        ),
+        expect.stringMatching(/^curl /),
+        expect.stringMatching(
+          /^Demo credentials of a user's other system: external_authentication_token \S+, client_id /,
+        ),
         expect.stringMatching(/^curl /),
         '',
       ]);
-      const answer: unknown = JSON.parse(await paste(commandOf(service)));
-      expect(answer).toMatchObject({ data: { app: { name: 'Demo Backend' } } });
-      expect(answer).toHaveProperty('data.app.users.nodes.length', 3);
+      const answers = await Promise.all(commandsOf(service).map(paste));
+      const [app, ...viewers] = answers.map((answer) => JSON.parse(answer));
+      expect(app).toMatchObject({ data: { app: { name: 'Demo Backend' } } });
+      expect(app).toHaveProperty('data.app.users.nodes.length', 3);
+      expect(viewers).toHaveLength(2);
+      for (const viewer of viewers) expect(viewer).toMatchObject({ data: { viewer: { fullName: 'Ada Lovelace' } } });
     });
 
     it('keeps its secrets readable for its owner only', async () => {
@@ -122,7 +132,8 @@ describe('npm start without a database', () => {
       await startAgain();
 
       expect(secretsOf(service)).toEqual(shown);
-      expect(JSON.parse(await paste(commandOf(service)))).toHaveProperty('data.app.name', 'Demo Backend');
+      const [command = ''] = commandsOf(service);
+      expect(JSON.parse(await paste(command))).toHaveProperty('data.app.name', 'Demo Backend');
       for (const secret of shown) expect(service.output.stderr).not.toContain(secret);
     });
 
@@ -240,14 +251,16 @@ function addressOf(service: TestProcess): string {
   return /Graph Query Service: (http\S+)/.exec(service.output.stdout)?.[1] ?? '';
 }
 
-function commandOf(service: TestProcess): string {
-  return /^curl .*$/m.exec(service.output.stdout)?.[0] ?? '';
+function commandsOf(service: TestProcess): string[] {
+  return service.output.stdout.match(/^curl .*$/gm) ?? [];
 }
 
 /** The secret, the password and the external token of the demo. */
 function secretsOf(service: TestProcess): string[] {
-  const credentials = /^Demo credentials: .*$/m.exec(service.output.stdout)?.[0] ?? '';
-  const secrets = [...credentials.matchAll(/(?:client_secret|password|external_authentication_token) ([^\s,;]+)/g)];
+  const credentials = service.output.stdout.match(/^Demo credentials .*$/gm) ?? [];
+  const secrets = [
+    ...credentials.join().matchAll(/(?:client_secret|password|external_authentication_token) ([^\s,;]+)/g),
+  ];
   expect(secrets).toHaveLength(3);
   return secrets.map(([, secret = '']) => secret);
 }

@@ -164,7 +164,7 @@ it('several workers share the embedded database, which their supervisor has', as
   const environment = { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', WORKERS: '2', ...testPasswordCost };
   const service = startProcess([], environment);
   await service.says('curl ');
-  const [, secret = ''] = /client_secret (\S+);/.exec(service.output.stdout) ?? [];
+  const [, secret = ''] = /client_secret (\S+)$/m.exec(service.output.stdout) ?? [];
   const form = { grant_type: 'client_credentials', client_id: 'demo-backend', client_secret: secret };
 
   const answers = await Promise.all(
@@ -178,7 +178,7 @@ it('several workers share the embedded database, which their supervisor has', as
   service.signalGroup('SIGINT');
 
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  expect(service.output.stdout.match(/Demo credentials/g)).toHaveLength(1);
+  expect(service.output.stdout.match(/Demo credentials/g)).toHaveLength(3);
   expect(await service.exited).toEqual({ code: 0, signal: null });
   expect(await findEmbeddedPostgres(dataDir, createLog('silent'))).toBeNull();
   await removeTestDataDirectory(dataDir);

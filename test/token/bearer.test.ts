@@ -24,6 +24,15 @@ test('a header that has no token, more than one, or other characters is malforme
   expect(read('Bearer a', 'Bearer a')).toEqual({ kind: 'malformed' });
 });
 
+test('a placeholder that was not replaced is told from a token that cannot be read', () => {
+  for (const header of ['Bearer <ACCESS_TOKEN>', 'bearer <access token>'])
+    expect(read(header).kind).toBe('placeholder');
+  for (const header of ['Bearer <a> b', 'Bearer <ACCESS_TOKEN', 'Bearer a<b>'])
+    expect(read(header).kind).toBe('malformed');
+  expect(read('Bearer ACCESS_TOKEN').kind).toBe('token');
+  expect(bearerChallenge('placeholder')).toMatch(/error="invalid_token", error_description="Replace <ACCESS_TOKEN>/);
+});
+
 test('the challenge has an error only when a token was brought (RFC 6750 section 3)', () => {
   expect(bearerChallenge('missing')).toBe('Bearer realm="graph-query-service"');
   expect(bearerChallenge('token')).toMatch(/^Bearer realm="graph-query-service", error="invalid_token", error_desc/);

@@ -13,6 +13,7 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  visit,
 } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { isCursorOf } from '../../../plugins/CursorDigestPlugin.ts';
@@ -22,7 +23,7 @@ import { unusableIn } from '../../../plugins/unusableIn.ts';
 import { rootOf } from '../errors.ts';
 import { DocumentError, type PreparedDocument } from './document.ts';
 import { isConnectionType } from './limits.ts';
-import { misplacedNulls } from './misplacedNulls.ts';
+import { misplacedNulls, selectedIn } from './misplacedNulls.ts';
 
 /** Rows that one page, and values that one filter, may have at most. */
 const maxPageSize = 1000;
@@ -32,22 +33,20 @@ const maxPageSize = 1000;
  * In the statement that carries a whole tree of connections, an error could no longer be attributed to one of them.
  *
  * @returns the upper bound of the answer's size, if every page is full; lists that are no connections count once
- * @throws {DocumentError} `BAD_USER_INPUT` with `extensions.argument`, one error for each bad argument
+ * @throws {DocumentError} `BAD_USER_INPUT` with `extensions.argument`, and `variable` if one is wrong; one error for each
  */
 export function checkArguments(
   schema: GraphQLSchema,
   prepared: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
+  hideSuggestions = true,
 ): QueryCost {
   const { operation, fragments } = prepared;
   const known = costsWithoutVariables.get(operation);
   if (known) return known;
   const definitions = operation.variableDefinitions ?? [];
-  const { errors, coerced } = getVariableValues(schema, definitions, variables, {
-    hideSuggestions: true,
-    maxErrors: 50,
-  });
-  if (errors) throw new DocumentError(errors.map(badVariable));
+  const { errors, coerced } = getVariableValues(schema, definitions, variables, { hideSuggestions, maxErrors: 50 });
+  if (errors) throw new DocumentError(errors.map((error) => badVariable(error, prepared)));
   const nulls = misplacedNulls(schema, prepared, coerced);
   if (nulls.length > 0) throw new DocumentError(nulls);
 
@@ -226,12 +225,29 @@ function parseCursor(value: unknown): readonly unknown[] {
 const isShort = (value: unknown, max: number): value is readonly unknown[] =>
   Array.isArray(value) && value.length <= max;
 
-/** GraphQL.js' error with its variable in `extensions.argument`. */
-function badVariable(error: GraphQLError): GraphQLError {
+/** GraphQL.js' error with its variable in `extensions.variable`, and in `extensions.argument` the argument that the variable is for. */
+function badVariable(error: GraphQLError, prepared: PreparedDocument): GraphQLError {
   const { nodes = [] } = error;
   const node = nodes[0];
   // A scalar that takes any value converts it to text, which overflows the stack when lists are nested too deep.
   const message = rootOf(error) instanceof RangeError ? 'A variable is nested too deep.' : error.message;
-  const argument = node?.kind === Kind.VARIABLE_DEFINITION ? { argument: node.variable.name.value } : {};
-  return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...argument } });
+  const variable = node?.kind === Kind.VARIABLE_DEFINITION ? node.variable.name.value : undefined;
+  const names = variable === undefined ? {} : { argument: argumentOf(variable, prepared), variable };
+  return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...names } });
+}
+
+/** The first argument in which the operation uses a variable. */
+function argumentOf(variable: string, prepared: PreparedDocument): string | undefined {
+  let argument: string | undefined;
+  let found: string | undefined;
+  visit(selectedIn(prepared), {
+    VariableDefinition: () => false,
+    Argument({ name }) {
+      argument = name.value;
+    },
+    Variable({ name }) {
+      if (name.value === variable) found ??= argument;
+    },
+  });
+  return found;
 }

@@ -53,7 +53,7 @@ const recognizedDocuments = 10_000;
 /**
  * Document cache (LRU): parses and validates; keeps valid documents from their second request on.
  * However many come only once, they neither take memory nor displace what comes often.
- * The function that it returns throws {@link DocumentError}.
+ * The function that it returns throws {@link DocumentError}. Its errors do not suggest names unless asked to: these disclose the schema.
  */
 export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits']) {
   const known = new LRUCache<string, ReadDocument>({
@@ -63,16 +63,16 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
 
   const seen = new LRUCache<string, true>({ max: recognizedDocuments });
 
-  const readNew = (query: string): ReadDocument => {
-    const document = read(schema, query, limits);
+  const readNew = (query: string, hideSuggestions: boolean): ReadDocument => {
+    const document = read(schema, query, limits, hideSuggestions);
     const digest = hash('sha256', query, 'base64');
     if (seen.has(digest)) known.set(query, document);
     else seen.set(digest, true);
     return document;
   };
 
-  return (query: string, operationName: string | null): PreparedDocument => {
-    const { sizes, ...document } = known.get(query) ?? readNew(query);
+  return (query: string, operationName: string | null, hideSuggestions = true): PreparedDocument => {
+    const { sizes, ...document } = known.get(query) ?? readNew(query, hideSuggestions);
     const operation = getOperationAST(document.document, operationName);
     const size = operation && sizes.get(operation);
     if (!size) throw new DocumentError([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
@@ -87,15 +87,14 @@ type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments' | 'schema'> 
   readonly sizes: ReadonlyMap<OperationDefinitionNode, Size>;
 };
 
-function read(schema: GraphQLSchema, query: string, limits: Config['limits']): ReadDocument {
+function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hideSuggestions: boolean): ReadDocument {
   const document = parseDocument(query, limits);
   const sizes = measureOperations(schema, document);
   const exceeded = exceededLimits(sizes.values(), limits);
   if (exceeded.length > 0) throw new DocumentError(exceeded);
 
   const fragments = fragmentsOf(document);
-  // Suggestions would disclose the schema to clients that may not read it.
-  const errors = validate(schema, document, linearRules, { hideSuggestions: true });
+  const errors = validate(schema, document, linearRules, { hideSuggestions });
   const problems = errors.length > 0 ? errors : findConflicts(schema, document, fragments);
   if (problems.length > 0) throw new DocumentError(toValidationErrors(problems));
   return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };

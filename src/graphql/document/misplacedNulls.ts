@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   type GraphQLError,
   type GraphQLSchema,
   getNamedType,
@@ -20,30 +21,33 @@ import type { PreparedDocument } from './document.ts';
  */
 export function misplacedNulls(
   schema: GraphQLSchema,
-  { document, operation }: PreparedDocument,
+  prepared: PreparedDocument,
   values: Readonly<Record<string, unknown>>,
 ): GraphQLError[] {
-  const definitions = operation.variableDefinitions ?? [];
+  const definitions = prepared.operation.variableDefinitions ?? [];
   const nulls = definitions
     .filter(({ variable }) => values[variable.name.value] == null)
     .map(({ variable }) => variable.name.value);
   if (nulls.length === 0) return [];
 
-  const misplaced = new Set<string>();
+  const misplaced = new Map<string, string | undefined>();
   const types = new TypeInfo(schema);
-  const selected = separateOperations(document)[operation.name?.value ?? ''] ?? document;
   visit(
-    selected,
+    selectedIn(prepared),
     visitWithTypeInfo(types, {
       [Kind.VARIABLE]({ name: { value: name } }) {
-        if (!nulls.includes(name)) return;
+        if (!nulls.includes(name) || misplaced.has(name)) return;
         const parent = getNamedType(types.getParentInputType());
         const isOneOf = isInputObjectType(parent) && parent.isOneOf;
-        if (isOneOf || isNonNullType(types.getInputType())) misplaced.add(name);
+        if (isOneOf || isNonNullType(types.getInputType())) misplaced.set(name, types.getArgument()?.name);
       },
     }),
   );
-  return Array.from(misplaced, (argument) =>
-    graphqlError('BAD_USER_INPUT', `Variable "$${argument}" cannot be null here.`, { argument }),
+  return Array.from(misplaced, ([variable, argument]) =>
+    graphqlError('BAD_USER_INPUT', `Variable "$${variable}" cannot be null here.`, { argument, variable }),
   );
 }
+
+/** The requested operation and the fragments that it uses. */
+export const selectedIn = ({ document, operation }: PreparedDocument): DocumentNode =>
+  separateOperations(document)[operation.name?.value ?? ''] ?? document;

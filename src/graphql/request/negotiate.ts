@@ -18,7 +18,7 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
   response.setHeader('Content-Type', `${mediaType}; charset=utf-8`);
   response.setHeader('Cache-Control', 'no-store');
   // Beside what it depends on already, such as the origin.
-  response.appendHeader('Vary', 'Accept, Authorization');
+  response.appendHeader('Vary', 'Accept, Accept-Encoding, Authorization');
   if (request.method !== 'GET' && request.method !== 'POST') {
     throw new RequestError(405, 'Send the operation by POST, or a query by GET.', {
       headers: { Allow: 'GET, POST' },

@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Log } from '../../log.ts';
-import { exposedHeaders } from '../middleware/allowOrigins.ts';
+import { exposedHeaders, isAllowed, type Origin } from '../middleware/allowOrigins.ts';
 import { giveRequestId } from '../middleware/requestId.ts';
 import { logRequests } from '../middleware/requestLog.ts';
 import { setSecurityHeaders } from '../middleware/securityHeaders.ts';
 import { isGraphql } from '../requestTarget.ts';
 
-type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly string[] };
+type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly Origin[] };
 
 /**
  * Load shedding's answer: 503 as GraphQL, as OAuth (RFC 6749 section 5.2) or as a page.
@@ -32,7 +32,7 @@ export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): Re
       'Cache-Control': 'no-store',
       Pragma: 'no-cache',
       ...(corsOrigins.length > 0 && { Vary: 'Origin' }),
-      ...(corsOrigins.includes(origin) && {
+      ...(isAllowed(corsOrigins, origin) && {
         'Access-Control-Allow-Origin': origin,
         'Access-Control-Expose-Headers': exposedHeaders.join(),
       }),

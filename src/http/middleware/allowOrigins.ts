@@ -3,11 +3,18 @@ import type { Handler } from './inOrder.ts';
 
 export const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
+/** The origin of a page, or a pattern of origins. */
+export type Origin = string | RegExp;
+
+/** By the rule of {@link allowOrigins}. */
+export const isAllowed = (origins: readonly Origin[], origin: string) =>
+  origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : allowed.test(origin)));
+
 /**
  * CORS: pages of these origins may call the API, without cookies, since only the token counts.
  * Without origins no header is sent, and browsers keep other pages out.
  */
-export function allowOrigins(origins: readonly string[]): Handler {
+export function allowOrigins(origins: readonly Origin[]): Handler {
   if (origins.length === 0) return (_request, _response, next) => next();
   return cors({
     origin: [...origins],

@@ -1,4 +1,4 @@
-import { type RequestHandler, Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
 import type { Pool } from 'pg';
 import type { Log } from '../../log.ts';
 import { allowOnly } from '../allowOnly.ts';
@@ -63,12 +63,15 @@ export function createAuthorizeRouter(context: AuthorizeContext): Router {
   router.use(
     paths,
     handleErrors(log, (asked, response, refusal) =>
-      wantsJson(asked)
+      wantsJson(asked) || (isForPrograms(asked) && asked.accepts('json', 'html') === 'json')
         ? sendJson(asked, response, refusal)
         : pages.sendProblem(response, refusal, asked.oauthAuthorization),
     ),
   );
   return router;
 }
+
+/** Here a browser sends forms, and says that it takes HTML; what takes anything, as curl does, is no browser. */
+const isForPrograms = ({ baseUrl, method }: Request) => baseUrl === '/oauth/authorize' && !/^(GET|HEAD)$/.test(method);
 
 const paths = ['/oauth/authorize', '/oauth/sign-in', '/oauth/sign-out'];
