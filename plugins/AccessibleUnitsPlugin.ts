@@ -5,14 +5,6 @@ import { wrapPlans } from 'postgraphile/utils';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      AccessibleUnitsPlugin: true;
-    }
-  }
-}
-
 /**
  * Keyset pagination of `Viewer.accessibleUnits` at a constant cost, whatever was granted.
  * In the default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids, which walks the key

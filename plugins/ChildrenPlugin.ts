@@ -2,14 +2,6 @@ import type { Step } from 'postgraphile/grafast';
 import { wrapPlans } from 'postgraphile/utils';
 import { selectOf } from './selectOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      ChildrenPlugin: true;
-    }
-  }
-}
-
 /** Levels of `children`, or of `parent`, that one statement reads. */
 export const levelsPerStatement = 8;
 

@@ -4,14 +4,6 @@ import { type GraphQLField, getNamedType, isEnumType } from 'postgraphile/graphq
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { isValueOf } from './isValueOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      CursorDigestPlugin: true;
-    }
-  }
-}
-
 /**
  * Cursor validation: records on each connection which rows it pages through, for {@link isCursorOf}.
  * Each cursor begins with Grafast's digest of an order of these rows; so a foreign cursor is refused before a query is built.

@@ -9,11 +9,6 @@ declare global {
       openExternalAuthenticationToken(ciphertext: Buffer, owner: { organizationId: string; userId: string }): string;
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      ExternalAuthenticationTokenPlugin: true;
-    }
-  }
 }
 
 /** `User.externalAuthenticationToken`: opened here, where the key is, for application tokens only. */

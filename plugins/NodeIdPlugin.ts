@@ -14,12 +14,6 @@ import { isValueOf } from './isValueOf.ts';
 import { primaryKeyOf } from './primaryKeyOf.ts';
 
 declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      NodeIdPlugin: true;
-      ViewerIdPlugin: true;
-    }
-  }
   namespace GraphileBuild {
     interface Build {
       nodeKeys: NodeKeys;

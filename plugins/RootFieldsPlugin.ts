@@ -10,11 +10,6 @@ declare global {
       scopes: readonly string[];
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      RootFieldsPlugin: true;
-    }
-  }
 }
 
 /**

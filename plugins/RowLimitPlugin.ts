@@ -13,11 +13,6 @@ declare global {
       countRows: ((rows: number) => void) | null;
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      RowLimitPlugin: true;
-    }
-  }
 }
 
 /**

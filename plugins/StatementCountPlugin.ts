@@ -16,11 +16,6 @@ declare global {
       planning?: { readonly startedAt: number; readonly durationMs: number };
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      StatementCountPlugin: true;
-    }
-  }
 }
 
 /**

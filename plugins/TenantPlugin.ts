@@ -1,13 +1,3 @@
-import type {} from 'postgraphile';
-
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      TenantPlugin: true;
-    }
-  }
-}
-
 /**
  * Multi-tenancy: hides the tenant column, with which every key in the database begins.
  * Row-level security leaves the caller only one organization, so that within the graph `id` alone identifies a row.

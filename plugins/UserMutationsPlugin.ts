@@ -23,11 +23,6 @@ declare global {
       };
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      UserMutationsPlugin: true;
-    }
-  }
 }
 
 /**

@@ -3,11 +3,6 @@ import { GraphQLNonNull } from 'postgraphile/graphql';
 import { inputFieldsOf, isComposite, isOneOf } from './inputOf.ts';
 
 declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      InputObjectsPlugin: true;
-    }
-  }
   namespace GraphileBuild {
     interface BehaviorStrings {
       'attribute:input': true;
