@@ -101,7 +101,7 @@ const insufficientPrivilege = '42501';
 
 /** Its message names the object. Any client can cause it as often as it likes: once a minute it is a warning. */
 function logMissingRight(log: Log, error: DatabaseError, requestId: RequestId): void {
-  const level = isDue(error.message) ? 'warn' : 'debug';
+  const level = isDue(log, error.message) ? 'warn' : 'debug';
   log[level]({ requestId, error }, 'a right is missing; logged once a minute');
 }
 

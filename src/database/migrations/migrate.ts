@@ -86,13 +86,17 @@ export async function awaitMigrations(owner: ClientBase): Promise<void> {
 /**
  * Whether every committed migration was applied, as the authenticator sees it. A newer database counts as current, so
  * that a deployment can migrate before it replaces its servers.
+ *
+ * @param newest hash of the last of them; read anew unless given
  */
-export async function migrationsAreCurrent(database: Pool | ClientBase): Promise<boolean> {
-  newestHash ??= readNewestHash();
-  const newest = await newestHash;
-  if (newest === null) return true;
+export async function migrationsAreCurrent(
+  database: Pool | ClientBase,
+  newest: Promise<string | null> = readNewestHash(),
+): Promise<boolean> {
+  const hash = await newest;
+  if (hash === null) return true;
   try {
-    const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [newest]);
+    const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [hash]);
     return applied.rowCount === 1;
   } catch (error) {
     if (isMissingOrForbidden(error)) return false;
@@ -100,10 +104,8 @@ export async function migrationsAreCurrent(database: Pool | ClientBase): Promise
   }
 }
 
-/** Of the migrations that this process was started with; a deployment may put newer files there while it runs. */
-let newestHash: Promise<string | null> | undefined;
-
-async function readNewestHash(): Promise<string | null> {
+/** The hash of the newest committed migration; null without one. */
+export async function readNewestHash(): Promise<string | null> {
   return (await readCommitted()).at(-1)?.hash || null;
 }
 

@@ -47,8 +47,6 @@ const graph = await buildGraph(pool, { isFused: mayFuse(config, log), maxBytes: 
 const readDocument = createDocumentReader(graph.schema, config.limits);
 const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
 
-const running = new Map<number, AbortController>();
-
 const lag = monitorEventLoopDelay({ resolution: 10 });
 lag.enable();
 const reportState = () => {
@@ -61,37 +59,42 @@ const reportState = () => {
 reportState();
 setInterval(reportState, 5000).unref();
 
-parentPort?.on('message', async (request: OffloadRequest) => {
-  if ('end' in request) {
-    await endTracing?.();
-    process.exit();
-  }
-  if ('reconnect' in request) return reconnect(request.reconnect, { primary: pool, replica: replicaPool });
-  const { id } = request;
-  if ('aborted' in request) return running.get(id)?.abort();
+parentPort?.on('message', createAnswer());
 
-  const { query, operationName, trace, claims, proof, ...operation } = request;
-  const controller = new AbortController();
-  running.set(id, controller);
-  try {
-    const prepared = readDocument(query, operationName);
-    const token = claims && tokenOf(claims, proof, operation.requestId);
-    const work = async () => {
-      const answer = await execute({ ...operation, token, prepared, signal: controller.signal });
-      await token?.requireLive();
-      return answer;
-    };
-    send({ id, answer: await tracedFrom(trace, 'second thread', work) });
-  } catch (error) {
-    if (error instanceof DocumentError) return send({ id, refused: limitOf(error) });
-    if (error instanceof InvalidTokenError) return send({ id, refused: 'token' });
-    if (isRetryable(error)) return send({ id, refused: 'unavailable' });
-    log.error({ requestId: operation.requestId, error }, 'an operation failed');
-    send({ id, failed: true });
-  } finally {
-    running.delete(id);
-  }
-});
+function createAnswer() {
+  const running = new Map<number, AbortController>();
+  return async (request: OffloadRequest) => {
+    if ('end' in request) {
+      await endTracing?.();
+      process.exit();
+    }
+    if ('reconnect' in request) return reconnect(request.reconnect, { primary: pool, replica: replicaPool });
+    const { id } = request;
+    if ('aborted' in request) return running.get(id)?.abort();
+
+    const { query, operationName, trace, claims, proof, ...operation } = request;
+    const controller = new AbortController();
+    running.set(id, controller);
+    try {
+      const prepared = readDocument(query, operationName);
+      const token = claims && tokenOf(claims, proof, operation.requestId);
+      const work = async () => {
+        const answer = await execute({ ...operation, token, prepared, signal: controller.signal });
+        await token?.requireLive();
+        return answer;
+      };
+      send({ id, answer: await tracedFrom(trace, 'second thread', work) });
+    } catch (error) {
+      if (error instanceof DocumentError) return send({ id, refused: limitOf(error) });
+      if (error instanceof InvalidTokenError) return send({ id, refused: 'token' });
+      if (isRetryable(error)) return send({ id, refused: 'unavailable' });
+      log.error({ requestId: operation.requestId, error }, 'an operation failed');
+      send({ id, failed: true });
+    } finally {
+      running.delete(id);
+    }
+  };
+}
 
 /** An operation that is being executed is refused for the size of its answer. */
 const limitOf = ({ errors }: DocumentError) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
