@@ -1,3 +1,4 @@
+import type { PgCodec, PgResource } from 'postgraphile/@dataplan/pg';
 import { access, context, type ExecutableStep, type FieldArgs, lambda, list, object } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
@@ -124,45 +125,27 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
     objects: {
       Mutation: {
         plans: {
-          userCreate(_$root: ExecutableStep, args: FieldArgs) {
-            const $call = lambda(list([context(), args.getRaw()]), toCreateCall);
-            const $user = user_create.execute(
-              [
-                { step: access($call, 'id'), pgCodec: uuid },
-                { step: access($call, 'values'), pgCodec: jsonb },
-              ],
-              'mutation',
-            );
-            return object({ user: $user });
-          },
-          userUpdate(_$root: ExecutableStep, args: FieldArgs) {
-            const $call = lambda(list([context(), args.getRaw()]), toUpdateCall);
-            const $user = user_update.execute(
-              [
-                { step: access($call, 'id'), pgCodec: uuid },
-                { step: access($call, 'externalIdentifier'), pgCodec: text },
-                { step: access($call, 'values'), pgCodec: jsonb },
-              ],
-              'mutation',
-            );
-            return object({ user: $user });
-          },
-          userDelete(_$root: ExecutableStep, args: FieldArgs) {
-            const $call = lambda(list([context(), args.getRaw()]), toDeleteCall);
-            const $user = user_delete.execute(
-              [
-                { step: access($call, 'id'), pgCodec: uuid },
-                { step: access($call, 'externalIdentifier'), pgCodec: text },
-              ],
-              'mutation',
-            );
-            return object({ user: $user });
-          },
+          userCreate: calling(user_create, toCreateCall, { id: uuid, values: jsonb }),
+          userUpdate: calling(user_update, toUpdateCall, { id: uuid, externalIdentifier: text, values: jsonb }),
+          userDelete: calling(user_delete, toDeleteCall, { id: uuid, externalIdentifier: text }),
         },
       },
     },
   };
 }, 'UserMutationsPlugin');
+
+/** The plan of a mutation: calls the function with what `toCall` makes of the arguments, in the order of `codecs`. */
+const calling =
+  (
+    resource: PgResource,
+    toCall: (given: readonly [Grafast.Context, Arguments]) => unknown,
+    codecs: Readonly<Record<string, PgCodec>>,
+  ) =>
+  (_$root: ExecutableStep, args: FieldArgs) => {
+    const $call = lambda(list([context(), args.getRaw()]), toCall);
+    const values = Object.entries(codecs).map(([name, pgCodec]) => ({ step: access($call, name), pgCodec }));
+    return object({ user: resource.execute(values, 'mutation') });
+  };
 
 type Arguments = Readonly<Record<string, string | null | undefined>>;
 type Values = Record<string, string | null>;

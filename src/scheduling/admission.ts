@@ -64,8 +64,13 @@ export function createAdmission(
   let stopTicking: (() => void) | undefined;
 
   const overloadOf = (flow: Flow<Queued>) => (overloads.size > 0 ? overloads.get(nameOf(flow)) : undefined);
-  const isShedding = (flow: Flow<Queued>) => clock.now() < (overloadOf(flow)?.shedsUntil ?? 0);
-  const room = (flow: Flow<Queued>) => (overloadOf(flow) ? limit.get() : maxHeld) - root.held;
+  const stateOf = (flow: Flow<Queued>): State => {
+    const overload = overloadOf(flow);
+    if (!overload) return 'queueing';
+    return clock.now() < overload.shedsUntil ? 'shedding' : 'probing';
+  };
+  const isShedding = (flow: Flow<Queued>) => stateOf(flow) === 'shedding';
+  const room = (flow: Flow<Queued>) => (stateOf(flow) === 'queueing' ? maxHeld : limit.get()) - root.held;
   // The first permit of a tenant waits for no other tenant.
   const isFree = (flow: Flow<Queued>) => room(flow) > 0 || (flow.tenant.held === 0 && root.holding <= maxHeld);
 
@@ -179,7 +184,7 @@ export function createAdmission(
   };
 
   const watchQueue = (flow: Flow<Queued>) => {
-    const max = overloadOf(flow) ? Math.min(maxWaiting, maxProbing) : maxWaiting;
+    const max = stateOf(flow) === 'queueing' ? maxWaiting : Math.min(maxWaiting, maxProbing);
     // Requests that the next tick admits do not wait.
     const free = Math.max(0, room(flow));
     const hasShare = () => flow.waiting - free <= max / Math.max(1, [...root.leaves()].length);
@@ -203,6 +208,8 @@ export function createAdmission(
 
 type Queued = Waiting & { readonly since: number };
 type Overload = { readonly shedsUntil: number; endsAt: number };
+/** Of a flow: queueing → shedding ⇄ probing → queueing. */
+type State = 'queueing' | 'shedding' | 'probing';
 
 const nameOf = ({ path }: Flow<Queued>) => path.join(' ');
 

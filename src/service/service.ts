@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { StartupError } from '../errors/startupError.ts';
@@ -6,6 +7,7 @@ import { readStoredOperations } from '../graphql/document/storedOperations.ts';
 import { createListener } from '../http/admission/listener.ts';
 import { createRefusal } from '../http/admission/refuseOverload.ts';
 import { createApp } from '../http/app.ts';
+import type { Readiness } from '../http/middleware/health.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { createMetrics } from '../observability/metrics/createMetrics.ts';
@@ -64,26 +66,22 @@ export async function startService(
 ): Promise<Service> {
   const resources = new AsyncDisposableStack();
   const stopping = new AbortController();
-  let readiness = async (): Promise<string | null> => 'The service is starting.';
   const { trustedProxies, corsOrigins } = config;
   const isHttps = config.publicUrl?.startsWith('https:') ?? false;
-  const app = (routes: ComposedApp | null) =>
-    createApp({
-      log,
-      trustedProxies,
-      isHttps,
-      corsOrigins,
-      readiness: () => readiness(),
-      routes,
-    });
+  const appOptions = { log, trustedProxies, isHttps, corsOrigins, readiness: () => state.readiness() };
 
   // Fail fast: the stored operations, the data directory, then the port.
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
-  let answer = app(null);
+  let state: State = {
+    name: 'starting',
+    readiness: async () => 'The service is starting.',
+    answer: createApp({ ...appOptions, routes: null }),
+    composed: null,
+  };
   const metrics = createMetrics(String(cluster.worker?.id ?? 1));
   const onRequest = createListener({
-    answer: (request, response) => answer(request, response),
+    answer: (request, response) => state.answer(request, response),
     refuse: createRefusal({ log, isHttps, corsOrigins }),
     config,
     metrics,
@@ -93,7 +91,7 @@ export async function startService(
   let server: HttpServer | null = null;
   const stop = async (preStopMs = 0) => {
     stopping.abort();
-    readiness = async () => 'The service is stopping.';
+    state = { ...state, name: 'stopping', readiness: async () => 'The service is stopping.' };
     await server?.stop(drainMs, preStopMs);
     await resources.disposeAsync();
   };
@@ -111,53 +109,40 @@ export async function startService(
     const keys = await secretKeys(config);
     const { logins, ownerUrl, embedded, provision } = await openServerDatabase(config, { url, keys }, log, resources);
     await prepare?.(ownerUrl);
-    const connections = openConnections({ config, logins, metrics, log }, resources);
-    const { pool, oauthPool, replica, readiness: databaseReason } = connections;
-    const demoAccess = embedded?.demo ?? demo;
-    const context = {
-      config,
-      url,
-      pool,
-      oauthPool,
-      replica,
-      authUrl: logins.authUrl,
-      keys,
-      operations,
-      demo: demoAccess,
-      prepare: async () => {
-        await provision();
-        await prepare?.(ownerUrl);
-      },
-      metrics,
-      warmsUp,
-      log,
-    };
+    const { readiness, ...connections } = openConnections({ config, logins, metrics, log }, resources);
+    const compose = () =>
+      composeApp({
+        ...{ ...connections, config, url, authUrl: logins.authUrl, keys, operations, metrics, warmsUp, log },
+        demo: embedded?.demo ?? demo,
+        prepare: async () => {
+          await provision();
+          await prepare?.(ownerUrl);
+        },
+      });
     const serving = Promise.withResolvers<void>();
-    let composed: ComposedApp | null = null;
     const build = async (): Promise<string | null> => {
-      const reason = await databaseReason();
-      if (reason !== null || stopping.signal.aborted) return reason;
-      composed = await composeApp(context);
+      const reason = await readiness();
+      if (reason !== null || state.name === 'stopping') return reason;
+      const composed = await compose();
       resources.defer(composed.stop);
-      answer = app(composed);
-      readiness = databaseReason;
+      state = { name: 'serving', readiness, answer: createApp({ ...appOptions, routes: composed }), composed };
       server ??= await open();
       serving.resolve();
       return null;
     };
-    readiness = async () => (await databaseReason()) ?? 'The GraphQL schema is being built.';
+    const reasonToWait = async () => (await readiness()) ?? 'The GraphQL schema is being built.';
+    state = { ...state, name: 'building', readiness: reasonToWait };
     const reason = await build();
     if (reason !== null) {
       if (config.database.kind === 'embedded') throw new StartupError(reason);
       const built = retryUntilReady(build, stopping.signal, log);
       resources.defer(() => built);
     }
-    const reload = async () => (await composed?.reload()) ?? null;
     return {
       url,
       explorers: config.explorers,
       embedded,
-      reload,
+      reload: async () => (await state.composed?.reload()) ?? null,
       serving: serving.promise,
       metricsPort: shown?.port ?? null,
       stop,
@@ -167,6 +152,18 @@ export async function startService(
     throw error;
   }
 }
+
+/**
+ * starting → building → serving; each → stopping.
+ * An external database that is unavailable or behind keeps it building, which is retried. What was composed serves until the drain ends.
+ */
+type State = {
+  readonly name: 'starting' | 'building' | 'serving' | 'stopping';
+  readonly readiness: Readiness;
+  readonly answer: RequestListener;
+  /** Null before it serves. */
+  readonly composed: ComposedApp | null;
+};
 
 /** How long what is in flight may take once the service stops. */
 export const drainMs = 10_000;
