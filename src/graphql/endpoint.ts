@@ -3,11 +3,9 @@ import express, { type Request, type Response } from 'express';
 import type { Pool } from 'pg';
 import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
-import type { Secrets } from '../crypto/secrets.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { DatabaseUnavailable, isRetryable } from '../database/pool/unavailable.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
-import type { Log } from '../log.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
 import { traced, tracedSync } from '../observability/tracing/traced.ts';
 import { createReplicaQueries } from '../replica/queries.ts';
@@ -23,27 +21,22 @@ import { createDocumentReader, DocumentError, type PreparedDocument } from './do
 import { createAllowlist, createPersistedQueryCache } from './document/persisted.ts';
 import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
 import { presentError } from './errors.ts';
-import { type Answer, createExecution } from './execution/execution.ts';
+import { type Answer, createExecution, type ExecutionOptions } from './execution/execution.ts';
 import { createIntrospectionCache, isIntrospection, limitIntrospection } from './execution/introspection.ts';
 import { isExpensive, type Offload } from './offload/offload.ts';
 import { toErrorResponse, unauthenticated } from './request/errorResponse.ts';
 import { negotiate } from './request/negotiate.ts';
 import { type GraphqlRequest, RequestError, readRequest } from './request/request.ts';
-import type { Graph } from './schema/schema.ts';
 
-export type EndpointOptions = {
+export type EndpointOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> & {
   config: Config;
-  pool: Pool;
   /** Token introspection. */
   oauthPool: Pool;
   /** Null when the primary answers all. */
   replica: Replica | null;
-  secrets: Secrets;
-  graph: Graph;
   /** Null when any document is answered. */
   operations: StoredOperations | null;
   offload: Offload;
-  log: Log;
 };
 
 /**

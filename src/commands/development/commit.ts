@@ -2,13 +2,13 @@ import { commit as commitMigration } from 'graphile-migrate';
 import { DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
 import { readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { describeBuildError, describeFindings, isOfCluster, newFindings, readFindings } from './findings.ts';
 import { readSchema } from './goldenFiles.ts';
 import { lintMigration } from './lintMigration.ts';
 import { currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
 import { locateError } from './sqlFileError.ts';
 
@@ -27,7 +27,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
   requireOrder(await readCommitted());
   await refuseUnsafe(text);
-  const database = await openDevelopmentDatabase(config.database, log);
+  const database = await openDatabase(config.database, log, { migrates: false });
   const { ownerUrl } = database;
   const shadowUrl = shadowUrlOf(ownerUrl);
   try {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Client, type DatabaseError } from 'pg';
+import type { DatabaseError } from 'pg';
+import { withClient } from '../../database/pool/withClient.ts';
 import { currentFile } from './migrations.ts';
 import { SqlFileError, sqlErrorAt } from './sqlFileError.ts';
 
@@ -18,18 +19,9 @@ export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<
 }
 
 async function bodyOf(signature: string, ownerUrl: string): Promise<string | undefined> {
-  const client = new Client({ connectionString: ownerUrl });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ prosrc: string }>(
-      'select prosrc from pg_proc where oid = to_regprocedure($1)',
-      [signature],
-    );
-    return rows[0]?.prosrc;
-  } finally {
-    await client.end();
-  }
+  const text = 'select prosrc from pg_proc where oid = to_regprocedure($1)';
+  const { rows } = await withClient(ownerUrl, (client) => client.query<{ prosrc: string }>(text, [signature]));
+  return rows[0]?.prosrc;
 }
 
 /** Where PL/pgSQL's line begins with a word; its first line is what follows the opening quote. In characters. */

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { Client } from 'pg';
+import { withClient } from '../../database/pool/withClient.ts';
 import { lineOf } from './lineOf.ts';
 import { currentFile } from './migrations.ts';
 
@@ -12,21 +12,15 @@ export type Finding = {
   readonly remedy: string;
 };
 
-export async function readFindings(ownerUrl: string): Promise<Finding[]> {
-  const client = new Client({ connectionString: ownerUrl });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+export const readFindings = (ownerUrl: string): Promise<Finding[]> =>
+  withClient(ownerUrl, async (client) => {
     // Views of the catalogue look costly to PostgreSQL, which would compile them for longer than they take.
     await client.query('set jit = off');
     const { rows } = await client.query<Finding>(
       'select name, level, object, detail, remedy from audit.findings order by level, object, name, detail',
     );
     return rows;
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 /** Of the roles of the cluster and the rights to the database, which are `db:migrate`'s, unless the migration says something of a role. */
 export const isOfCluster = ({ name }: Finding, text: string) =>

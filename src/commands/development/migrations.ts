@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Logger, type Settings } from 'graphile-migrate';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
 import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
 import { awaitMigrations } from '../../database/migrations/migrate.ts';
 import { requireOwnHistory, runCommitted } from '../../database/migrations/runCommitted.ts';
+import { withClient } from '../../database/pool/withClient.ts';
 import { createLog } from '../../log.ts';
 
 /** What is not committed yet: run on every save, so it must be able to run twice. */
@@ -23,18 +24,11 @@ export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
  *
  * @param work gets the connection that keeps others off meanwhile
  */
-export async function withMigrationLock<T>(ownerUrl: string, work: (owner: Client) => Promise<T>): Promise<T> {
-  const owner = new Client({ connectionString: ownerUrl });
-  // A server that goes fails the command, too.
-  owner.on('error', () => undefined);
-  try {
-    await owner.connect();
+export const withMigrationLock = <T>(ownerUrl: string, work: (owner: Client) => Promise<T>): Promise<T> =>
+  withClient(ownerUrl, async (owner) => {
     await awaitMigrations(owner);
-    return await work(owner);
-  } finally {
-    await owner.end();
-  }
-}
+    return work(owner);
+  });
 
 /** Brings a database to what `migrations/committed` says. @throws {StartupError} when one of them fails */
 export const applyCommitted = (ownerUrl: string): Promise<void> =>

@@ -1,9 +1,9 @@
 import { type Config, requireSetting } from '../../config.ts';
 import { migrate } from '../../database/migrations/migrate.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { databaseName, otherDatabase, withMigrationLock } from './migrations.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { asRoot } from './shadow.ts';
 
 /**
@@ -14,7 +14,7 @@ import { asRoot } from './shadow.ts';
  * @throws {StartupError} when a migration fails, or while there are sessions in a database of one's own; the database stays then
  */
 export async function reset(config: Config, args: readonly string[], log: Log): Promise<string[]> {
-  const database = await openDevelopmentDatabase(config.database, log);
+  const database = await openDatabase(config.database, log, { migrates: false });
   try {
     const { ownerUrl, authUrl, oauthUrl } = database;
     const name = databaseName(ownerUrl);

@@ -12,10 +12,10 @@ import {
   readCommitted,
 } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { currentFile, databaseName, readCurrent, withMigrationLock } from './migrations.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 
 /**
  * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`, to be changed or to get another number.
@@ -27,7 +27,7 @@ import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
  */
 export async function uncommit(config: Config, args: readonly string[], log: Log): Promise<string[]> {
   const { file, databaseNamed } = readArguments(args);
-  const database = await openDevelopmentDatabase(config.database, log);
+  const database = await openDatabase(config.database, log, { migrates: false });
   const name = databaseName(database.ownerUrl);
   try {
     if (config.database.kind === 'own' && databaseNamed !== name)

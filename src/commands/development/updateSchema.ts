@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
 import type { Log } from '../../log.ts';
 import { goldenFiles, writeGoldenFiles } from './goldenFiles.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { withShadow } from './shadow.ts';
 
 /**
@@ -9,7 +9,7 @@ import { withShadow } from './shadow.ts';
  * database holds.
  */
 export async function updateSchema(config: Config, _args: readonly string[], log: Log): Promise<string[]> {
-  const database = await openDevelopmentDatabase(config.database, log);
+  const database = await openDatabase(config.database, log, { migrates: false });
   try {
     const written = await withShadow(database.ownerUrl, async ({ url }) => writeGoldenFiles(await goldenFiles(url)));
     return written.length > 0

@@ -1,6 +1,7 @@
 import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
 import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
+import { withClient } from '../pool/withClient.ts';
 import { type NamedLogin, requestRoles } from './authenticator.ts';
 import { isForbidden } from './isForbidden.ts';
 import { scramVerifier } from './scramVerifier.ts';
@@ -177,18 +178,10 @@ async function setPasswords(owner: ClientBase, logins: readonly NamedLogin[]): P
 }
 
 /** SQLSTATE 28P01, invalid_password. What else may be in the way, such as the network, shows when the server starts. */
-async function isRefused({ url }: NamedLogin): Promise<boolean> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return false;
-  } catch (error) {
-    return hasCode(error, '28P01');
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
+const isRefused = ({ url }: NamedLogin): Promise<boolean> =>
+  withClient({ connectionString: url, connectionTimeoutMillis: 5000 }, async () => false).catch((error: unknown) =>
+    hasCode(error, '28P01'),
+  );
 
 /** @returns whether PostgreSQL let the owner do it, or another session has meanwhile */
 async function attempt(owner: ClientBase, sql: string): Promise<boolean> {

@@ -7,8 +7,6 @@ import {
   getArgumentValues,
   getNamedType,
   getVariableValues,
-  isInterfaceType,
-  isObjectType,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
@@ -21,7 +19,7 @@ import { isNodeId, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
 import { unusableIn } from '../../../plugins/unusableIn.ts';
 import { rootOf } from '../errors.ts';
 import { DocumentError, type PreparedDocument } from './document.ts';
-import { isConnectionType } from './limits.ts';
+import { fieldOf, isConnectionType } from './limits.ts';
 import { misplacedNulls } from './misplacedNulls.ts';
 
 /** Rows that one page, and values that one filter, may have at most. */
@@ -84,7 +82,7 @@ export function checkArguments(
   };
 
   const costOfField = (node: FieldNode, type: GraphQLNamedType | undefined): QueryCost => {
-    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    const field = fieldOf(type, node.name.value);
     if (!field) return oneValue;
     const inner = node.selectionSet ? costOf(node.selectionSet, getNamedType(field.type)) : oneValue;
     if (isConnectionType(type)) return isPerRow(field) ? inner : onceOf(field, inner);

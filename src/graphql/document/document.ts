@@ -6,7 +6,6 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  Kind,
   type OperationDefinitionNode,
   OverlappingFieldsCanBeMergedRule,
   parse,
@@ -15,7 +14,7 @@ import {
 } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { graphqlError } from '../errors.ts';
-import { exceededLimits, limitExceeded, measureOperations, type Size } from './limits.ts';
+import { exceededLimits, fragmentsOf, limitExceeded, measureOperations, type Size } from './limits.ts';
 import { isNestedTooDeep } from './nesting.ts';
 import { findConflicts } from './overlappingFields.ts';
 import { bytesOfPlans, withIsolatedPlanCache } from './plans.ts';
@@ -136,10 +135,4 @@ function whyNoOperation(operationName: string | null): string {
   return operationName === null
     ? 'The document has several operations, or none; say which one with "operationName".'
     : 'The document has no operation of the name in "operationName".';
-}
-
-function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  return fragments;
 }
