@@ -43,7 +43,7 @@ function driveByCandidates(query: PgSelectQueryBuilder, [first, after, orderBy, 
   });
 }
 
-/** The key in a cursor of the default order: `[digest, uuid]` as base64 JSON. Cursors were checked before execution. */
+/** The key in a cursor of the default order: base64 of `[digest, uuid]`, checked before execution. */
 function keyOfCursor(cursor: unknown): string | null {
   return typeof cursor === 'string' ? JSON.parse(Buffer.from(cursor, 'base64').toString())[1] : null;
 }

@@ -24,8 +24,8 @@ export const CursorDigestPlugin: GraphileConfig.Plugin = {
 };
 
 /**
- * Whether the service can have issued a cursor for this connection in this order: the SQL's digest, then the row's values.
- * A forged one that passes is at worst another position among the caller's own rows.
+ * Whether the service can have issued a cursor for this connection in this order.
+ * It has the SQL's digest, then the row's values. A forged one that passes is at worst another position among the caller's own rows.
  */
 export function isCursorOf(
   connection: GraphQLField<unknown, unknown>,

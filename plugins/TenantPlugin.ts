@@ -41,7 +41,7 @@ const withoutTenant = (attributes: readonly string[]) =>
 
 type RelationDetails = Parameters<GraphileBuild.Inflection['singleRelation']>[0];
 
-/** The relation without the tenant's columns, by which it shall not be named: `Visit.unit`, and not `Visit.organizationUnit`. */
+/** The relation without the tenant's columns, so that it is `Visit.unit`, not `Visit.organizationUnit`. */
 function ofGraph<Details extends RelationDetails>(details: Details): Details {
   const { registry, codec, relationName } = details;
   const relation = registry.pgRelations[codec.name]?.[relationName];

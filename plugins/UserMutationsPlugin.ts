@@ -12,7 +12,7 @@ declare global {
   namespace Grafast {
     interface Context {
       organizationId: string;
-      /** Seals an external authentication token for one user, and hashes it for look-up. The key never reaches the database. */
+      /** Seals and hashes an external authentication token; the key never reaches the database. */
       sealExternalAuthenticationToken(
         token: string,
         owner: { organizationId: string; userId: string },
@@ -27,8 +27,8 @@ declare global {
 }
 
 /**
- * `userCreate`, `userUpdate` and `userDelete`: each calls the function of that name in app_public, with the rights of the token.
- * Arguments become a jsonb object, in which an absent key (leave it) and null (clear it) stay apart.
+ * `userCreate`, `userUpdate` and `userDelete`: each calls the function of that name in app_public.
+ * It has the rights of the token. Arguments become a jsonb object, in which an absent key (leave it) and null (clear it) stay apart.
  */
 export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const { user_create, user_update, user_delete } = build.pgResources;
@@ -134,7 +134,7 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
   };
 }, 'UserMutationsPlugin');
 
-/** The plan of a mutation: calls the function with what `toCall` makes of the arguments, in the order of `codecs`. */
+/** The plan of a mutation: passes what `toCall` makes of the arguments, in the order of `codecs`. */
 const calling =
   (
     resource: PgResource,
@@ -191,7 +191,7 @@ function toDeleteCall([graph, { id, externalIdentifier }]: readonly [Grafast.Con
   return { id: id == null ? null : userIdOf(id), externalIdentifier: externalIdentifier ?? null };
 }
 
-/** The arguments under the names of their columns' fields, with the two spellings of the time zone made one. */
+/** The arguments by the names of their fields, with the two spellings of the time zone made one. */
 function toValues(args: Arguments): Values {
   const { timezone, ...others } = args;
   const values: Record<string, string | null | undefined> = others;
@@ -209,7 +209,7 @@ function toValues(args: Arguments): Values {
   );
 }
 
-/** Replaces the external authentication token by its ciphertext and hash; null clears both, for any user. */
+/** Replaces the external authentication token by its ciphertext and hash; null clears both. */
 async function seal(graph: Grafast.Context, userId: string, values: Values): Promise<Values> {
   const { externalAuthenticationToken: token, ...others } = values;
   if (token === undefined) return others;

@@ -3,8 +3,8 @@ import { type DestinationStream, destination, type Logger, pino } from 'pino';
 export type Log = Logger;
 
 /**
- * A log of JSON lines, by default on stderr, so that stdout stays readable. Written synchronously: the last
- * line before an exit is the one that matters.
+ * A log of JSON lines, by default on stderr, so that stdout stays readable.
+ * Written synchronously: the last line before an exit is the one that matters.
  */
 export function createLog(level: string, stream: DestinationStream = destination({ dest: 2, sync: true })): Log {
   const requestId = ({ id }: { id: string }) => id;
@@ -12,8 +12,8 @@ export function createLog(level: string, stream: DestinationStream = destination
 }
 
 /**
- * The parts of an error that are safe to keep. An error may carry a request's raw body, a connection with its password
- * or the row that broke a rule, so nothing else of it is written.
+ * Redaction: the parts of an error that are safe to log.
+ * An error may carry a request's raw body, a connection with its password or the row that broke a rule, so nothing else of it is written.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!Error.isError(error)) return { message: typeof error === 'string' ? error : 'not an error object' };

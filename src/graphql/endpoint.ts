@@ -40,8 +40,8 @@ export type EndpointOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> &
 };
 
 /**
- * `/graphql`, by the GraphQL-over-HTTP specification: GET for queries, POST for everything, and a bearer token for all but
- * introspection. A request passes from top to bottom and is refused at the first step that it fails.
+ * `/graphql`, by the GraphQL-over-HTTP specification: GET for queries, POST for everything.
+ * A bearer token is needed for all but introspection. A request passes from top to bottom and is refused at the first step that it fails.
  *
  * @throws {ConfigError} when a stored operation does not fit the schema
  */

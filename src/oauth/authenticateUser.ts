@@ -14,17 +14,18 @@ export type SignIn = {
 };
 
 /**
- * The id of the person with this e-mail address and password in this organization; null when either is wrong, the person
- * is disabled or without a password. Null takes as long whatever the reason, and no caller can distinguish them.
+ * The id of the person with this e-mail address and password in this organization, or null.
+ * Null when either is wrong, the person is disabled or without a password. Null takes as long whatever the reason, and no caller can
+ * distinguish them.
  *
  * @throws {OAuthError} 429 after too many failures of the account, and temporarily_unavailable when too many sign in at once
  */
 export type AuthenticateUser = (organizationId: string, requestId: RequestId, signIn: SignIn) => Promise<string | null>;
 
 /**
- * The one place that verifies passwords, for the token endpoint as for the sign-in page, so that their failures count
- * together against the account. That a request of this address has failed is the caller's to count (`Throttle.countFailure`).
- * A hash whose parameters are out of date is renewed when the password is known to be right.
+ * The one place that verifies passwords, for the token endpoint as for the sign-in page.
+ * So their failures count together against the account. That a request of this address has failed is the caller's to count
+ * (`Throttle.countFailure`). A hash whose parameters are out of date is renewed when the password is known to be right.
  */
 export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords: Passwords): AuthenticateUser {
   return async (organizationId, requestId, { username, password, address }) => {

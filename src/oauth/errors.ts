@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750's `invalid_token`, and three for a service in trouble. */
+/** Error codes of RFC 6749 4.1.2.1 and 5.2, RFC 6750's `invalid_token`, three for a service in trouble. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -14,8 +14,8 @@ export type OAuthErrorCode =
   | 'server_error';
 
 /**
- * A refusal that the client reads: `error` and `error_description` (plain ASCII without quotes and backslashes, nothing
- * that the client sent), a status, headers. The `cause` is private: it goes to the log only.
+ * A refusal that the client reads: `error` and `error_description`, a status, headers.
+ * Plain ASCII without quotes and backslashes, nothing that the client sent. The `cause` is private: it goes to the log only.
  */
 export class OAuthError extends Error {
   override name = 'OAuthError';

@@ -8,8 +8,8 @@ import { fieldsOf } from '../observability/requestFields.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
 
 /**
- * The OAuth server's error handler: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). An unexpected error
- * is a `server_error`, or 503 when the database is unavailable or overloaded; its cause is in the log only.
+ * The OAuth server's error handler: refusals as `{"error", "error_description"}` (RFC 6749 5.2).
+ * An unexpected error is a `server_error`, or 503 when the database is unavailable or overloaded; its cause is in the log only.
  */
 export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorRequestHandler {
   // Express knows an error handler by its four parameters.
@@ -43,5 +43,5 @@ function toOAuthError(error: unknown): OAuthError {
   return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });
 }
 
-/** Tokens refer to their grant, grants to their application and user: one of them was deleted between two statements. */
+/** A token's grant, application or user was deleted between two statements. */
 const foreignKeyViolation = '23503';

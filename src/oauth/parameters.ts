@@ -30,7 +30,7 @@ const parameterNames = [
   'token_type_hint',
 ] as const;
 
-/** Refused in a URL, which ends up in logs and histories (RFC 6749 section 2.3.1, RFC 6750 section 5.3). */
+/** Refused in a URL, which is logged and kept in histories (RFC 6749 2.3.1, RFC 6750 5.3). */
 const credentialNames: readonly string[] = [
   'client_secret',
   'username',
@@ -45,8 +45,8 @@ const credentialNames: readonly string[] = [
 ];
 
 /**
- * Reads a form-encoded body of at most 56 KiB; `request.body` becomes its {@link Parameters}. Refuses credentials in the
- * query; `fallback` may take the parameters from another source.
+ * Reads a form-encoded body of at most 56 KiB; `request.body` becomes its {@link Parameters}.
+ * Refuses credentials in the query; `fallback` may take the parameters from another source.
  */
 export function readParameters(fallback: ParameterFallback = () => null): (RequestHandler | ErrorRequestHandler)[] {
   return [
@@ -89,8 +89,8 @@ function refuseCredentials(query: Form, except: string | undefined): void {
 }
 
 /**
- * The parameters of these names. Each occurs at most once, one without a value counts as omitted, and others are ignored
- * (RFC 6749 sections 3.1 and 3.2).
+ * The parameters of these names; others are ignored (RFC 6749 sections 3.1 and 3.2).
+ * Each occurs at most once, and one without a value counts as omitted.
  *
  * @throws {OAuthError} invalid_request for one that is repeated or has brackets
  */

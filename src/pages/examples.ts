@@ -3,7 +3,7 @@ export type TokenKind = 'app' | 'user' | 'basic' | 'none';
 
 export type Example = { readonly label: string; readonly query: string; readonly variables?: Record<string, unknown> };
 
-/** One click puts one of these into GraphiQL's editor; the first, which has no variables, stands there from the start. */
+/** One click puts one into GraphiQL's editor; the first, without variables, is there at the start. */
 export const examples: Record<TokenKind, readonly Example[]> = {
   app: [
     {

@@ -5,7 +5,7 @@ import { renderPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';
 
-/** `/`: what this is and where everything is. It needs no script, so it is there also without the explorers. */
+/** `/`: what this is and where everything is; without a script, and also without the explorers. */
 export function createHome({ url, basePath, assetsPath, links }: Site): RequestHandler {
   const explorers = links.slice(1);
   const facts: [string, string][] = [

@@ -19,7 +19,7 @@ export function parseDocument(source: unknown): { document: Document | null; out
   };
 }
 
-/** One application, by the rules of a whole document. @throws {DocumentError} with every problem at once */
+/** One application, by a document's rules. @throws {DocumentError} with every problem at once */
 export const parseApplication = (source: unknown): Application => parsePart(application, source);
 
 /** One card. @throws {DocumentError} with every problem at once */
@@ -121,7 +121,7 @@ const strict = z.strictObject({
   ),
 });
 
-/** A unit that breaks a rule lacks the field; then there is a problem, and it is never returned as a `Unit`. */
+/** A unit that breaks a rule lacks the field; then there is a problem, and no `Unit` is returned. */
 function readUnits(tree: unknown): { units: UnitOf<Partial<Unit>>[]; problems: Problem[] } {
   return flattenUnits(tree, (own, report) => {
     const parsed = unit.safeParse(own, { error: describeIssue });

@@ -3,13 +3,13 @@ import { Flow } from './Flow.ts';
 import { createThreadLimit, createTickMeter } from './threadLimit.ts';
 
 export type AdmissionSettings = {
-  /** Database connections: so many requests are served at once, and half as many that compute before or after they hold one. */
+  /** Database connections: requests served at once; half as many more compute before or after. */
   readonly connections: number;
-  /** How many requests may wait, a burst; with more, the flows are overloaded that have more than their share of these. */
+  /** How many requests may wait, a burst; with more, flows with more than their share are overloaded. */
   readonly maxWaiting: number;
   /** How long a request waits here at most, in milliseconds. */
   readonly waitMs: number;
-  /** Called when an overload begins, with its tenant; and when the last one ends, with the number of refused requests. */
+  /** Called with its tenant when an overload begins; with the refused requests when the last one ends. */
   readonly onOverload: (overload: { readonly tenant?: string | undefined; readonly refused?: number }) => void;
 };
 
@@ -28,7 +28,7 @@ export type Permit = {
   pause(): void;
   /** Takes the permit back at once, without queueing: to be called where few requests can. */
   resume(): void;
-  /** Queues again, and resolves when admitted. A request that waits for too long is refused, and then this never settles. */
+  /** Queues again; resolves when admitted, and never when the request has waited too long and is refused. */
   resumeQueued(): Promise<void>;
   end(): void;
   moveTo(path: readonly string[]): void;

@@ -11,7 +11,7 @@ import { type Replica, watchReplica } from '../replica/watchReplica.ts';
 export type Connections = {
   /** To the primary, as the authenticator. */
   readonly pool: EvictablePool;
-  /** To the primary, for the OAuth server and the verification of tokens; the same unless it has a login role of its own. */
+  /** To the primary, for the OAuth server and token verification; the same without a login of its own. */
   readonly oauthPool: EvictablePool;
   /** Null when every query goes to the primary. */
   readonly replica: Replica | null;

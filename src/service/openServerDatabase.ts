@@ -41,8 +41,8 @@ export async function lockEmbedded({ database }: Config, resources: AsyncDisposa
 }
 
 /**
- * What the server connects to; the embedded database is started, migrated and given its demo first, and stops with
- * `resources`. Its directory is locked by now.
+ * What the server connects to; the embedded database is started and migrated, and gets its demo.
+ * It stops with `resources`. Its directory is locked by now.
  */
 export async function openServerDatabase(
   { database, explorers, passwordCost }: Config,

@@ -21,12 +21,12 @@ import type { Started } from './startupBanner.ts';
 
 export type Service = Started & {
   /**
-   * Hot-swaps the schema after a change of the database's catalogue, without dropping a request; null while none is built yet.
+   * Hot-swaps the schema after a change of the catalogue, dropping no request; null while none is built.
    *
    * @throws when the schema cannot be built; the old one goes on serving
    */
   reload(): Promise<SchemaChange | null>;
-  /** Resolves when requests are served: later than the service has started if its database is unavailable or behind. */
+  /** Resolves when requests are served: later than the start while the database is unavailable or behind. */
   readonly serving: Promise<void>;
   /** The port of `/metrics`; null when this process does not serve them itself. */
   readonly metricsPort: number | null;
@@ -40,8 +40,8 @@ export type Service = Started & {
 
 export type StartOptions = {
   /**
-   * Called when the database is there, before anything is built from it, and when it has other migrations or was created again; with the
-   * owner's URL of the embedded one.
+   * Called with the owner's URL of the embedded database before anything is built from it.
+   * And when the database has other migrations or was created again.
    */
   readonly prepare?: (embeddedOwnerUrl: string | undefined) => Promise<void>;
   /** What opens the demo organization of an embedded database that another process has started. */
@@ -53,8 +53,9 @@ export type StartOptions = {
 };
 
 /**
- * Starts everything that the configuration asks for; resolves when requests can be served. With an external database that
- * is unavailable or behind it resolves too, answers 503 and retries, since the database may recover at any time.
+ * Starts everything that the configuration asks for; resolves when requests can be served.
+ * With an external database that is unavailable or behind it resolves too, answers 503 and retries, since the database may recover at any
+ * time.
  *
  * @throws {StartupError} when it cannot start; whatever was started is stopped by then
  * @throws {ConfigError} when the stored operations are not in order

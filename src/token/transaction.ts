@@ -7,8 +7,8 @@ import { queryInImplicitTransaction } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
 /**
- * Runs `work` in one transaction under these settings, all of them local to it. Commits what it resolves to, rolls back
- * when it throws; the connection goes back as the authenticator without claims, or not at all.
+ * Runs `work` in one transaction under these settings, all of them local to it.
+ * Commits what it resolves to, rolls back when it throws; the connection goes back as the authenticator without claims, or not at all.
  */
 export async function inTransaction<T>(
   pool: Pool,

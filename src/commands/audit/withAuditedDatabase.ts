@@ -39,8 +39,9 @@ export async function withAuditedDatabase<T>(
 }
 
 /**
- * What the database says about the question, with its hint: no such row or principal (P0002, P0003, 22023), a key of
- * another type (class 22), no such table (42P01, 3F000, 42602), no right to ask (42501).
+ * PostgreSQL's refusal of the question, with its hint.
+ * No such row or principal (P0002, P0003, 22023), a key of another type (class 22), no such table (42P01, 3F000, 42602), no right to ask
+ * (42501).
  */
 function asRefusal(error: unknown): unknown {
   if (!Error.isError(error) || !('code' in error)) return error;

@@ -13,8 +13,8 @@ import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
 import { locateError } from './sqlFileError.ts';
 
 /**
- * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration and empties it. All
- * migrations run on an empty database first, and the new one once more on the developer's own.
+ * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration.
+ * That is empty then. All migrations run on an empty database first, and the new one once more on the developer's own.
  *
  * @returns what to do next, and what `audit.findings` warns of
  * @throws {StartupError} when one of them fails, or the new one is unsafe, brings an error into `audit.findings` or a schema that cannot
@@ -47,7 +47,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   }
 }
 
-/** Tries the migration after those that are committed. @returns what it brings that is no error, to be said */
+/** Tries the migration after those that are committed. @returns its warnings */
 async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
   return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
     const before = await readFindings(url);

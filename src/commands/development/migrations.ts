@@ -20,7 +20,7 @@ const log = createLog('warn');
 export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
 
 /**
- * Works on a database when no other process migrates it, so that `npm run db:commit` works while `npm run dev` follows a save.
+ * Works on a database under the lock of migrations, so that `db:commit` and `npm run dev` take turns.
  *
  * @param work gets the connection that keeps others off meanwhile
  */
@@ -38,8 +38,8 @@ export const applyCommitted = (ownerUrl: string): Promise<void> =>
   });
 
 /**
- * Runs one of graphile-migrate's commands on a database, again and again until it gets its locks; `shadowUrl` is a second one, which it
- * may drop and create.
+ * Runs a command of graphile-migrate on a database, and retries until it gets its locks.
+ * `shadowUrl` is a second one, which it may drop and create.
  *
  * @param rootUrl another database of the same server, from which the two can be dropped and created
  */

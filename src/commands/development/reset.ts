@@ -7,9 +7,9 @@ import { databaseName, otherDatabase, withMigrationLock } from './migrations.ts'
 import { asRoot } from './shadow.ts';
 
 /**
- * `npm run db:reset`: drops the database with all that it holds, and creates it again from the committed migrations. The new one is made
- * beside the old one and takes its name when it is whole, so that a migration that fails costs nothing, and `npm run dev` sees the one or
- * the other. A database of one's own must be named: `npm run db:reset -- --erase NAME`.
+ * `npm run db:reset`: drops the database, and creates it again from the committed migrations.
+ * The new one is made beside the old one and takes its name when it is whole, so that a migration that fails costs nothing, and `npm run
+ * dev` sees the one or the other. A database of one's own must be named: `npm run db:reset -- --erase NAME`.
  *
  * @throws {StartupError} when a migration fails, or while there are sessions in a database of one's own; the database stays then
  */

@@ -5,7 +5,7 @@ import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import { applyCommitted, databaseName, otherDatabase, readCurrent, withGraphileMigrate } from './migrations.ts';
 
-/** A database beside the developer's own, in which migrations are tried: `<name>_shadow` on the same server. */
+/** The database in which migrations are tried, beside the developer's own: `<name>_shadow`. */
 export const shadowUrlOf = (ownerUrl: string) => otherDatabase(ownerUrl, `${databaseName(ownerUrl)}_shadow`);
 
 /**

@@ -42,8 +42,9 @@ export function placeOf(text: string, offset: number) {
 }
 
 /**
- * Where the statement begins that fails, in characters. PostgreSQL says so of mistakes that it finds when it parses; for the
- * others the statements run once more, one by one, in a transaction that is rolled back.
+ * Where the statement that fails begins, in characters.
+ * PostgreSQL says so of mistakes that it finds when it parses. For the others the statements run once more, one by one, in a transaction
+ * that is rolled back.
  */
 async function offsetOfStatement(text: string, ownerUrl: string): Promise<number | null> {
   if (isWithoutTransaction(text)) return null;
@@ -59,7 +60,7 @@ async function offsetOfStatement(text: string, ownerUrl: string): Promise<number
   });
 }
 
-/** The statements of a file, and where each begins, in characters: by PostgreSQL's own parser, which counts bytes. */
+/** The statements of a file and where each begins, in characters; PostgreSQL's parser counts bytes. */
 export async function split(text: string): Promise<{ offset: number; sql: string }[]> {
   const { parse } = await import('libpg-query');
   const bytes = Buffer.from(text);

@@ -12,7 +12,7 @@ import { readCurrent } from './migrations.ts';
 import { withShadow } from './shadow.ts';
 
 /**
- * `npm run db:status`: where migrations, database and golden files have drifted apart, and what brings them together again.
+ * `npm run db:status`: where migrations, database and golden files have drifted apart, and the remedy.
  *
  * @returns at most 20 lines, of each kind of difference some; none when everything fits
  */

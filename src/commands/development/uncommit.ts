@@ -18,10 +18,10 @@ import type { Log } from '../../log.ts';
 import { currentFile, databaseName, readCurrent, withMigrationLock } from './migrations.ts';
 
 /**
- * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`, to be changed or to get another number.
- * What it made stays in the database, until `current.sql`, which begins by dropping it, runs there again. Where two branches have met,
- * the one to take back is named, or known by not being on the main branch. A database of one's own must be named:
- * `npm run db:uncommit -- --database NAME`.
+ * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`.
+ * There it can be changed or get another number. What it made stays in the database, until `current.sql`, which begins by dropping it, runs
+ * there again. Where two branches have met, the one to take back is named, or known by not being on the main branch. A database of one's
+ * own must be named: `npm run db:uncommit -- --database NAME`.
  *
  * @throws {StartupError} when something would be lost, or others have it: nothing is changed then
  */
@@ -95,7 +95,7 @@ function find(
 const refusal = (name: string) =>
   `${name} is on the main branch: others have run it. Write another migration. Nothing was changed.`;
 
-/** The files of the main branch, as the remote `origin` had it at the last fetch; null when there is no such branch. */
+/** The files of `origin`'s main branch at the last fetch; null when there is no such branch. */
 async function readPublished(): Promise<ReadonlySet<string> | null> {
   for (const branch of ['origin/HEAD', 'origin/main', 'origin/master']) {
     const args = ['ls-tree', '--name-only', `refs/remotes/${branch}`, './committed/'];

@@ -5,8 +5,8 @@ import { goldenFiles, writeGoldenFiles } from './goldenFiles.ts';
 import { withShadow } from './shadow.ts';
 
 /**
- * `npm run schema:update`: writes the golden files, which say what the committed migrations give, whatever the developer's own
- * database holds.
+ * `npm run schema:update`: writes the golden files, which say what the committed migrations give.
+ * What the developer's own database holds does not matter.
  */
 export async function updateSchema(config: Config, _args: readonly string[], log: Log): Promise<string[]> {
   const database = await openDatabase(config.database, log, { migrates: false });

@@ -27,9 +27,9 @@ export type Installation = {
 export type PostgresUser = { uid: number; gid: number };
 
 /**
- * The package's binaries and `<dataDir>/postgres`, as the user of this process. As root it is the unprivileged user
- * `postgres`; what that user cannot reach moves to `/var/lib/graph-query-service/<hash of dataDir>` instead, since
- * the permissions of parent directories are not ours to change.
+ * The package's binaries and `<dataDir>/postgres`, as the user of this process.
+ * As root it is the unprivileged user `postgres`; what that user cannot reach moves to `/var/lib/graph-query-service/<hash of dataDir>`
+ * instead, since the permissions of parent directories are not ours to change.
  *
  * @throws {StartupError} when there is no PostgreSQL for this machine or the user cannot be created
  */
@@ -62,7 +62,7 @@ function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDire
 export const socketPort = 5432;
 export const socketName = `.s.PGSQL.${socketPort}`;
 
-/** The cluster itself, unless the socket's path would be longer than an address may be, 107 bytes (unix(7)). */
+/** The cluster, unless the socket's path would be longer than an address: 107 bytes (unix(7)). */
 function socketDirectoryOf(cluster: string): string {
   if (Buffer.byteLength(join(cluster, socketName)) <= 107) return cluster;
   return `/tmp/graph-query-service-${digest(cluster)}`;
@@ -98,7 +98,7 @@ function packagedPostgres(): string {
   }
 }
 
-/** The owner of an existing cluster, so that it stays readable; else `postgres`, created if the machine has none. */
+/** The owner of an existing cluster, so that it stays readable; else `postgres`, created if missing. */
 async function unprivilegedUser(dataDir: string, log: Log): Promise<PostgresUser> {
   const owner = await stat(join(dataDir, 'postgres')).catch(() => null);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };

@@ -171,7 +171,7 @@ const doesNotAnswer = 'The database does not answer.';
 const refusedLogin = (variable: Login['variable']) =>
   `The database refuses ${variable}'s role; \`npm run db:migrate\` creates it, sets its password and migrates.`;
 
-/** SQLSTATE class 28: the role is unknown, may not log in, or has another password. 42501: it may not connect to this database. */
+/** SQLSTATE class 28: unknown role, no login, wrong password. 42501: no right to connect. */
 function isRefusedLogin(error: unknown): boolean {
   return Error.isError(error) && 'code' in error && /^(28...|42501)$/.test(String(error.code));
 }

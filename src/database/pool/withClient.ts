@@ -1,6 +1,6 @@
 import { Client, type ClientConfig } from 'pg';
 
-/** Works on one connection outside of any pool, and closes it. A connection that is lost fails the statement. */
+/** Works on one connection outside of any pool. A connection that is lost fails the statement. */
 export async function withClient<T>(config: string | ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(config);
   // Without a listener the event would end the process.

@@ -106,10 +106,13 @@ export function checkArguments(
   return cost;
 }
 
-/** Memoized: the arguments of an operation without variables are the same in each request, and were right. */
+/** Memoized: without variables the arguments are the same in each request, and were right. */
 const costsWithoutVariables = new WeakMap<OperationDefinitionNode, QueryCost>();
 
-/** Query cost: the rows and leaf values that an answer can have. A statement of its own weighs as many values as take as long. */
+/**
+ * Query cost: the rows and leaf values that an answer can have.
+ * A statement of its own weighs as many values as take as long.
+ */
 export type QueryCost = {
   readonly rows: number;
   readonly values: number;

@@ -100,7 +100,7 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits']): R
   return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };
 }
 
-/** GraphQL.js' rules but the one that compares fields by pairs, in whose place is {@link findConflicts}. */
+/** GraphQL.js' rules but the one that compares pairs of fields, which {@link findConflicts} replaces. */
 const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 function parseDocument(query: string, { tokens: maxTokens, depth }: Config['limits']): DocumentNode {
@@ -120,7 +120,7 @@ function parseFailed({ message, source, positions }: GraphQLError): GraphQLError
   return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
 }
 
-/** One error for each message, with all of its locations: otherwise one short mistake, repeated, would make a long answer. */
+/** One error for each message, with all locations: one repeated mistake would make a long answer. */
 function toValidationErrors(errors: readonly GraphQLError[]): GraphQLError[] {
   return Array.from(
     Map.groupBy(errors, ({ message }) => message),

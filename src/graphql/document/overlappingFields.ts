@@ -183,7 +183,7 @@ function conflict(name: string, reason: string, one: Field, other: Field): Graph
   return new GraphQLError(`Fields "${name}" conflict because ${reason}. ${advice}`, { nodes: [one.node, other.node] });
 }
 
-/** Objects of two types are never the same object; of whatever else the schema of tomorrow may make one. */
+/** Which objects may be the same: never those of two object types, always any others. */
 function meetingOf(fields: readonly Field[], mayMeet: MayMeet): MayMeet {
   if (fields.length === 1) return always;
   const types = new Set(fields.map(({ type }) => type).filter(isObjectType));

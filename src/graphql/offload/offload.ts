@@ -133,7 +133,7 @@ const maxConcurrent = 2;
 /** Each keeps its document, whose tree takes up to 1 MB. */
 const maxQueued = 64;
 
-/** The variables that the operation declares: others were never checked, and may be too deep for a message. */
+/** The variables that the operation declares: others were not checked, maybe too deep for a message. */
 function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {
   const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));

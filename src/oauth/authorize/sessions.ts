@@ -18,7 +18,7 @@ declare module 'express-session' {
 declare global {
   namespace Express {
     interface Request {
-      /** Set by `createSessions`: who is signed in, in the organization of the application that asks; null without a sign-in. */
+      /** Set by `createSessions`: the person signed in to the application's organization; null without. */
       oauthPerson?: Person | null;
     }
   }
@@ -27,9 +27,9 @@ declare global {
 export type Person = { readonly id: string; readonly fullName: string; readonly email: string };
 
 /**
- * Reads the signed-in person from the session, which is one person of one organization: an application of another organization
- * sees no sign-in. It lasts from sign-in to sign-out or at most for 8 hours (the cookie until
- * the browser is closed), and not before, so that strangers fill no table.
+ * Reads the signed-in person from the session, which is one person of one organization.
+ * An application of another organization sees no sign-in. It lasts from sign-in to sign-out or at most for 8 hours (the cookie until the
+ * browser is closed), and not before, so that strangers fill no table.
  */
 export function createSessions(pool: Pool, keys: readonly Buffer[], url: string): RequestHandler[] {
   const isHttps = url.startsWith('https:');

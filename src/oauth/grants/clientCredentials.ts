@@ -31,8 +31,8 @@ async function issue(pool: Pool, client: Client, { scope }: Parameters): Promise
 }
 
 /**
- * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used. Most clients request a new token instead of
- * using theirs, each of which would stay for 30 days.
+ * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used.
+ * Most clients request a new token instead of using theirs, each of which would stay for 30 days.
  */
 async function deleteUnusedTokens(database: PoolClient, grantId: string): Promise<void> {
   await database.query({
@@ -48,7 +48,7 @@ async function deleteUnusedTokens(database: PoolClient, grantId: string): Promis
   });
 }
 
-/** Of a grant by client credentials; an instance of the application that keeps its own has room beside others. */
+/** Of a grant by client credentials; an instance that keeps its own token has room beside others. */
 const maxUnusedRefreshTokens = 10;
 
 /** The grant, locked so that it does not end before it has its tokens, and that issues take turns. */

@@ -11,8 +11,9 @@ import { grantedScopes, scopesOfGrantType } from '../scope.ts';
 import { issueToUser } from '../token/issueToUser.ts';
 
 /**
- * A person by external authentication token: `grant_type=password` with `external_authentication_token` in place of user
- * name and password. The reply lists what was submitted, too (interface specification, Authentication, row 7).
+ * A person by external authentication token.
+ * `grant_type=password` with `external_authentication_token` in place of user name and password. The reply lists what was submitted, too
+ * (interface specification, Authentication, row 7).
  */
 export function externalAuthenticationToken(pool: Pool, secrets: Secrets): MiddlewareFunction<Client> {
   return (request, response, next) => {

@@ -9,7 +9,7 @@ import type { TokenReply } from '../token/issueTokens.ts';
 import { issueToUser } from '../token/issueToUser.ts';
 import { respond } from '../token/respond.ts';
 
-/** A person by e-mail address and password (RFC 6749 section 4.3), in the organization of the application. */
+/** A person by e-mail address and password (RFC 6749 section 4.3), in the application's organization. */
 export const password = (pool: Pool, authenticateUser: AuthenticateUser) =>
   oauth2orize.exchange.password<Client>(
     { userProperty: 'oauthClient' },

@@ -14,9 +14,9 @@ import { respond } from '../token/respond.ts';
 import { revokeGrant } from '../token/revokeGrant.ts';
 
 /**
- * Renewal (RFC 6749 section 6) with rotation (RFC 9700 section 4.14.2): a refresh token is used once and a successor takes
- * its place. A client that lost the reply may ask again within a minute and gets the same one. Any other reuse means that
- * two parties have the token: it ends the grant, and only that.
+ * Renewal (RFC 6749 section 6) with refresh-token rotation (RFC 9700 section 4.14.2).
+ * A refresh token is used once and a successor takes its place. A client that lost the reply may ask again within a minute and gets the
+ * same one. Any other reuse means that two parties have the token: it ends the grant, and only that.
  */
 export const refreshToken = (pool: Pool) =>
   oauth2orize.exchange.refreshToken<Client>(
@@ -58,8 +58,8 @@ type GrantRow = {
 };
 
 /**
- * The grant, locked first: it serializes the refreshes of one grant. A revocation locks it before its tokens, too, so that
- * there is no deadlock.
+ * The grant, locked first: it serializes the refreshes of one grant.
+ * A revocation locks it before its tokens, too, so that there is no deadlock.
  */
 async function lockGrant(database: PoolClient, token: string): Promise<GrantRow | undefined> {
   const { rows } = await database.query<GrantRow>({
@@ -78,7 +78,7 @@ async function lockGrant(database: PoolClient, token: string): Promise<GrantRow 
 type TokenRow = {
   scopes: Scope[];
   used: boolean;
-  /** Used less than 60 s ago, by a client that may not have received the reply: the successor was not used yet. */
+  /** Used less than 60 s ago, and its successor not yet: the client may not have received the reply. */
   replayable: boolean | null;
   expired: boolean;
   absolute_expires_at: string;
@@ -125,7 +125,7 @@ async function rotate(
   return reply;
 }
 
-/** Under a key that only the old token itself gives: the database and SECRET_KEY together cannot open it. */
+/** The key comes from the old token alone: the database and SECRET_KEY together cannot open it. */
 const sealReply = (reply: TokenReply, token: string) => encrypt(replyKey(token), JSON.stringify(reply), '');
 
 function openReply(ciphertext: Buffer | null, token: string): TokenReply {

@@ -12,8 +12,8 @@ import { findLiveToken, type LiveToken } from './liveToken.ts';
 export type UserIdOf = (uuid: string) => string;
 
 /**
- * `POST /oauth/introspect` (RFC 7662), for confidential clients and bearers of an `app` or `basic` token, about the tokens
- * of their own organization. Any other token is `{"active":false}`, whatever the reason.
+ * `POST /oauth/introspect` (RFC 7662), about the tokens of the caller's own organization.
+ * For confidential clients and bearers of an `app` or `basic` token. Any other token is `{"active":false}`, whatever the reason.
  */
 export function introspect(pool: Pool, userIdOf: UserIdOf): RequestHandler {
   return async (request, response) => {
@@ -27,7 +27,7 @@ export function introspect(pool: Pool, userIdOf: UserIdOf): RequestHandler {
   };
 }
 
-/** RFC 7662 section 2.1: the caller shows a bearer token, or its own credentials as at the token endpoint. */
+/** RFC 7662 section 2.1: a bearer token, or credentials as at the token endpoint. */
 export function authenticateCaller(pool: Pool): RequestHandler {
   const byBearer = authenticateBearer(pool);
   const byClient = authenticateClient(pool);

@@ -6,8 +6,8 @@ import type { Parameters } from '../parameters.ts';
 import { type GrantType, isWithin, parseScope, scopesOfGrantType } from '../scope.ts';
 
 /**
- * Checks of `POST /oauth/token` for every client, in this order. Parameters come before the application's type, so that a
- * client first gets the error that it can fix in its request.
+ * Checks of `POST /oauth/token` for every client, in this order.
+ * Parameters come before the application's type, so that a client first gets the error that it can fix in its request.
  */
 export const refuseBadParameters: RequestHandler = (request, _response, next) => {
   refuse(parameterChecks, request.body);

@@ -11,7 +11,7 @@ import { externalAuthenticationToken } from '../grants/externalAuthenticationTok
 import { password } from '../grants/password.ts';
 import { refreshToken } from '../grants/refreshToken.ts';
 
-/** The grant types of `POST /oauth/token`; the client is authenticated by now, and its parameters are valid. */
+/** The grant types of `POST /oauth/token`, for an authenticated client and valid parameters. */
 export function createTokenExchange(pool: Pool, secrets: Secrets, authenticateUser: AuthenticateUser): RequestHandler {
   const server = oauth2orize.createServer<Client>();
   server.exchange('client_credentials', clientCredentials(pool));

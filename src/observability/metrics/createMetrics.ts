@@ -11,8 +11,8 @@ export type ThreadState = {
 };
 
 /**
- * Everything that `/metrics` shows. No label has anything in it that a client made up, but the names of operations that were
- * answered, a bounded number of them.
+ * Everything that `/metrics` shows.
+ * No label has anything in it that a client made up, but the names of operations that were answered, a bounded number of them.
  *
  * @param worker a label for each process of one service: each has its own series, so that the counters of a replaced one do not
  * seem to run backwards
@@ -120,7 +120,7 @@ export function createMetrics(worker = '1') {
     watchReplica(isUsed: () => boolean): void {
       isReplicaUsed = isUsed;
     },
-    /** The process itself: memory, processor time, event-loop lag, garbage collection. Once, in the process that is its own. */
+    /** Memory, processor time, event-loop lag, garbage collection; once, in a process of its own. */
     watchProcess: () => collectDefaultMetrics({ register: registry }),
   };
 }

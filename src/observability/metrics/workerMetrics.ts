@@ -21,8 +21,8 @@ export function answerSupervisor(registry: Registry): void {
 }
 
 /**
- * In the supervisor: the text of all workers' metrics, of those that answer in time, and how many did. Prom-client's own
- * `clusterMetrics` fails as a whole when one of them does not.
+ * In the supervisor: the text of all workers' metrics that answer in time, and how many did.
+ * Prom-client's own `clusterMetrics` fails as a whole when one of them does not.
  */
 export async function readWorkerMetrics(): Promise<string> {
   const asked = randomUUID();

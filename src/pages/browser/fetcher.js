@@ -49,7 +49,7 @@ function orNull(/** @type {unknown} */ error) {
 }
 
 /**
- * GraphiQL looks for operations a moment after each edit; until then it may name one that is not there any more.
+ * GraphiQL finds operations a moment after each edit; until then it may name one that is gone.
  *
  * @template {{ query: string, operationName?: string }} Parameters
  * @param {Parameters} parameters

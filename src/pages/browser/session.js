@@ -13,7 +13,7 @@
 export const sessionChanges = new EventTarget();
 
 /**
- * The current session. It is kept in this tab's `sessionStorage`, so that a reload keeps it and closing the tab ends it.
+ * The current session, in this tab's `sessionStorage`: a reload keeps it, closing the tab ends it.
  *
  * @returns {Session | null}
  */

@@ -14,8 +14,7 @@ import { renderContents, renderSchema } from './schemaSection.ts';
 import { renderTokens } from './tokenSection.ts';
 
 /**
- * `/documentations/graphql`: the schema, drawn by Voyager and in writing; beside it how to get a token, the error codes
- * and the limits.
+ * `/documentations/graphql`: the schema in a diagram and in writing, tokens, error codes, limits.
  *
  * @returns with `gate` the page for those who may not read the schema yet: it asks for a token and fetches the other
  */
@@ -74,10 +73,7 @@ tab and come back, or put a token here.</p>
   return { assets: assets.router, page: sendPage(page, policy), gate: sendPage(gate, policy) };
 }
 
-/**
- * Voyager compiles Graphviz, which lays the graph out, from WebAssembly; works in a worker that it makes of a blob; and
- * writes its styles into the page.
- */
+/** Voyager's needs: Graphviz is WebAssembly, works in a worker of a blob, and writes its styles. */
 const policy = contentSecurityPolicy({
   'script-src': "'self' 'wasm-unsafe-eval'",
   'worker-src': 'blob:',

@@ -14,7 +14,7 @@ import {
 } from 'postgraphile/graphql';
 import { type Html, html } from '../../html/html.ts';
 
-/** The schema in writing: each type with its fields, arguments and values, in an order for readers, linked throughout. */
+/** The schema in writing: types with their fields, arguments and values, ordered and linked. */
 export function renderSchema(schema: GraphQLSchema): Html {
   return html`${groupTypes(schema).map(
     ({ title, id, types }) => html`<section class="types">
