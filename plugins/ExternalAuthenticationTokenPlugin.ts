@@ -16,9 +16,7 @@ export const ExternalAuthenticationTokenPlugin: GraphileConfig.Plugin = extendSc
   {
     typeDefs: gql`
       extend type User {
-        """
-        Token used for external authentication. Readable with an app token only.
-        """
+        """Token used for external authentication. Readable with an app token only."""
         externalAuthenticationToken: String
       }
     `,

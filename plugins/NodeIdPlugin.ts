@@ -82,9 +82,7 @@ export const ViewerIdPlugin: GraphileConfig.Plugin = extendSchema(
   {
     typeDefs: gql`
       extend type Viewer {
-        """
-        Identifier of the user.
-        """
+        """Identifier of the user."""
         id: ID!
       }
     `,

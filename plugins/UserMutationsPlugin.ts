@@ -39,9 +39,7 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
   return {
     typeDefs: gql`
       extend type Mutation {
-        """
-        Adds a user to the organization. Needs an app token (scope \`app\`).
-        """
+        """Adds a user to the organization. Needs an app token (scope \`app\`)."""
         userCreate(
           """Full name: 1 to 200 characters."""
           fullName: String!
@@ -59,9 +57,7 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
           externalAuthenticationToken: String
         ): UserCreatePayload
 
-        """
-        Changes a user, found by \`id\`, or without it by \`externalIdentifier\`. An omitted argument leaves its value. Needs an app token (scope \`app\`).
-        """
+        """Changes a user, found by \`id\`, or without it by \`externalIdentifier\`. An omitted argument leaves its value. Needs an app token (scope \`app\`)."""
         userUpdate(
           """The user to change."""
           id: ID
@@ -81,9 +77,7 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
           externalAuthenticationToken: String
         ): UserUpdatePayload
 
-        """
-        Deletes a user with all card assignments, grants and tokens. Exactly one of the arguments is given. Needs an app token (scope \`app\`).
-        """
+        """Deletes a user with all card assignments, grants and tokens. Exactly one of the arguments is given. Needs an app token (scope \`app\`)."""
         userDelete(
           """The user to delete."""
           id: ID
@@ -92,33 +86,21 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
         ): UserDeletePayload
       }
 
-      """
-      The result of \`userCreate\`.
-      """
+      """The result of \`userCreate\`."""
       type UserCreatePayload {
-        """
-        The new user.
-        """
+        """The new user."""
         user: User
       }
 
-      """
-      The result of \`userUpdate\`.
-      """
+      """The result of \`userUpdate\`."""
       type UserUpdatePayload {
-        """
-        The user after the change.
-        """
+        """The user after the change."""
         user: User
       }
 
-      """
-      The result of \`userDelete\`.
-      """
+      """The result of \`userDelete\`."""
       type UserDeletePayload {
-        """
-        The user as it was.
-        """
+        """The user as it was."""
         user: User
       }
     `,

@@ -15,7 +15,7 @@ export function createLog(level: string, stream: DestinationStream = destination
  * Redaction: the parts of an error that are safe to log.
  * An error may carry a request's raw body, a connection with its password or the row that broke a rule, so nothing else of it is written.
  */
-export function describeError(error: unknown): Record<string, unknown> {
+function describeError(error: unknown): Record<string, unknown> {
   if (!Error.isError(error)) return { message: typeof error === 'string' ? error : 'not an error object' };
   const { name, message, stack, cause } = error;
   const { code, constraint, where } = error as { code?: unknown; constraint?: unknown; where?: unknown };

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DatabaseConfig, requireSetting } from '../config.ts';
+import type { Pool } from 'pg';
+import { type Config, type DatabaseConfig, requireSetting } from '../config.ts';
 import { StartupError } from '../errors/startupError.ts';
-import type { Log } from '../log.ts';
+import { createLog, type Log } from '../log.ts';
 import { createDataDirectory, lockDataDirectory } from './embedded/dataDirectory.ts';
 import {
   type DatabaseUrls,
@@ -10,7 +11,7 @@ import {
   startEmbeddedPostgres,
 } from './embedded/embedded.ts';
 import { migrate, migrationsAreCurrent } from './migrations/migrate.ts';
-import { createOwnerPool } from './pool/pools.ts';
+import { withOwnerPool } from './pool/pools.ts';
 
 export type OpenDatabase = {
   ownerUrl: string;
@@ -54,6 +55,16 @@ export async function openDatabase(
   }
 }
 
+/** Works on the database of a command as its owner, whether the service runs or not, and closes it. */
+export async function withDatabase<T>(
+  { database, logLevel }: Pick<Config, 'database' | 'logLevel'>,
+  work: (owner: Pool, ownerUrl: string) => Promise<T>,
+): Promise<T> {
+  const log = createLog(logLevel);
+  const { ownerUrl, close } = await openDatabase(database, log);
+  return withOwnerPool(ownerUrl, log, (owner) => work(owner, ownerUrl)).finally(close);
+}
+
 /** The embedded database with every committed migration; the caller holds the directory's lock. */
 export async function startMigrated(dataDir: string, log: Log): Promise<EmbeddedPostgres> {
   const embedded = await startEmbeddedPostgres(dataDir, log);
@@ -75,13 +86,5 @@ async function waitForServer(dataDir: string, migrated: boolean, log: Log): Prom
   throw new StartupError(`The service that uses ${dataDir} does not answer; see its log.`);
 }
 
-async function isMigrated(ownerUrl: string, log: Log): Promise<boolean> {
-  const pool = createOwnerPool(ownerUrl, log);
-  try {
-    return await migrationsAreCurrent(pool);
-  } catch {
-    return false;
-  } finally {
-    await pool.end();
-  }
-}
+const isMigrated = (ownerUrl: string, log: Log): Promise<boolean> =>
+  withOwnerPool(ownerUrl, log, (owner) => migrationsAreCurrent(owner)).catch(() => false);

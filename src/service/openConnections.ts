@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import type { Config } from '../config.ts';
 import { createPool, type EvictablePool } from '../database/pool/pools.ts';
 import { watchDatabase } from '../database/pool/readiness.ts';
 import { type Login, loginsOf, type ServerLogins } from '../database/roles/authenticator.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../observability/metrics/createMetrics.ts';
+import { stateOf } from '../observability/metrics/stateOf.ts';
 import { type Replica, watchReplica } from '../replica/watchReplica.ts';
 
 export type Connections = {
@@ -56,5 +56,3 @@ function openReplica(
   metrics.watchReplica(() => replica.required() !== null);
   return replica;
 }
-
-const stateOf = ({ totalCount: size, idleCount: idle, waitingCount: waiting }: Pool) => ({ size, idle, waiting });

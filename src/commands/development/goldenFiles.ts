@@ -93,4 +93,4 @@ export async function readSchema(url: string): Promise<string> {
 }
 
 /** In alphabetical order, so that a change of the database's own order is none. */
-export const sortedSdl = (schema: GraphQLSchema) => `${printSchema(lexicographicSortSchema(schema))}\n`;
+const sortedSdl = (schema: GraphQLSchema) => `${printSchema(lexicographicSortSchema(schema))}\n`;

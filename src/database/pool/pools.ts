@@ -62,6 +62,16 @@ export function createOwnerPool(ownerUrl: string, log: Log): Pool {
   return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
 }
 
+/** Works with such connections, and closes them. */
+export async function withOwnerPool<T>(ownerUrl: string, log: Log, work: (owner: Pool) => Promise<T>): Promise<T> {
+  const owner = createOwnerPool(ownerUrl, log);
+  try {
+    return await work(owner);
+  } finally {
+    await owner.end();
+  }
+}
+
 /** Connections beyond the pool's size, for tenants that have none while others have all. */
 const connectionReserve = 2;
 const graceMs = 1000;

@@ -7,6 +7,7 @@ import { createPool } from '../../database/pool/pools.ts';
 import { watchDatabase } from '../../database/pool/readiness.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import { createLog } from '../../log.ts';
+import { stateOf } from '../../observability/metrics/stateOf.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { tracedFrom } from '../../observability/tracing/traced.ts';
 import { createReplicaPool, reconnect } from '../../replica/watchReplica.ts';
@@ -50,10 +51,9 @@ const execute = createExecution({ config, pool, replicaPool, secrets, graph, log
 const lag = monitorEventLoopDelay({ resolution: 10 });
 lag.enable();
 const reportState = () => {
-  const { totalCount: size, idleCount: idle, waitingCount: waiting } = pool;
   // The monitor counts its own timer's 10 ms.
   const eventLoopLagSeconds = Math.max(0, lag.percentile(99) / 1e9 - 0.01);
-  send({ state: { pool: { size, idle, waiting }, eventLoopLagSeconds: lag.count > 0 ? eventLoopLagSeconds : 0 } });
+  send({ state: { pool: stateOf(pool), eventLoopLagSeconds: lag.count > 0 ? eventLoopLagSeconds : 0 } });
   lag.reset();
 };
 reportState();
