@@ -95,7 +95,7 @@ export function createEndpoint({
     const { request, body, requestId, signal } = received;
     const bearer = readBearer(request);
     const token =
-      bearer.kind === 'token' ? await traced('verify token', {}, () => verifyToken(bearer.token, requestId)) : null;
+      bearer.kind === 'token' ? await traced('verify token', () => verifyToken(bearer.token, requestId)) : null;
     if (token) {
       fields.clientId = token.claims.clientId;
       identifyCaller(token.claims.organizationId);
@@ -132,7 +132,7 @@ export function createEndpoint({
     const operation = { prepared, variables, token, requestId, cost, replicaLsns, signal };
     const execute = () =>
       isExpensive(operation)
-        ? traced('execute elsewhere', {}, () => offload.execute(operation))
+        ? traced('execute elsewhere', () => offload.execute(operation))
         : introspected(prepared, () => executeOperation(operation));
     const answering = isQuery ? execute() : withWriterPermit(execute, signal);
     // Read-your-writes: recorded before the answer is sent, also when the mutation failed.

@@ -136,7 +136,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     return run(requested, { pool, lsnCheck: null });
   };
 
-  return (requested: Operation): Promise<Answer> => traced('execute', {}, () => runOnReplicaOrPrimary(requested));
+  return (requested: Operation): Promise<Answer> => traced('execute', () => runOnReplicaOrPrimary(requested));
 }
 
 /**
