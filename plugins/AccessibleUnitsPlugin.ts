@@ -5,14 +5,6 @@ import { wrapPlans } from 'postgraphile/utils';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      AccessibleUnitsPlugin: true;
-    }
-  }
-}
-
 /**
  * Keyset pagination of `Viewer.accessibleUnits` at a constant cost, whatever was granted.
  * In the default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids, which walks the key
@@ -51,7 +43,7 @@ function driveByCandidates(query: PgSelectQueryBuilder, [first, after, orderBy, 
   });
 }
 
-/** The key in a cursor of the default order: `[digest, uuid]` as base64 JSON. Cursors were checked before execution. */
+/** The key in a cursor of the default order: base64 of `[digest, uuid]`, checked before execution. */
 function keyOfCursor(cursor: unknown): string | null {
   return typeof cursor === 'string' ? JSON.parse(Buffer.from(cursor, 'base64').toString())[1] : null;
 }

@@ -2,14 +2,6 @@ import type { OperationPlan as GrafastOperationPlan } from 'postgraphile/grafast
 import { spendOn } from './byteBudget.ts';
 import { type OperationPlan, type OutputPlan, outputPlansOf } from './fusion/internals.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      ByteLimitPlugin: true;
-    }
-  }
-}
-
 /**
  * Limits the bytes of an answer while it is written: few rows may be selected again and again.
  * Fused lists count what they write themselves.

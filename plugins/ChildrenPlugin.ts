@@ -2,14 +2,6 @@ import type { Step } from 'postgraphile/grafast';
 import { wrapPlans } from 'postgraphile/utils';
 import { selectOf } from './selectOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      ChildrenPlugin: true;
-    }
-  }
-}
-
 /** Levels of `children`, or of `parent`, that one statement reads. */
 export const levelsPerStatement = 8;
 
@@ -27,7 +19,7 @@ export const ChildrenPlugin: GraphileConfig.Plugin = wrapPlans({
   },
 });
 
-/** Each list of nodes or edges on the way to a step is one layer of the plan, which Grafast knows but does not publish. */
+/** The layers above: one for each list of nodes or edges. Grafast knows them but does not publish them. */
 function layersAbove($step: Step): number {
   return ($step as Step & { layerPlan: { ancestry: readonly unknown[] } }).layerPlan.ancestry.length;
 }

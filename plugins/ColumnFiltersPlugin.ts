@@ -13,14 +13,6 @@ import { baseOf } from './baseOf.ts';
 import { anyOf, type FilterValues } from './ConnectionArgumentsPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      ColumnFiltersPlugin: true;
-    }
-  }
-}
-
 /**
  * Filters from comments: `@filter names` on a column adds `names` to every connection of its table.
  * It takes values, one of which the column of each row has, as `externalIdentifiers` does. With an operator behind the argument it compares

@@ -14,14 +14,6 @@ import { findNodeId, type NodeKeys, typeNames } from './NodeIdPlugin.ts';
 import { primaryKeyOf } from './primaryKeyOf.ts';
 import { selectOf } from './selectOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      ConnectionArgumentsPlugin: true;
-    }
-  }
-}
-
 /** Rows on a page when neither `first` nor `last` is given. */
 export const defaultPageSize = 100;
 

@@ -1,12 +1,6 @@
-import type {} from 'postgraphile';
 import { type ConstraintRules, rulesOf } from './constraintRules.ts';
 
 declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      ConstraintRulesPlugin: true;
-    }
-  }
   namespace GraphileBuild {
     interface BuildInput {
       constraintRules: ConstraintRules;

@@ -4,14 +4,6 @@ import { type GraphQLField, getNamedType, isEnumType } from 'postgraphile/graphq
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { isValueOf } from './isValueOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      CursorDigestPlugin: true;
-    }
-  }
-}
-
 /**
  * Cursor validation: records on each connection which rows it pages through, for {@link isCursorOf}.
  * Each cursor begins with Grafast's digest of an order of these rows; so a foreign cursor is refused before a query is built.
@@ -32,8 +24,8 @@ export const CursorDigestPlugin: GraphileConfig.Plugin = {
 };
 
 /**
- * Whether the service can have issued a cursor for this connection in this order: the SQL's digest, then the row's values.
- * A forged one that passes is at worst another position among the caller's own rows.
+ * Whether the service can have issued a cursor for this connection in this order.
+ * It has the SQL's digest, then the row's values. A forged one that passes is at worst another position among the caller's own rows.
  */
 export function isCursorOf(
   connection: GraphQLField<unknown, unknown>,

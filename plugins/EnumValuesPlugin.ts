@@ -1,13 +1,3 @@
-import type {} from 'postgraphile';
-
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      EnumValuesPlugin: true;
-    }
-  }
-}
-
 /**
  * GraphQL names of enum values: `in-repair` is `in_repair`, `2nd` is `_2nd`.
  * Two values of one name stop the build, as one of them could not be selected.

@@ -9,11 +9,6 @@ declare global {
       openExternalAuthenticationToken(ciphertext: Buffer, owner: { organizationId: string; userId: string }): string;
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      ExternalAuthenticationTokenPlugin: true;
-    }
-  }
 }
 
 /** `User.externalAuthenticationToken`: opened here, where the key is, for application tokens only. */
@@ -21,9 +16,7 @@ export const ExternalAuthenticationTokenPlugin: GraphileConfig.Plugin = extendSc
   {
     typeDefs: gql`
       extend type User {
-        """
-        Token used for external authentication. Readable with an app token only.
-        """
+        """Token used for external authentication. Readable with an app token only."""
         externalAuthenticationToken: String
       }
     `,

@@ -14,12 +14,6 @@ import { isValueOf } from './isValueOf.ts';
 import { primaryKeyOf } from './primaryKeyOf.ts';
 
 declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      NodeIdPlugin: true;
-      ViewerIdPlugin: true;
-    }
-  }
   namespace GraphileBuild {
     interface Build {
       nodeKeys: NodeKeys;
@@ -88,9 +82,7 @@ export const ViewerIdPlugin: GraphileConfig.Plugin = extendSchema(
   {
     typeDefs: gql`
       extend type Viewer {
-        """
-        Identifier of the user.
-        """
+        """Identifier of the user."""
         id: ID!
       }
     `,
@@ -130,7 +122,7 @@ export function decodeNodeId(id: unknown): NodeId | null {
   return values && encodeNodeId([type, ...values]) === id ? [type, ...values] : null;
 }
 
-/** The same, or null when the id is of none of these types or its key does not have the form of that type's. */
+/** The same; null too when the id is of none of these types, or its key has another form. */
 export function findNodeId(nodeKeys: NodeKeys, id: unknown): NodeId | null {
   const nodeId = decodeNodeId(id);
   return nodeId && nodeKeys.has(nodeId[0]) && fits(nodeKeys, nodeId) ? nodeId : null;
@@ -176,7 +168,7 @@ export function typeNames(build: GraphileBuild.Build, codec: PgCodec): readonly 
   return Object.values(codec.polymorphism.types).map(({ name }) => name);
 }
 
-/** Whether a column of the key says something by itself, which an id and the objects that it refers to do not. */
+/** Whether a column of the key says something that neither the id nor a referred object does. */
 function isNaturalKey(codec: PgCodecWithAttributes, attribute: string, build: GraphileBuild.Build): boolean {
   const resource = build.pgTableResource(codec, false);
   if (!resource || !primaryKeyOf(resource)?.attributes.includes(attribute)) return false;

@@ -1,14 +1,6 @@
 import type { PgSelectSingleStep } from 'postgraphile/@dataplan/pg';
 import { sql } from 'postgraphile/pg-sql2';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      NodeTypePlugin: true;
-    }
-  }
-}
-
 /**
  * Single-table polymorphism: an id finds a row only if its type column fits, and a tampered one none.
  * A global id names a type and a key; PostGraphile looks for the key alone and would show a row as a type that it is not.

@@ -8,11 +8,6 @@ declare global {
       isSorted?: boolean;
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      OrdersPlugin: true;
-    }
-  }
 }
 
 /**

@@ -3,14 +3,6 @@ import type { Step } from 'postgraphile/grafast';
 import { wrapPlans } from 'postgraphile/utils';
 import { levelsPerStatement } from './ChildrenPlugin.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      ParentPlugin: true;
-    }
-  }
-}
-
 /** How many parents in a row led to this unit. */
 const parentsBelow = new WeakMap<Step, number>();
 

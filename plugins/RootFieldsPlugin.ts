@@ -10,11 +10,6 @@ declare global {
       scopes: readonly string[];
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      RootFieldsPlugin: true;
-    }
-  }
 }
 
 /**
@@ -29,14 +24,10 @@ export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   return {
     typeDefs: gql`
       extend type Query {
-        """
-        The person that the access token was issued for. Needs a user token (scope \`me\`).
-        """
+        """The person that the access token was issued for. Needs a user token (scope \`me\`)."""
         viewer: Viewer
 
-        """
-        The API application that the access token was issued to, and all that it may read. Needs an app token (scope \`app\`).
-        """
+        """The API application that the access token was issued to, and all that it may read. Needs an app token (scope \`app\`)."""
         app: App
       }
     `,

@@ -2,14 +2,6 @@ import { sql } from 'postgraphile/pg-sql2';
 import { wrapPlans } from 'postgraphile/utils';
 import { selectOf } from './selectOf.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      RootUnitsPlugin: true;
-    }
-  }
-}
-
 /**
  * Filters `App.rootUnits` to units without a parent.
  * A comment can relate tables by equal columns only; a function could not both be inlined into the statement and pin its search path.

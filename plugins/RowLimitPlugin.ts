@@ -7,15 +7,11 @@ declare global {
   namespace Grafast {
     interface Context {
       /**
-       * Counts the rows of an operation that could have too many if every page were full, and throws `LIMIT_EXCEEDED`;
-       * null for the others, which need not be counted. Rows that will be counted again are taken back by their negative number.
+       * Counts rows against the limit, and throws `LIMIT_EXCEEDED`.
+       * Null for operations that have few rows even if every page is full. Rows that will be counted again are taken back by their negative
+       * number.
        */
       countRows: ((rows: number) => void) | null;
-    }
-  }
-  namespace GraphileConfig {
-    interface Plugins {
-      RowLimitPlugin: true;
     }
   }
 }

@@ -12,13 +12,8 @@ declare global {
     interface Context {
       /** How many statements the operation's plan has; known before the first of them runs. */
       statementCount?: number;
-      /** When its planning began, by `performance.now()`, and how long it took; next to nothing when the plan was known. */
+      /** When its planning began, by `performance.now()`, and its duration: about 0 for a known plan. */
       planning?: { readonly startedAt: number; readonly durationMs: number };
-    }
-  }
-  namespace GraphileConfig {
-    interface Plugins {
-      StatementCountPlugin: true;
     }
   }
 }

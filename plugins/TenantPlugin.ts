@@ -1,13 +1,3 @@
-import type {} from 'postgraphile';
-
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      TenantPlugin: true;
-    }
-  }
-}
-
 /**
  * Multi-tenancy: hides the tenant column, with which every key in the database begins.
  * Row-level security leaves the caller only one organization, so that within the graph `id` alone identifies a row.
@@ -51,7 +41,7 @@ const withoutTenant = (attributes: readonly string[]) =>
 
 type RelationDetails = Parameters<GraphileBuild.Inflection['singleRelation']>[0];
 
-/** The relation without the tenant's columns, by which it shall not be named: `Visit.unit`, and not `Visit.organizationUnit`. */
+/** The relation without the tenant's columns, so that it is `Visit.unit`, not `Visit.organizationUnit`. */
 function ofGraph<Details extends RelationDetails>(details: Details): Details {
   const { registry, codec, relationName } = details;
   const relation = registry.pgRelations[codec.name]?.[relationName];

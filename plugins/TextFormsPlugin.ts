@@ -1,17 +1,10 @@
 import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      TextFormsPlugin: true;
-    }
-  }
-}
-
 /**
- * Writes values as PostgreSQL does where PostGraphile's own form loses them: `infinity` of dates and times would be null, also where null
- * may not be, and `char(3)` has spaces behind it in one statement and none in another, so that a row would have two ids.
+ * Lossless text forms: writes values as PostgreSQL does where PostGraphile's own form loses them.
+ * `infinity` of dates and times would be null, also where null may not be, and `char(3)` has spaces behind it in one statement and none in
+ * another, so that a row would have two ids.
  */
 export const TextFormsPlugin: GraphileConfig.Plugin = {
   name: 'TextFormsPlugin',

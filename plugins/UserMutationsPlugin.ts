@@ -1,3 +1,4 @@
+import type { PgCodec, PgResource } from 'postgraphile/@dataplan/pg';
 import { access, context, type ExecutableStep, type FieldArgs, lambda, list, object } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
@@ -11,7 +12,7 @@ declare global {
   namespace Grafast {
     interface Context {
       organizationId: string;
-      /** Seals an external authentication token for one user, and hashes it for look-up. The key never reaches the database. */
+      /** Seals and hashes an external authentication token; the key never reaches the database. */
       sealExternalAuthenticationToken(
         token: string,
         owner: { organizationId: string; userId: string },
@@ -23,16 +24,11 @@ declare global {
       };
     }
   }
-  namespace GraphileConfig {
-    interface Plugins {
-      UserMutationsPlugin: true;
-    }
-  }
 }
 
 /**
- * `userCreate`, `userUpdate` and `userDelete`: each calls the function of that name in app_public, with the rights of the token.
- * Arguments become a jsonb object, in which an absent key (leave it) and null (clear it) stay apart.
+ * `userCreate`, `userUpdate` and `userDelete`: each calls the function of that name in app_public.
+ * It has the rights of the token. Arguments become a jsonb object, in which an absent key (leave it) and null (clear it) stay apart.
  */
 export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const { user_create, user_update, user_delete } = build.pgResources;
@@ -43,9 +39,7 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
   return {
     typeDefs: gql`
       extend type Mutation {
-        """
-        Adds a user to the organization. Needs an app token (scope \`app\`).
-        """
+        """Adds a user to the organization. Needs an app token (scope \`app\`)."""
         userCreate(
           """Full name: 1 to 200 characters."""
           fullName: String!
@@ -63,9 +57,7 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
           externalAuthenticationToken: String
         ): UserCreatePayload
 
-        """
-        Changes a user, found by \`id\`, or without it by \`externalIdentifier\`. An omitted argument leaves its value. Needs an app token (scope \`app\`).
-        """
+        """Changes a user, found by \`id\`, or without it by \`externalIdentifier\`. An omitted argument leaves its value. Needs an app token (scope \`app\`)."""
         userUpdate(
           """The user to change."""
           id: ID
@@ -85,9 +77,7 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
           externalAuthenticationToken: String
         ): UserUpdatePayload
 
-        """
-        Deletes a user with all card assignments, grants and tokens. Exactly one of the arguments is given. Needs an app token (scope \`app\`).
-        """
+        """Deletes a user with all card assignments, grants and tokens. Exactly one of the arguments is given. Needs an app token (scope \`app\`)."""
         userDelete(
           """The user to delete."""
           id: ID
@@ -96,78 +86,48 @@ export const UserMutationsPlugin: GraphileConfig.Plugin = extendSchema((build) =
         ): UserDeletePayload
       }
 
-      """
-      The result of \`userCreate\`.
-      """
+      """The result of \`userCreate\`."""
       type UserCreatePayload {
-        """
-        The new user.
-        """
+        """The new user."""
         user: User
       }
 
-      """
-      The result of \`userUpdate\`.
-      """
+      """The result of \`userUpdate\`."""
       type UserUpdatePayload {
-        """
-        The user after the change.
-        """
+        """The user after the change."""
         user: User
       }
 
-      """
-      The result of \`userDelete\`.
-      """
+      """The result of \`userDelete\`."""
       type UserDeletePayload {
-        """
-        The user as it was.
-        """
+        """The user as it was."""
         user: User
       }
     `,
     objects: {
       Mutation: {
         plans: {
-          userCreate(_$root: ExecutableStep, args: FieldArgs) {
-            const $call = lambda(list([context(), args.getRaw()]), toCreateCall);
-            const $user = user_create.execute(
-              [
-                { step: access($call, 'id'), pgCodec: uuid },
-                { step: access($call, 'values'), pgCodec: jsonb },
-              ],
-              'mutation',
-            );
-            return object({ user: $user });
-          },
-          userUpdate(_$root: ExecutableStep, args: FieldArgs) {
-            const $call = lambda(list([context(), args.getRaw()]), toUpdateCall);
-            const $user = user_update.execute(
-              [
-                { step: access($call, 'id'), pgCodec: uuid },
-                { step: access($call, 'externalIdentifier'), pgCodec: text },
-                { step: access($call, 'values'), pgCodec: jsonb },
-              ],
-              'mutation',
-            );
-            return object({ user: $user });
-          },
-          userDelete(_$root: ExecutableStep, args: FieldArgs) {
-            const $call = lambda(list([context(), args.getRaw()]), toDeleteCall);
-            const $user = user_delete.execute(
-              [
-                { step: access($call, 'id'), pgCodec: uuid },
-                { step: access($call, 'externalIdentifier'), pgCodec: text },
-              ],
-              'mutation',
-            );
-            return object({ user: $user });
-          },
+          userCreate: calling(user_create, toCreateCall, { id: uuid, values: jsonb }),
+          userUpdate: calling(user_update, toUpdateCall, { id: uuid, externalIdentifier: text, values: jsonb }),
+          userDelete: calling(user_delete, toDeleteCall, { id: uuid, externalIdentifier: text }),
         },
       },
     },
   };
 }, 'UserMutationsPlugin');
+
+/** The plan of a mutation: passes what `toCall` makes of the arguments, in the order of `codecs`. */
+const calling =
+  (
+    resource: PgResource,
+    toCall: (given: readonly [Grafast.Context, Arguments]) => unknown,
+    codecs: Readonly<Record<string, PgCodec>>,
+  ) =>
+  (_$root: ExecutableStep, args: FieldArgs) => {
+    const $call = lambda(list([context(), args.getRaw()]), toCall);
+    const values = Object.entries(codecs).map(([name, pgCodec]) => ({ step: access($call, name), pgCodec }));
+    return object({ user: resource.execute(values, 'mutation') });
+  };
 
 type Arguments = Readonly<Record<string, string | null | undefined>>;
 type Values = Record<string, string | null>;
@@ -213,7 +173,7 @@ function toDeleteCall([graph, { id, externalIdentifier }]: readonly [Grafast.Con
   return { id: id == null ? null : userIdOf(id), externalIdentifier: externalIdentifier ?? null };
 }
 
-/** The arguments under the names of their columns' fields, with the two spellings of the time zone made one. */
+/** The arguments by the names of their fields, with the two spellings of the time zone made one. */
 function toValues(args: Arguments): Values {
   const { timezone, ...others } = args;
   const values: Record<string, string | null | undefined> = others;
@@ -231,7 +191,7 @@ function toValues(args: Arguments): Values {
   );
 }
 
-/** Replaces the external authentication token by its ciphertext and hash; null clears both, for any user. */
+/** Replaces the external authentication token by its ciphertext and hash; null clears both. */
 async function seal(graph: Grafast.Context, userId: string, values: Values): Promise<Values> {
   const { externalAuthenticationToken: token, ...others } = values;
   if (token === undefined) return others;

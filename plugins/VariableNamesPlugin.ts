@@ -1,13 +1,3 @@
-import type {} from 'postgraphile';
-
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      VariableNamesPlugin: true;
-    }
-  }
-}
-
 /**
  * Against prototype pollution: a variable may have any name, `constructor` or `__proto__` too.
  * Grafast looks the values up in a plain object, where such a variable, if it is not given, would get the inherited value.

@@ -5,7 +5,7 @@ import type {
   PgConstraint,
 } from 'postgraphile/graphile-build-pg/pg-introspection';
 
-/** What a client reads when it breaks a constraint, and the argument to blame: both from a comment, if there is one. */
+/** The message for a broken constraint, and the argument to blame: from a comment, if there is one. */
 export type ConstraintRule = {
   readonly comment?: string;
   readonly argument?: string;

@@ -4,7 +4,7 @@ const maxDepth = 500;
 /** Found usable: one value of a variable may stand in many places. */
 const usable = new WeakSet<object>();
 
-/** Why PostgreSQL cannot store a value, text or JSON; null when it can. It stores neither NUL nor half a surrogate pair. */
+/** Why PostgreSQL cannot store a value, text or JSON, such as NUL or half a surrogate pair; else null. */
 export function unusableIn(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return problemOf(value, maxDepth);
   if (usable.has(value)) return null;

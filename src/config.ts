@@ -6,8 +6,7 @@ import { z } from 'zod';
 export type Command = 'serve' | 'migrate' | 'admin' | 'dev' | 'migrations';
 
 /**
- * Turns environment variables into the service's settings. Unknown variables are ignored and an empty one counts as
- * unset.
+ * Parses environment variables into settings; unknown ones are ignored, empty ones count as unset.
  *
  * @throws {ConfigError} with every problem at once; nothing has been started by then
  */
@@ -30,7 +29,7 @@ export type DatabaseConfig =
   | { kind: 'embedded'; dataDir: string }
   | { kind: 'own'; ownerUrl: string | undefined; authUrl: string | undefined; oauthUrl?: string | undefined };
 
-/** The environment asks for something impossible. Exit code 78 (`EX_CONFIG` of sysexits.h) belongs to it. */
+/** The environment asks for something impossible: exit code 78 (`EX_CONFIG` of sysexits.h). */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly problems: string[];
@@ -189,7 +188,7 @@ export function describeVariables() {
   });
 }
 
-/** What one variable alone cannot show; by the raw values, so that a wrong one elsewhere does not hide it. */
+/** What one variable alone cannot show; by raw values, so that a wrong one elsewhere does not hide it. */
 function problemsWithOwnDatabase(env: Record<string, string | undefined>, command: Command): string[] {
   const { DATABASE_URL: owner, AUTH_DATABASE_URL: authenticator } = env;
   if (!owner && !authenticator) return problemsWithEmbedded(env);
@@ -232,7 +231,7 @@ export function requireSetting<T>(value: T | undefined, name: keyof typeof whyNe
   return value;
 }
 
-/** How to reach a database of one's own, for what migrates it. @throws {ConfigError} when `loadConfig` has not required it */
+/** The URLs for migrating a database of one's own. @throws {ConfigError} when one is not set */
 export function ownUrls({ ownerUrl, authUrl, oauthUrl }: DatabaseConfig & { kind: 'own' }) {
   const owner = requireSetting(ownerUrl, 'DATABASE_URL');
   return { ownerUrl: owner, authUrl: requireSetting(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };

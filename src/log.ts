@@ -26,8 +26,8 @@ export function textOf(line: string): string {
 type LogLine = { level: number; time: number; msg?: string; error?: unknown } & Record<string, unknown>;
 
 /**
- * The parts of an error that are safe to keep. An error may carry a request's raw body, a connection with its password
- * or the row that broke a rule, so nothing else of it is written.
+ * Redaction: the parts of an error that are safe to log.
+ * An error may carry a request's raw body, a connection with its password or the row that broke a rule, so nothing else of it is written.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : 'not an error object' };

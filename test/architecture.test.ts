@@ -128,6 +128,21 @@ test('only main.ts touches the environment', () => {
   expect(touching.map(([path]) => path)).toEqual(['src/main.ts']);
 });
 
+// Two services in one process would share it. A WeakMap keyed by an object of one service is that service's own.
+test('no module has state of its own', () => {
+  const stateIn = (source: string) => {
+    const collections = source.matchAll(/^(?:export )?const (\w+)(?:: .+)? = (?:new (?:Map|Set|LRUCache)\b|\[)/gm);
+    const changed = [...collections].filter(([, name]) =>
+      new RegExp(`(?<![\\w.])${name}\\.(set|add|delete|clear|push|pop|shift|splice)\\(`).test(source),
+    );
+    return [...changed.map(([, name]) => name), ...(source.match(/^(export )?(let|var) .*/gm) ?? [])];
+  };
+  const found = [...sources].flatMap(([path, source]) => stateIn(source).map((state) => `${path}: ${state}`));
+
+  expect(stateIn('const known = new Map<string, true>();\nknown.set(key, true);\nlet last = 0;')).toHaveLength(2);
+  expect(found).toEqual([]);
+});
+
 // Which rows a token may see is decided by row-level security alone. Of the graph's own conditions each is here.
 test('no TypeScript decides about rows but by what a client has asked for', () => {
   const conditions = [...sources]

@@ -2,14 +2,6 @@ import type { PgResource } from 'postgraphile/@dataplan/pg';
 import { type FieldArgs, lambda, operationPlan } from 'postgraphile/grafast';
 import { argumentsOf, type FunctionResource, passed, problem } from './functionArguments.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      FunctionArgumentsPlugin: true;
-    }
-  }
-}
-
 /**
  * Arguments of function fields: required without a default, described, ids for keys, input objects.
  * PostGraphile takes a parameter for required only if the function is strict. Their values are checked before the operation is executed.

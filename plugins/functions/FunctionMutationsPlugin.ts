@@ -9,17 +9,10 @@ import {
 import { argumentsOf, type FunctionResource, passed, problem } from './functionArguments.ts';
 import { payloadFieldOf } from './payloadField.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      FunctionMutationsPlugin: true;
-    }
-  }
-}
-
 /**
- * A function in app_public whose comment says `@mutation` is a mutation, with the rights of the token: `door_create` becomes
- * `doorCreate`, its parameters the arguments, what it returns the only field of the payload.
+ * Mutations from functions: those in app_public whose comment says `@mutation`.
+ * They have the rights of the token. `door_create` becomes `doorCreate`, its parameters the arguments, what it returns the only field of
+ * the payload.
  */
 export const FunctionMutationsPlugin: GraphileConfig.Plugin = {
   name: 'FunctionMutationsPlugin',

@@ -3,11 +3,6 @@ import { GraphQLNonNull } from 'postgraphile/graphql';
 import { inputFieldsOf, isComposite, isOneOf } from './inputOf.ts';
 
 declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      InputObjectsPlugin: true;
-    }
-  }
   namespace GraphileBuild {
     interface BehaviorStrings {
       'attribute:input': true;
@@ -16,8 +11,8 @@ declare global {
 }
 
 /**
- * A composite type is an input object where a function takes it: its attributes are the fields, `@notNull` ones required. `@oneOf` in
- * its comment says that exactly one of them is given.
+ * Input objects from composite types that a function takes.
+ * The attributes are the fields, `@notNull` ones required. `@oneOf` in its comment says that exactly one of them is given.
  */
 export const InputObjectsPlugin: GraphileConfig.Plugin = {
   name: 'InputObjectsPlugin',
@@ -80,8 +75,8 @@ export const InputObjectsPlugin: GraphileConfig.Plugin = {
 };
 
 /**
- * Names the input object of a table's row `DoorRowInput`, since PostGraphile's `DoorInput` is what a composite type `door_input` is
- * called. What only generated mutations take is left out.
+ * Names the input object of a table's row `DoorRowInput`, and leaves out that of generated mutations.
+ * PostGraphile's `DoorInput` is what a composite type `door_input` is called.
  */
 function keepRowsApart(build: GraphileBuild.Build): void {
   const { registerInputObjectType: register, setGraphQLTypeForPgCodec: setType } = build;

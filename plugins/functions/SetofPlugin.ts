@@ -1,13 +1,5 @@
 import type { PgResource } from 'postgraphile/@dataplan/pg';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      SetofPlugin: true;
-    }
-  }
-}
-
 /**
  * A function that returns rows of a table (`returns setof app_public.units`) is a connection.
  * It pages, sorts and counts like the table. PostGraphile by itself takes the order in which the function happens to return its rows, and

@@ -1,13 +1,5 @@
 import type { PgProc } from 'postgraphile/graphile-build-pg/pg-introspection';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      UncallableFunctionsPlugin: true;
-    }
-  }
-}
-
 /** Stops the build where PostGraphile would only warn: a `@mutation` or `@param` function left out. */
 export const UncallableFunctionsPlugin: GraphileConfig.Plugin = {
   name: 'UncallableFunctionsPlugin',

@@ -24,8 +24,9 @@ export type FunctionArgument = {
 };
 
 /**
- * The arguments that a function's parameters are: one without a default is required. Lines `@param <argument> <description>` in its
- * comment describe them; `@param {Unit} <argument> …` makes a key the id of a Unit, and a `jsonb` the input object of that type.
+ * The arguments that a function's parameters are: one without a default is required.
+ * Lines `@param <argument> <description>` in its comment describe them; `@param {Unit} <argument> …` makes a key the id of a Unit, and a
+ * `jsonb` the input object of that type.
  *
  * @param offset parameters that are none of the client's
  * @throws when one of them cannot be an argument

@@ -10,6 +10,7 @@ import { isJson, toJson } from './toJson.ts';
 const maxItems = 1000;
 
 /**
+ * The input by which clients give a value of a type.
  * @param typeName what stands in braces in a comment: the type whose ids these are, or the composite type that a `jsonb` has
  * @param owner names the parameter or attribute in an error
  * @throws when GraphQL cannot have such a value
@@ -68,8 +69,8 @@ type InputField = {
 };
 
 /**
- * The fields of the input object that a composite type is, by their names. An attribute whose comment says `@notNull` is required;
- * one that says `@type {Unit}` is the id of a Unit.
+ * The fields of the input object that a composite type is, by their names.
+ * An attribute whose comment says `@notNull` is required; one that says `@type {Unit}` is the id of a Unit.
  *
  * @throws when GraphQL cannot have one of them
  */

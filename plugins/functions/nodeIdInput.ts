@@ -4,8 +4,8 @@ import { findNodeId, typeNames } from '../NodeIdPlugin.ts';
 import { type Input, InputError, nameOf } from './input.ts';
 
 /**
- * Global ids in the place of the keys of a table: those of a type, or of any type of an interface. Null when there is no such
- * type of nodes.
+ * Global ids in the place of a table's keys: of a type, or of any type of an interface.
+ * Null when there is no such type of nodes.
  *
  * @throws when the key is not one column of the type `codec`
  */

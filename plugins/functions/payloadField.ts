@@ -14,8 +14,8 @@ export type PayloadField = {
 };
 
 /**
- * What a function returns, as a client finds it: a row under its type's name, rows under their plural, a value under `result`, and for
- * `void` that it is done.
+ * The payload of a function: a row, rows, a value or, for `void`, that it is done.
+ * A row is under its type's name, rows are under their plural, a value under `result`.
  *
  * @throws when GraphQL cannot have it
  */

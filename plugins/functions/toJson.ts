@@ -3,7 +3,7 @@ import { baseOf } from '../baseOf.ts';
 
 export const isJson = (codec: PgCodec) => [TYPES.json, TYPES.jsonb].includes(baseOf(codec) as typeof TYPES.json);
 
-/** A value as `jsonb_populate_record` reads it: under the names of attributes, and what was not given is not there. */
+/** A value as `jsonb_populate_record` reads it: by names of attributes, without what was not given. */
 export function toJson(codec: PgCodec, value: unknown): unknown {
   if (value === null) return null;
   const { arrayOfCodec, attributes } = codec;

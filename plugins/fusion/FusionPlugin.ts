@@ -2,14 +2,6 @@ import type { OperationPlan as GrafastOperationPlan } from 'postgraphile/grafast
 import { fuseOperation } from './fuseOperation.ts';
 import type { OperationPlan } from './internals.ts';
 
-declare global {
-  namespace GraphileConfig {
-    interface Plugins {
-      FusionPlugin: true;
-    }
-  }
-}
-
 /** Loop fusion: writes each list of a query as JSON in one pass over its rows; see README.md. */
 export const createFusionPlugin = (maxBytes: number): GraphileConfig.Plugin => {
   const fused = new WeakSet<GrafastOperationPlan>();

@@ -141,7 +141,7 @@ export function constantOf(json: string): Constant {
 
 const nullConstant = constantOf('null');
 
-/** What goes before a text in base64: the mark and all digits that are known from it, and the bits of the next one. */
+/** The start of a text in base64: the mark, all known digits, and the bits of the next digit. */
 export type Base64Start = { readonly digits: Constant; readonly bits: number; readonly bitCount: number };
 
 export function startOfBase64(start: string): Base64Start {

@@ -97,5 +97,5 @@ export class LayerCompiler {
   }
 }
 
-/** The types chosen so far, as Grafast's `polymorphicPaths` have them; undefined when they were chosen above. */
+/** The types chosen so far, as Grafast's `polymorphicPaths`; undefined when they were chosen above. */
 type Path = string | null | undefined;

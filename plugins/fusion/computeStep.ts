@@ -61,7 +61,7 @@ const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
   ['ConnectionItemsStep', ofRows],
 ]);
 
-/** Memoized, unless computing it is as fast, or one step uses it only; a check runs even if no step uses it. */
+/** Memoized, unless it is quick or used by one step only; a check runs even if no step uses it. */
 function isShared(step: Step): boolean {
   const { name } = step.constructor;
   if (quick.has(name)) return false;

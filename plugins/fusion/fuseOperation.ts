@@ -63,7 +63,7 @@ function listsByLayer(root: OutputPlan): ReadonlyMap<LayerPlan, readonly OutputP
   return lists;
 }
 
-/** The layer just below a list; where they are not related so, all up to the root, of which none will be fused. */
+/** The layer just below a list; where they are not related so, all up to the root: none is fused. */
 function layersOfItems({ type, child, layerPlan }: OutputPlan): readonly LayerPlan[] {
   if (type.mode !== 'array') return [];
   const layers: LayerPlan[] = [];

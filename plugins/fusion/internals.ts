@@ -39,7 +39,7 @@ export type OperationPlan = {
   getStepsByStepClass(stepClass: unknown): readonly unknown[];
 };
 
-/** Where the number of objects changes: for each item of a list, each one that is not null, each one of a type. */
+/** Where the number of objects changes: each item of a list, each that is not null, each of a type. */
 export type LayerPlan = {
   readonly id: number;
   readonly reason: {

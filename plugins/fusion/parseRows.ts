@@ -1,4 +1,4 @@
-/** A row as PostgreSQL sends it: texts, nulls, and, where a {@link Shape} says so, the rows of a statement within. */
+/** A row as PostgreSQL sends it: texts, nulls and, by its {@link Shape}, rows of a statement within. */
 export type Row = readonly Cell[];
 export type Cell = string | null | readonly Row[];
 

@@ -4,7 +4,7 @@ import type { Step } from './internals.ts';
 import { startOfBase64 } from './JsonWriter.ts';
 import type { LayerCompiler, Write } from './LayerCompiler.ts';
 
-/** A global id, as `encodeNodeId` in NodeIdPlugin has it, but without a list and texts for each one where the type is known. */
+/** `encodeNodeId` of NodeIdPlugin without a list and texts for each id where the type is known. */
 export function writeNodeId(step: Step, compiler: LayerCompiler): Write {
   const id = computeStep(step, compiler);
   const plain: Write = (registers, json) => {

@@ -3,15 +3,15 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 /** What SECRET_KEY protects. Each purpose has a subkey of its own. */
 export type Secrets = {
   /**
-   * Seals an external authentication token for one user: AES-256-GCM, the organization and user as associated data,
-   * so that a ciphertext copied to another row does not open.
+   * Seals an external authentication token for one user: AES-256-GCM.
+   * The organization and user are associated data, so that a ciphertext copied to another row does not open.
    */
   seal(plaintext: string, owner: TokenOwner): Buffer;
-  /** Opens what `seal` made, also under SECRET_KEY_PREVIOUS. Throws when it was made for another owner or key, or altered. */
+  /** Opens what `seal` made, also under SECRET_KEY_PREVIOUS. Throws for another owner or key. */
   open(ciphertext: Buffer, owner: TokenOwner): string;
   /** Keyed hash (HMAC-SHA-256) by which the token is found within its organization. */
   lookupHash(token: string, organizationId: string): Buffer;
-  /** The hashes under which the token may be stored: that of SECRET_KEY, then that of SECRET_KEY_PREVIOUS if there is one. */
+  /** The hashes that a token may be stored under: by SECRET_KEY, then by SECRET_KEY_PREVIOUS if set. */
   lookupHashes(token: string, organizationId: string): readonly Buffer[];
 };
 

@@ -1,42 +1,68 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DatabaseConfig, requireSetting } from '../config.ts';
+import type { Pool } from 'pg';
+import { type Config, type DatabaseConfig, requireSetting } from '../config.ts';
 import { StartupError } from '../errors/startupError.ts';
-import type { Log } from '../log.ts';
+import { createLog, type Log } from '../log.ts';
 import { createDataDirectory, lockDataDirectory } from './embedded/dataDirectory.ts';
-import { type EmbeddedPostgres, findEmbeddedPostgres, startEmbeddedPostgres } from './embedded/embedded.ts';
+import {
+  type DatabaseUrls,
+  type EmbeddedPostgres,
+  findEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from './embedded/embedded.ts';
 import { migrate, migrationsAreCurrent } from './migrations/migrate.ts';
-import { createOwnerPool } from './pool/pools.ts';
+import { withOwnerPool } from './pool/pools.ts';
 
 export type OpenDatabase = {
   ownerUrl: string;
+  /** The authenticator's; unset with a database of one's own unless AUTH_DATABASE_URL is set. */
+  authUrl: string | undefined;
+  oauthUrl?: string | undefined;
   /** Stops the server that was started for it, but no external database or other process' server. */
   close(): Promise<void>;
 };
 
 /**
- * The database for an admin command. The embedded one is used as it runs when the service is running, else it is started
- * and migrated for as long as the command lasts.
+ * The database of a command: the embedded one as it runs, or started for as long as the command lasts.
  *
+ * @param migrates whether the embedded one is migrated first; a developer works on it as it is
  * @throws {StartupError} when it is unavailable
  */
-export async function openDatabase(database: DatabaseConfig, log: Log): Promise<OpenDatabase> {
-  const nothing = async () => undefined;
-  if (database.kind === 'own') return { ownerUrl: requireSetting(database.ownerUrl, 'DATABASE_URL'), close: nothing };
-
-  await createDataDirectory(database.dataDir);
-  const lock = await lockDataDirectory(database.dataDir);
-  if (!lock) return { ownerUrl: await waitForServer(database.dataDir, log), close: nothing };
+export async function openDatabase(
+  database: DatabaseConfig,
+  log: Log,
+  { migrates = true }: { readonly migrates?: boolean } = {},
+): Promise<OpenDatabase> {
+  const close = async () => undefined;
+  if (database.kind === 'own') {
+    const { ownerUrl, authUrl, oauthUrl } = database;
+    return { ownerUrl: requireSetting(ownerUrl, 'DATABASE_URL'), authUrl, oauthUrl, close };
+  }
+  const { dataDir } = database;
+  await createDataDirectory(dataDir);
+  const lock = await lockDataDirectory(dataDir);
+  if (!lock) return { ...(await waitForServer(dataDir, migrates, log)), close };
   try {
-    const { ownerUrl, stop } = await startMigrated(database.dataDir, log);
+    const { stop, ...urls } = await (migrates ? startMigrated : startEmbeddedPostgres)(dataDir, log);
     const close = async () => {
       await stop();
       await lock.release();
     };
-    return { ownerUrl, close };
+    return { ...urls, close };
   } catch (error) {
     await lock.release();
     throw error;
   }
+}
+
+/** Works on the database of a command as its owner, whether the service runs or not, and closes it. */
+export async function withDatabase<T>(
+  { database, logLevel }: Pick<Config, 'database' | 'logLevel'>,
+  work: (owner: Pool, ownerUrl: string) => Promise<T>,
+): Promise<T> {
+  const log = createLog(logLevel);
+  const { ownerUrl, close } = await openDatabase(database, log);
+  return withOwnerPool(ownerUrl, log, (owner) => work(owner, ownerUrl)).finally(close);
 }
 
 /** The embedded database with every committed migration; the caller holds the directory's lock. */
@@ -52,21 +78,13 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
 }
 
 /** Another process has the lock, so its server runs or is about to. */
-async function waitForServer(dataDir: string, log: Log): Promise<string> {
+async function waitForServer(dataDir: string, migrated: boolean, log: Log): Promise<DatabaseUrls> {
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(100)) {
     const urls = await findEmbeddedPostgres(dataDir, log);
-    if (urls && (await isMigrated(urls.ownerUrl, log))) return urls.ownerUrl;
+    if (urls && (!migrated || (await isMigrated(urls.ownerUrl, log)))) return urls;
   }
   throw new StartupError(`The service that uses ${dataDir} does not answer; see its log.`);
 }
 
-async function isMigrated(ownerUrl: string, log: Log): Promise<boolean> {
-  const pool = createOwnerPool(ownerUrl, log);
-  try {
-    return await migrationsAreCurrent(pool);
-  } catch {
-    return false;
-  } finally {
-    await pool.end();
-  }
-}
+const isMigrated = (ownerUrl: string, log: Log): Promise<boolean> =>
+  withOwnerPool(ownerUrl, log, (owner) => migrationsAreCurrent(owner)).catch(() => false);

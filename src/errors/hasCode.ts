@@ -1,3 +1,3 @@
-/** Whether an error has one of these codes: the operating system's, such as `ENOENT`, or PostgreSQL's SQLSTATE. */
+/** Whether an error has one of these codes, the operating system's (`ENOENT`) or a SQLSTATE. */
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));

@@ -3,12 +3,10 @@ import express, { type Request, type Response } from 'express';
 import type { Pool } from 'pg';
 import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
-import type { Secrets } from '../crypto/secrets.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { DatabaseUnavailable, isRetryable } from '../database/pool/unavailable.ts';
 import { chooseEncoding, createCompressor } from '../http/compression.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
-import type { Log } from '../log.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
 import { traced, tracedSync } from '../observability/tracing/traced.ts';
 import { createReplicaQueries } from '../replica/queries.ts';
@@ -24,32 +22,27 @@ import { createDocumentReader, DocumentError, type PreparedDocument } from './do
 import { createAllowlist, createPersistedQueryCache } from './document/persisted.ts';
 import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
 import { presentError } from './errors.ts';
-import { type Answer, createExecution } from './execution/execution.ts';
+import { type Answer, createExecution, type ExecutionOptions } from './execution/execution.ts';
 import { createIntrospectionCache, isIntrospection, limitIntrospection } from './execution/introspection.ts';
 import { isExpensive, type Offload } from './offload/offload.ts';
 import { toErrorResponse, unauthenticated } from './request/errorResponse.ts';
 import { negotiate } from './request/negotiate.ts';
 import { type GraphqlRequest, RequestError, readRequest } from './request/request.ts';
-import type { Graph } from './schema/schema.ts';
 
-export type EndpointOptions = {
+export type EndpointOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> & {
   config: Config;
-  pool: Pool;
   /** Token introspection. */
   oauthPool: Pool;
   /** Null when the primary answers all. */
   replica: Replica | null;
-  secrets: Secrets;
-  graph: Graph;
   /** Null when any document is answered. */
   operations: StoredOperations | null;
   offload: Offload;
-  log: Log;
 };
 
 /**
- * `/graphql`, by the GraphQL-over-HTTP specification: GET for queries, POST for everything, and a bearer token for all but
- * introspection. A request passes from top to bottom and is refused at the first step that it fails.
+ * `/graphql`, by the GraphQL-over-HTTP specification: GET for queries, POST for everything.
+ * A bearer token is needed for all but introspection. A request passes from top to bottom and is refused at the first step that it fails.
  *
  * @throws {ConfigError} when a stored operation does not fit the schema
  */
@@ -104,7 +97,7 @@ export function createEndpoint({
     const { request, body, requestId, signal } = received;
     const bearer = readBearer(request);
     const token =
-      bearer.kind === 'token' ? await traced('verify token', {}, () => verifyToken(bearer.token, requestId)) : null;
+      bearer.kind === 'token' ? await traced('verify token', () => verifyToken(bearer.token, requestId)) : null;
     if (token) {
       fields.clientId = token.claims.clientId;
       identifyCaller(token.claims.organizationId);
@@ -141,7 +134,7 @@ export function createEndpoint({
     const operation = { prepared, variables, token, requestId, cost, replicaLsns, signal };
     const execute = () =>
       isExpensive(operation)
-        ? traced('execute elsewhere', {}, () => offload.execute(operation))
+        ? traced('execute elsewhere', () => offload.execute(operation))
         : introspected(prepared, () => executeOperation(operation));
     const answering = isQuery ? execute() : withWriterPermit(execute, signal);
     // Read-your-writes: recorded before the answer is sent, also when the mutation failed.

@@ -10,8 +10,8 @@ import { isDue } from '../observability/isDue.ts';
 import type { RequestId } from '../observability/requestFields.ts';
 
 /**
- * Every `extensions.code`, what it means, and the HTTP status of a request that it refuses as a whole. An error of one
- * field leaves the status at 200, save `UNAVAILABLE`.
+ * Every `extensions.code`, its meaning, and the HTTP status of a request that it refuses as a whole.
+ * An error of one field leaves the status at 200, save `UNAVAILABLE`.
  */
 export const errorCodes = {
   UNAUTHENTICATED: { status: 401, meaning: 'The request carries no valid access token.' },
@@ -102,13 +102,16 @@ export const defects = channel('graph-query-service:defects');
 
 const insufficientPrivilege = '42501';
 
-/** Its message names the object. Any client can cause it as often as it likes: once a minute it is a warning. */
+/** The message names the object. Any client can cause it at will, so it is a warning once a minute. */
 function logMissingRight(log: Log, error: DatabaseError, requestId: RequestId): void {
-  const level = isDue(error.message) ? 'warn' : 'debug';
+  const level = isDue(log, error.message) ? 'warn' : 'debug';
   log[level]({ requestId, error }, 'a right is missing; logged once a minute');
 }
 
-/** SQLSTATE to code (https://www.postgresql.org/docs/current/errcodes-appendix.html); null when a client cannot cause it. */
+/**
+ * SQLSTATE to code; null when a client cannot cause it.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description | null {
   const { code = '' } = error;
   switch (code) {
@@ -142,7 +145,7 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
   }
 }
 
-/** The comment of the broken constraint, else what a function has raised in its place, else a sentence from the columns. */
+/** The constraint's comment, else what a function has raised, else a sentence from the columns. */
 function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
   const { schema, table, dataType, constraint, column } = error;
   // Of a null that is not allowed, and of what a trigger raises for a column.

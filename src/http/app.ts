@@ -30,8 +30,8 @@ type Options = {
 };
 
 /**
- * The middleware of a request, from top to bottom. `/graphql` bypasses express, which takes a tenth of such a request's time, and
- * passes through the same middleware.
+ * The middleware of a request, from top to bottom.
+ * `/graphql` bypasses express, which takes a tenth of such a request's time, and passes through the same middleware.
  */
 export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness, routes }: Options): RequestListener {
   const first = [nameRequest, traceRequests, logRequests(log), setSecurityHeaders(isHttps)];

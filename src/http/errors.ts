@@ -16,9 +16,10 @@ export const answerUnavailable: RequestHandler = (_request, response) => {
 };
 
 /**
- * The last mount: the answer to what another mount threw. A parser's error becomes its 4xx status, an unavailable database 503,
- * anything else 500 with the request's id, its cause in the log only. No message of an error reaches the client, and a
- * 4xx leaves no message in the log either, since a parser quotes the body, which may hold a password.
+ * The last mount: the answer to what another mount threw.
+ * A parser's error becomes its 4xx status, an unavailable database 503, anything else 500 with the request's id, its cause in the log only.
+ * No message of an error reaches the client, and a 4xx leaves no message in the log either, since a parser quotes the body, which may hold
+ * a password.
  */
 export function handleErrors(log: Log): ErrorRequestHandler {
   // Express knows an error handler by its four parameters.
@@ -43,7 +44,7 @@ const clientErrors: Record<number, { error: string; error_description: string }>
   415: { error: 'unsupported_media_type', error_description: 'The content type or encoding is not supported.' },
 };
 
-/** Express and body-parser put the status of a request's own fault on the error; 400 stands for those without a text. */
+/** Express and body-parser put a status on the error; 400 stands for those without a text here. */
 function clientErrorStatus(error: unknown): number | null {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   if (!(status >= 400 && status < 500)) return null;

@@ -12,7 +12,7 @@ export type HttpServer = {
   /** The port that is listened on, also when any free one was asked for. */
   port: number;
   /**
-   * Connection draining: requests in flight may finish for at most `drainMs`; then the connections that are left are closed.
+   * Connection draining: requests in flight may finish for `drainMs`; then connections are closed.
    * For `preStopMs` new requests are still served, with `Connection: close`, so that clients connect anew elsewhere: a client that is
    * connecting or sending at this moment would not know whether its request was read. The delay is skipped without clients.
    */
@@ -29,8 +29,8 @@ export const connectionTimeouts = {
   /** Between two requests: longer than the proxies in front keep theirs, so that it is they who close. */
   keepAliveMs: 65_000,
   /**
-   * For what is left of a body that has its answer. At once would be too soon: what is still on its way would reset the
-   * connection before the client has read its answer.
+   * For what is left of a body that has its answer.
+   * At once would be too soon: what is still on its way would reset the connection before the client has read its answer.
    */
   lateBodyMs: 2000,
   /** How often the first two are checked. */

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { OAuthError } from './errors.ts';
 
-/** The last handler of a route: 405 with `Allow` for every method that no handler before it took (RFC 9110 section 15.5.6). */
+/** A route's last handler: 405 with `Allow` for methods that no other took (RFC 9110 section 15.5.6). */
 export function allowOnly(...methods: string[]): RequestHandler {
   const allow = methods.join(', ');
   return () => {

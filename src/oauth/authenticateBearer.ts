@@ -17,7 +17,7 @@ declare global {
   }
 }
 
-/** Sets `request.oauthClaims` from the bearer token in the Authorization header, or refuses with 401 (RFC 6750). */
+/** Sets `request.oauthClaims` from the bearer token in the header, or refuses with 401 (RFC 6750). */
 export function authenticateBearer(pool: Pool): RequestHandler {
   return async (request, response, next) => {
     const bearer = readBearer(request);

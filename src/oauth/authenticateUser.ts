@@ -24,9 +24,9 @@ export type AuthenticateUser = (organizationId: string, requestId: RequestId, si
 type SignedIn = { readonly userId: string } | { readonly userId: null; readonly reason: string };
 
 /**
- * The one place that verifies passwords, for the token endpoint as for the sign-in page, so that their failures count
- * together against the account. That a request of this address has failed is the caller's to count (`Throttle.countFailure`).
- * A hash whose parameters are out of date is renewed when the password is known to be right.
+ * The one place that verifies passwords, for the token endpoint as for the sign-in page.
+ * So their failures count together against the account. That a request of this address has failed is the caller's to count
+ * (`Throttle.countFailure`). A hash whose parameters are out of date is renewed when the password is known to be right.
  */
 export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords: Passwords): AuthenticateUser {
   return async (organizationId, requestId, { username, password, address }) => {

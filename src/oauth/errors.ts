@@ -1,4 +1,4 @@
-/** The error codes of RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750's `invalid_token`, and three for a service in trouble. */
+/** Error codes of RFC 6749 4.1.2.1 and 5.2, RFC 6750's `invalid_token`, three for a service in trouble. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'

@@ -10,9 +10,9 @@ export type ParameterFallback = (body: Form, query: Form) => { form: Form; crede
 export type Parameters = { readonly [name in string]?: string };
 
 /**
- * Parses `application/x-www-form-urlencoded` as UTF-8 (RFC 6749 appendix B). Stricter than URLSearchParams: broken
- * percent-encoding, broken UTF-8 and U+0000 are refused instead of replaced, since a replaced character could make two
- * different credentials one.
+ * Parses `application/x-www-form-urlencoded` as UTF-8 (RFC 6749 appendix B).
+ * Stricter than URLSearchParams: broken percent-encoding, broken UTF-8 and U+0000 are refused instead of replaced, since a replaced
+ * character could make two different credentials one.
  *
  * @throws {OAuthError} invalid_request
  */

@@ -44,5 +44,5 @@ function toOAuthError(error: unknown): OAuthError {
   return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });
 }
 
-/** Tokens refer to their grant, grants to their application and user: one of them was deleted between two statements. */
+/** A token's grant, application or user was deleted between two statements. */
 const foreignKeyViolation = '23503';

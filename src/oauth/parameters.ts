@@ -20,7 +20,7 @@ const parameterNames = [
   ...grantParameters,
 ];
 
-/** Refused in a URL, which ends up in logs and histories (RFC 6749 section 2.3.1, RFC 6750 section 5.3). */
+/** Refused in a URL, which is logged and kept in histories (RFC 6749 2.3.1, RFC 6750 5.3). */
 const credentialNames = ['client_secret', 'token', 'access_token', 'client_assertion', ...grantParameters].filter(
   (name) => name !== 'redirect_uri',
 );
@@ -67,8 +67,8 @@ function refuseCredentials(query: Form, except: string | undefined): void {
 }
 
 /**
- * The parameters of these names. Each occurs at most once, one without a value counts as omitted, and others are ignored
- * (RFC 6749 sections 3.1 and 3.2).
+ * The parameters of these names; others are ignored (RFC 6749 sections 3.1 and 3.2).
+ * Each occurs at most once, and one without a value counts as omitted.
  *
  * @throws {OAuthError} invalid_request for one that is repeated or has brackets
  */

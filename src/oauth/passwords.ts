@@ -11,8 +11,9 @@ export type Passwords = {
   /** The argon2id hash to keep of a password. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password is the one that was hashed. Without a hash it takes the same time and does not match, so that
-   * the time does not say whether there is such a user. Organizations have fair shares, and within one the addresses have.
+   * Whether the password is the one that was hashed.
+   * Without a hash it takes the same time and does not match, so that the time does not say whether there is such a user. Organizations
+   * have fair shares, and within one the addresses have.
    *
    * @throws {OAuthError} temporarily_unavailable when too many are waiting already
    */
@@ -31,14 +32,14 @@ export type SignInPath = readonly [organizationId: string, network: string];
 /** What came of it, and a hash to keep instead of one whose parameters are out of date. */
 export type Verification = { readonly matches: boolean; readonly renewedHash: string | null };
 
-/** Password hashing with argon2id at the configured cost; a hash of another cost is renewed at the next sign-in. */
+/** Password hashing with argon2id at the configured cost; other hashes are renewed at a sign-in. */
 export function createPasswords({ memoryKib, passes }: PasswordCost): Passwords {
   const parameters = { memoryCost: memoryKib, timeCost: passes, parallelism: lanes };
   /** How every hash with these parameters begins. */
   const prefix = `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$`;
   /** The hash of no password: random bytes in place of salt and hash. */
   const hashOfNothing = `${prefix}${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
-  /** Each takes its memory and up to four cores. By default the last of those that wait has its turn after about 3 s. */
+  /** Each takes its memory and up to four cores. By default the last one waits about 3 s. */
   const permits = createPermits({ maxHeld: 2, maxWaiting: 32, refusal: busy });
 
   const hashOf = (password: string) => hash(normalize(password), parameters);

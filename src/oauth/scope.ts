@@ -3,8 +3,8 @@ import type { Application } from './client/application.ts';
 import { invalidScope, unauthorizedClient } from './errors.ts';
 
 /**
- * The scopes of a token, sorted: those asked for, or all of `possible` that the application holds. `possible` is what the
- * grant type is for, or, when a token is renewed, what it was granted (RFC 6749 section 6).
+ * The scopes of a token, sorted: those asked for, or all of `possible` that the application holds.
+ * `possible` is what the grant type is for, or, when a token is renewed, what it was granted (RFC 6749 section 6).
  *
  * @throws {OAuthError} invalid_scope when that is less than what was asked for; unauthorized_client when nothing was asked
  *   for and nothing is left
@@ -24,7 +24,7 @@ export function grantedScopes(
 }
 
 /**
- * What a `scope` parameter asks for (RFC 6749 section 3.3: words separated by one space), sorted; null when omitted.
+ * Parses a `scope` parameter (RFC 6749 3.3: words, one space between), sorted; null if omitted.
  *
  * @throws {OAuthError} invalid_scope for an empty, repeated or unknown word
  */

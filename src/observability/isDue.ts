@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache';
+import type { Log } from '../log.ts';
 
-/** Rate limit of log lines that clients can cause as often as they like: whether one of this kind is due, once a minute. */
-export function isDue(kind: string): boolean {
-  if (logged.has(kind)) return false;
-  logged.set(kind, true);
+/** By log, and so by service. */
+const logged = new WeakMap<Log, LRUCache<string, true>>();
+
+/** Rate limit of log lines that clients cause at will: whether this kind is due, once a minute. */
+export function isDue(log: Log, kind: string): boolean {
+  const kinds = logged.get(log) ?? new LRUCache<string, true>({ max: 1000, ttl: 60_000 });
+  if (kinds.has(kind)) return false;
+  logged.set(log, kinds.set(kind, true));
   return true;
 }
-
-const logged = new LRUCache<string, true>({ max: 1000, ttl: 60_000 });

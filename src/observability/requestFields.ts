@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 
 /** Names a request in the log and in the database. */
 export type RequestId = {
-  /** What the answer's X-Request-Id says, and so what the client knows: its own if it sent one that is short and plain. */
+  /** The answer's X-Request-Id, which the client knows: its own if that is short and plain. */
   readonly id: string;
-  /** The server's: a new UUID, which no client can choose and so none can make look like another request's. */
+  /** The server's own: a new UUID, which no client can choose, nor make look like another's. */
   readonly ofServer: string;
 };
 

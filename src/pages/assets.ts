@@ -11,8 +11,8 @@ export type Assets = {
 };
 
 /**
- * Serves the files of folders, by exactly the names that they have now, under a path that holds a hash of all of them; so
- * a browser may keep each for a year. Relative references between them work.
+ * Serves the files of folders, by their present names, under a path that holds a hash of all.
+ * So a browser may keep each for a year. Relative references between them work.
  *
  * @param basePath the path of the service's base URL, without a slash at its end
  * @param isWanted by the path in its folder; all, unless given

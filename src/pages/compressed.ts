@@ -6,10 +6,7 @@ import { chooseEncoding, type Encoding } from '../http/compression.ts';
 /** Answers a request with always the same bytes. */
 export type Compressed = (request: Request, response: Response) => Promise<void>;
 
-/**
- * Sends a body that never changes while the process lives: compressed once for each encoding, when it is asked for
- * first, and kept.
- */
+/** Sends a constant body: compressed once for each encoding, when it is first asked for, and kept. */
 export function compressed(type: string, load: () => Promise<Buffer>): Compressed {
   const bodies = new Map<Encoding, Promise<Buffer>>();
   const bodyIn = (encoding: Encoding) => {

@@ -1,6 +1,6 @@
 /**
- * What a page may load and run: files of this service, no inline script, no `eval`, no frame around it. Each of
- * `relaxed` replaces the sources of one directive; its caller names the tool that needs it.
+ * What a page may load and run: files of this service, no inline script, no `eval`, no frame.
+ * Each of `relaxed` replaces the sources of one directive; its caller names the tool that needs it.
  */
 export function contentSecurityPolicy(relaxed: Partial<Record<keyof typeof strict, string>> = {}): string {
   return Object.entries({ ...strict, ...relaxed })

@@ -10,8 +10,9 @@ export type DemoAccess = {
 };
 
 /**
- * Whether a request may be handed the demo's credentials: it comes from this machine, to a name of this machine, and
- * through no proxy. A web site that has its own name resolve to this machine sends its own name.
+ * Whether a request may be handed the demo's credentials.
+ * It comes from this machine, to a name of this machine, and through no proxy. A web site that has its own name resolve to this machine
+ * sends its own name.
  */
 export function isFromThisMachine({ publicUrl, host }: Config, request: Request): boolean {
   return (

@@ -21,7 +21,7 @@ const card =
   'card { __typename name ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } }';
 const fields = 'query Fields { __schema { queryType { fields { name description } } } }';
 
-/** One click puts one of these into GraphiQL's editor; the first, which has no variables, stands there from the start. */
+/** One click puts one into GraphiQL's editor; the first, without variables, is there at the start. */
 export const examples: Record<TokenKind, readonly [Example, ...Example[]]> = {
   app: [
     example(

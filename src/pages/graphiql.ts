@@ -15,8 +15,8 @@ import type { Site } from './site.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
 /**
- * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens. With the demo it is signed in
- * from the start, for the user of this machine.
+ * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens.
+ * With the demo it is signed in from the start, for the user of this machine.
  */
 export async function createGraphiql({ site, config, demo }: PageContext): Promise<ServedPage> {
   const ruru = findPackage('ruru');
@@ -33,7 +33,7 @@ export async function createGraphiql({ site, config, demo }: PageContext): Promi
   return { assets: assets.router, page };
 }
 
-/** GraphiQL's editor, Monaco, writes its styles into the page and works in workers. Neither needs `eval`. */
+/** GraphiQL's editor, Monaco, writes its styles into the page and works in workers, without `eval`. */
 const policy = contentSecurityPolicy({ 'style-src': "'self' 'unsafe-inline'", 'worker-src': "'self'" });
 
 function renderGraphiql(

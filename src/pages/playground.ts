@@ -47,7 +47,7 @@ ${new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')))}
   return { assets: assets.router, page: sendPage(page, policy) };
 }
 
-/** Angular, with which Altair is made, writes its styles into the page; its editor works in workers; `<base>` is how it finds its files. */
+/** Altair is of Angular, which writes its styles; its editor has workers; `<base>` finds its files. */
 const policy = contentSecurityPolicy({
   'style-src': "'self' 'unsafe-inline'",
   'worker-src': "'self'",

@@ -7,8 +7,9 @@ import { bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
 import { verifyBearer } from '../token/verify.ts';
 
 /**
- * Lets those pass who may read the schema, by the rule for introspection: every client, unless `PUBLIC_INTROSPECTION` is off,
- * and every client with a valid token. An invalid one is refused also where none is needed.
+ * Requires the right to read the schema, by the rule for introspection.
+ * Every client passes, unless `PUBLIC_INTROSPECTION` is off, and every client with a valid token. An invalid one is refused also where none
+ * is needed.
  *
  * @param refuse answers a client without a token that needs one
  */

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { type GraphQLSchema, printSchema } from 'postgraphile/graphql';
 import { compressed } from './compressed.ts';
 
-/** `/graphql/schema.graphql`: the schema in the schema definition language, as text that a browser shows too. */
+/** `/graphql/schema.graphql`: the schema definition language, as text that a browser shows too. */
 export function sendSchemaFile(schema: GraphQLSchema): RequestHandler {
   const send = compressed('text/plain; charset=utf-8', async () => Buffer.from(`${printSchema(schema)}\n`));
   return async (request, response) => {

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { compressed } from './compressed.ts';
 
-/** Answers with a page under its own Content-Security-Policy; no cache keeps it, since it may hold a credential. */
+/** Answers with a page under its own Content-Security-Policy, uncached: it may hold a credential. */
 export function sendPage(page: string, policy: string): RequestHandler {
   const send = compressed('text/html; charset=utf-8', async () => Buffer.from(page));
   return async (request, response) => {

@@ -2,7 +2,7 @@
 export type Site = {
   /** The specification's `{base_url}`. */
   readonly url: string;
-  /** The path of the service's base URL, without a slash at its end: what a proxy may have put before our paths. */
+  /** The path of the base URL, without a slash at its end: what a proxy may have put before ours. */
   readonly basePath: string;
   /** Where the style sheets, scripts and the icon of `browser` are served. */
   readonly assetsPath: string;

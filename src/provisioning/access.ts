@@ -8,7 +8,7 @@ import type { ExistingUser } from './users.ts';
 /** The ids of units by organization and external identifier. */
 export type UnitIds = ReadonlyMap<string, string>;
 
-/** All units that the users refer to, those of the document and those of the database alone; what is missing is nowhere. */
+/** All units that the users refer to, of the document and of the database; what is missing is nowhere. */
 export async function readAccessibleUnits(
   client: ClientBase,
   users: readonly Entry<UserOutline>[],

@@ -56,8 +56,8 @@ export function findApplicationProblems(
 const publicScopes = scopesOf('user');
 
 /**
- * Adds applications and changes those that differ; what the document leaves out stays. A secret that is not among the
- * valid two becomes the newest of two. A confidential application without any gets a new one.
+ * Adds applications and changes those that differ; what the document leaves out stays.
+ * A secret that is not among the valid two becomes the newest of two. A confidential application without any gets a new one.
  *
  * @returns the new secrets by client id
  */

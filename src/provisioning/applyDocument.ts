@@ -32,8 +32,8 @@ export type Applied = {
 };
 
 /**
- * Makes the database what the document says (contract section 2), in one transaction: adds what is missing and changes
- * what differs. Nothing is deleted, and nothing is written when nothing differs. Of two at once one waits.
+ * Makes the database what the document says (contract section 2), in one transaction.
+ * Adds what is missing and changes what differs. Nothing is deleted, and nothing is written when nothing differs. Of two at once one waits.
  *
  * @param owner connections as the owner of the tables
  * @param source the document, as parsed JSON
@@ -121,7 +121,7 @@ async function write(
   };
 }
 
-/** Class 23 is a broken rule: another session wrote meanwhile, or a rule of the tables is stricter than ours. */
+/** Class 23, a broken rule: another session wrote meanwhile, or a table is stricter than we are. */
 function asDocumentError(error: unknown): unknown {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   if (typeof code !== 'string' || !code.startsWith('23')) return error;

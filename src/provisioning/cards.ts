@@ -3,7 +3,7 @@ import type { Card, User } from './document.ts';
 import { type Entry, forRows } from './rows.ts';
 import type { ExistingUser } from './users.ts';
 
-/** Gives each user the cards of the document: new ones, and changes to those of the same type and name that differ. */
+/** Gives each user the document's cards: new ones, and changes to those of the same type and name. */
 export async function writeCards(
   client: ClientBase,
   users: readonly Entry<Pick<User, 'cards'>>[],

@@ -39,8 +39,8 @@ export async function provisionDemo(owner: Pool, sealing: Sealing, credentials: 
 }
 
 /**
- * Lets GraphiQL sign people of the demo in: registers `demo-graphiql` with the address that this start gave to GraphiQL.
- * Does nothing where the demo organization is gone or renamed.
+ * Lets GraphiQL sign people of the demo in: registers `demo-graphiql` with GraphiQL's address.
+ * It is that of this start. Does nothing where the demo organization is gone or renamed.
  *
  * @param url the service's base URL
  */

@@ -29,7 +29,7 @@ export function documentJsonSchema() {
   return { ...z.toJSONSchema(strict, { io: 'input' }), $defs };
 }
 
-/** One application, by the rules of a whole document. @throws {DocumentError} with every problem at once */
+/** One application, by a document's rules. @throws {DocumentError} with every problem at once */
 export const parseApplication = (source: unknown): Application => parsePart(application, source);
 
 /** One card. @throws {DocumentError} with every problem at once */
@@ -140,7 +140,7 @@ const strict = z.strictObject({
   ),
 });
 
-/** A unit that breaks a rule lacks the field; then there is a problem, and it is never returned as a `Unit`. */
+/** A unit that breaks a rule lacks the field; then there is a problem, and no `Unit` is returned. */
 function readUnits(tree: unknown): { units: UnitOf<Partial<Unit>>[]; problems: Problem[] } {
   return flattenUnits(tree, (own, report) => {
     const parsed = unit.safeParse(own, { error: describeIssue });

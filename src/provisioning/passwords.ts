@@ -4,7 +4,7 @@ import type { User } from './document.ts';
 import { type Entry, forRows } from './rows.ts';
 import type { ExistingUser } from './users.ts';
 
-/** Sets the password of users who have none; an existing password stays. Each takes a moment and, by default, 64 MiB. */
+/** Sets the password of users without one; existing ones stay. Each takes a moment and 64 MiB. */
 export async function writePasswords(
   client: ClientBase,
   users: readonly Entry<User>[],

@@ -7,7 +7,7 @@ export type Problem = { readonly path: Path; readonly message: string };
 /** A document that cannot be applied; nothing was changed. */
 export class DocumentError extends Error {
   override name = 'DocumentError';
-  /** Each as `path: message`, such as `organizations[0].users[2].email: has one @ …`, in the document's order. */
+  /** Each as `path: message`, such as `organizations[0].users[2].email: has one @ …`, in order. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly Problem[]) {
@@ -18,7 +18,7 @@ export class DocumentError extends Error {
   }
 }
 
-/** `organizations[0].users[2].email`; a key that is no plain word is quoted: `organizations[0]["e-mail"]`. */
+/** `organizations[0].users[2].email`; keys that are no plain word are quoted: `[0]["e-mail"]`. */
 export function formatPath(path: Path): string {
   if (path.length === 0) return 'document';
   return path.map(formatStep).join('').replace(/^\./, '');

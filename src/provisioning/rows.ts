@@ -26,12 +26,11 @@ export function entriesOf<O extends Organization, Key extends 'applications' | '
   });
 }
 
-/** Rows for one statement: PostgreSQL plans `jsonb_to_recordset` for a hundred rows, and this many still fit. */
+/** Rows for one statement: PostgreSQL plans `jsonb_to_recordset` for a hundred; as many still fit. */
 const batchSize = 5000;
 
 /**
- * Runs the statement once for each batch of rows; the rows are `$1`, for `jsonb_to_recordset`, in which an undefined
- * column is null.
+ * Runs the statement once for each batch: `$1`, for `jsonb_to_recordset`; undefined columns are null.
  *
  * @param progress called after each batch with how many are done
  * @returns what all of them returned, in order

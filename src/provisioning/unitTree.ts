@@ -13,8 +13,7 @@ export type UnitOf<T> = T & {
 export const maxUnitDepth = 1000;
 
 /**
- * Flattens nested `children`, one depth after the other and without recursion, so that a deep tree is refused instead of
- * overflowing the stack.
+ * Flattens nested `children` level by level, without recursion: a deep tree overflows no stack.
  *
  * @param read turns a unit without its children into its fields; it calls `report` with each problem
  */

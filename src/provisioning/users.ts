@@ -45,7 +45,7 @@ export function readUsers(client: ClientBase, users: readonly Entry<UserOutline>
   );
 }
 
-/** What only the database can say about them: whether there is such a time zone, and what other users have already. */
+/** What only the database can say about them: time zones, and what other users have already. */
 export async function findUserProblems(
   client: ClientBase,
   users: readonly Entry<UserOutline>[],

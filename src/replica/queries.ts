@@ -13,7 +13,7 @@ export type RequiredLsns = readonly [all: string, writer: string];
 export type ReplicaQueries = {
   /** Null when the primary has to answer. */
   requiredLsns(token: AccessToken, requestId: RequestId): RequiredLsns | null;
-  /** Resolves when no process answers a token of the same grant from a replica that lacks what this one may have changed. */
+  /** Resolves when no process answers a token of the grant from a replica that lacks this change. */
   afterWrite(token: AccessToken, requestId: RequestId): Promise<void>;
 };
 

@@ -9,11 +9,11 @@ export type Replica = {
   /** The LSN that it must have replayed for any query; null while no query may go to it. */
   required(): string | null;
   /**
-   * Stops queries to the replica until a probe has read a newer LSN of the primary, since the primary's catalogue has changed, or the
-   * primary itself may have: all that it had until now, the replica must have replayed, too.
+   * Stops queries to the replica until a probe has read a newer LSN of the primary.
+   * The primary's catalogue has changed, or the primary itself may have: all that it had until now, the replica must have replayed, too.
    */
   invalidate(): void;
-  /** Calls back when a server's connections are stale: no answer, or another primary. @returns what unsubscribes */
+  /** Calls back when a server does not answer, or the primary is another. @returns what unsubscribes */
   onTrouble(listener: (server: ServerName) => void): () => void;
   stop(): Promise<void>;
 };
@@ -90,7 +90,7 @@ export function watchReplica({ url, primary, config, log }: ReplicaSettings): Re
   };
 }
 
-/** Fails pending queries of the replica, which go to the primary then; evicts the primary's connections. */
+/** Fails the replica's pending queries, which go to the primary then; evicts the primary's connections. */
 export function reconnect(server: ServerName, pools: { primary: EvictablePool; replica: EvictablePool | null }): void {
   if (server === 'primary') pools.primary.evictAll();
   else pools.replica?.snapshotBytesRead()();

@@ -10,9 +10,7 @@ import { type AccessTokenRow, toClaims } from '../token/verify.ts';
 
 // Read-your-writes on a replica, by a causal token: the LSN of a grant's last write, which the replica must have replayed.
 
-/**
- * Verifies each token at the primary, so that a revocation takes effect at once, and reads the LSN of its grant's last write with it.
- */
+/** Verifies tokens at the primary, so that revocations take effect at once; reads the grant's LSN, too. */
 export function createReplicaTokenVerifier(primary: Pool): TokenVerifier {
   return async (token, requestId) => {
     if (!isToken('access', token)) return null;

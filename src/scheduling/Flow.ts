@@ -13,8 +13,9 @@ import type { Clock } from './clock.ts';
 export class Flow<Item> {
   readonly path: readonly string[];
   /**
-   * Waiting items, the oldest first; only a leaf has any. An array and no Set: the tables that a Set leaves behind when items come and go
-   * each refer to the next (V8), so that one in the old generation keeps all later ones with their items alive until a full collection.
+   * Waiting items, the oldest first; only a leaf has any.
+   * An array and no Set: the tables that a Set leaves behind when items come and go each refer to the next (V8), so that one in the old
+   * generation keeps all later ones with their items alive until a full collection.
    */
   readonly #queue: Item[] = [];
   /** In this flow and below it. */
@@ -98,7 +99,7 @@ export class Flow<Item> {
     this.#add('waiting', -1);
   }
 
-  /** Takes a permit. @returns the function that releases it, once, and charges the time for which it was held */
+  /** Takes a permit. @returns what releases it, once, and charges the time for which it was held */
   hold(clock: Clock): () => void {
     for (let flow: Flow<Item> = this; flow.#parent; flow = flow.#parent) flow.#parent.#startMs = flow.#usedMs;
     this.#add('held', 1);

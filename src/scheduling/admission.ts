@@ -3,13 +3,13 @@ import { Flow } from './Flow.ts';
 import { createThreadLimit, createTickMeter } from './threadLimit.ts';
 
 export type AdmissionSettings = {
-  /** Database connections: so many requests are served at once, and half as many that compute before or after they hold one. */
+  /** Database connections: requests served at once; half as many more compute before or after. */
   readonly connections: number;
-  /** How many requests may wait, a burst; with more, the flows are overloaded that have more than their share of these. */
+  /** How many requests may wait, a burst; with more, flows with more than their share are overloaded. */
   readonly maxWaiting: number;
   /** How long a request waits here at most, in milliseconds. */
   readonly waitMs: number;
-  /** Called when an overload begins, with its tenant; and when the last one ends, with the number of refused requests. */
+  /** Called with its tenant when an overload begins; with the refused requests when the last one ends. */
   readonly onOverload: (overload: { readonly tenant?: string | undefined; readonly refused?: number }) => void;
 };
 
@@ -28,7 +28,7 @@ export type Permit = {
   pause(): void;
   /** Takes the permit back at once, without queueing: to be called where few requests can. */
   resume(): void;
-  /** Queues again, and resolves when admitted. A request that waits for too long is refused, and then this never settles. */
+  /** Queues again; resolves when admitted, and never when the request has waited too long and is refused. */
   resumeQueued(): Promise<void>;
   end(): void;
   moveTo(path: readonly string[]): void;
@@ -64,8 +64,13 @@ export function createAdmission(
   let stopTicking: (() => void) | undefined;
 
   const overloadOf = (flow: Flow<Queued>) => (overloads.size > 0 ? overloads.get(nameOf(flow)) : undefined);
-  const isShedding = (flow: Flow<Queued>) => clock.now() < (overloadOf(flow)?.shedsUntil ?? 0);
-  const room = (flow: Flow<Queued>) => (overloadOf(flow) ? limit.get() : maxHeld) - root.held;
+  const stateOf = (flow: Flow<Queued>): State => {
+    const overload = overloadOf(flow);
+    if (!overload) return 'queueing';
+    return clock.now() < overload.shedsUntil ? 'shedding' : 'probing';
+  };
+  const isShedding = (flow: Flow<Queued>) => stateOf(flow) === 'shedding';
+  const room = (flow: Flow<Queued>) => (stateOf(flow) === 'queueing' ? maxHeld : limit.get()) - root.held;
   // The first permit of a tenant waits for no other tenant.
   const isFree = (flow: Flow<Queued>) => room(flow) > 0 || (flow.tenant.held === 0 && root.holding <= maxHeld);
 
@@ -179,7 +184,7 @@ export function createAdmission(
   };
 
   const watchQueue = (flow: Flow<Queued>) => {
-    const max = overloadOf(flow) ? Math.min(maxWaiting, maxProbing) : maxWaiting;
+    const max = stateOf(flow) === 'queueing' ? maxWaiting : Math.min(maxWaiting, maxProbing);
     // Requests that the next tick admits do not wait.
     const free = Math.max(0, room(flow));
     const hasShare = () => flow.waiting - free <= max / Math.max(1, [...root.leaves()].length);
@@ -203,6 +208,8 @@ export function createAdmission(
 
 type Queued = Waiting & { readonly since: number };
 type Overload = { readonly shedsUntil: number; endsAt: number };
+/** Of a flow: queueing → shedding ⇄ probing → queueing. */
+type State = 'queueing' | 'shedding' | 'probing';
 
 const nameOf = ({ path }: Flow<Queued>) => path.join(' ');
 

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from './clock.ts';
 
 /** The request context: the flow, permit and wait budget of the request that work is done for. */
 export type Caller = {
-  /** Path of the flow in which its requests wait: the organization of a verified token or client, or the address. */
+  /** Path of its flow: the organization of a verified token or client, or the address. */
   path: readonly string[];
   /** The request's share of the main thread. */
   readonly permit: Permit;

@@ -1,7 +1,7 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 
 /**
- * A monotonic clock with its timers, injected where time is the subject, so that a test can advance it by hand.
+ * A monotonic clock with timers, injected where time is the subject: tests advance it by hand.
  *
  * Its methods do what their namesakes in Node.js do.
  */

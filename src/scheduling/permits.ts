@@ -5,7 +5,7 @@ export type PermitLimits = {
   readonly maxHeld: number;
   /** How many of them one tenant may hold; all unless said. */
   readonly maxHeldByTenant?: number;
-  /** How many more there are for tenants that hold none, so that the first permit of a tenant waits for no other tenant. */
+  /** How many more are for tenants that hold none, whose first permit waits for no other tenant. */
   readonly reserve?: number;
   /** How many may wait; beyond, a flow may still have its share of these, and one at least. */
   readonly maxWaiting: number;
@@ -20,8 +20,8 @@ export type Permits = {
   /** How many wait for one. */
   readonly waiting: number;
   /**
-   * Resolves to the function that releases the permit, at once or when it is the flow's turn. Rejects with the refusal: at once when
-   * too many wait, later when the wait is too long or `signal` aborts.
+   * Resolves to the function that releases the permit, at once or when it is the flow's turn.
+   * Rejects with the refusal: at once when too many wait, later when the wait is too long or `signal` aborts.
    *
    * @param path of the flow, the tenant first
    */

@@ -107,8 +107,8 @@ export type ComposedApp = {
   /** The handlers of everything else, in request order. */
   mounts: RequestHandler[];
   /**
-   * Hot swap: builds the graph from the database's present catalogue. New requests go to it once it is built; those in flight finish
-   * on the old one (draining). If it fails, the old one stays.
+   * Hot swap: builds the graph from the database's present catalogue. If it fails, the old one stays.
+   * New requests go to it once it is built; those in flight finish on the old one (draining).
    */
   reload(): Promise<SchemaChange>;
   stop(): Promise<void>;

@@ -12,7 +12,7 @@ export type SchemaGeneration = {
 };
 
 export type HotSwap = Pick<SchemaGeneration, 'graphql' | 'pages'> & {
-  /** From now on new requests go to `next`; those in flight finish on the generation that they began with. */
+  /** New requests go to `next`; those in flight finish on the generation that they began with. */
   swap(next: SchemaGeneration): void;
   /** Resolves when every generation has been released, the last one included. */
   stop(): Promise<void>;

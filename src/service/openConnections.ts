@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import type { Config } from '../config.ts';
 import { createPool, type EvictablePool } from '../database/pool/pools.ts';
 import { watchDatabase } from '../database/pool/readiness.ts';
 import { type Login, loginsOf, type ServerLogins } from '../database/roles/authenticator.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../observability/metrics/createMetrics.ts';
+import { stateOf } from '../observability/metrics/stateOf.ts';
 import { type Replica, watchReplica } from '../replica/watchReplica.ts';
 import type { Resources } from './resources.ts';
 
 export type Connections = {
   /** To the primary, as the authenticator. */
   readonly pool: EvictablePool;
-  /** To the primary, for the OAuth server and the verification of tokens; the same unless it has a login role of its own. */
+  /** To the primary, for the OAuth server and token verification; the same without a login of its own. */
   readonly oauthPool: EvictablePool;
   /** Null when every query goes to the primary. */
   readonly replica: Replica | null;
@@ -57,5 +57,3 @@ function openReplica(
   metrics.watchReplica(() => replica.required() !== null);
   return replica;
 }
-
-const stateOf = ({ totalCount: size, idleCount: idle, waitingCount: waiting }: Pool) => ({ size, idle, waiting });

@@ -2,7 +2,7 @@ import { type Config, requireSetting } from '../config.ts';
 import { createSecrets } from '../crypto/secrets.ts';
 import { createDataDirectory, lockDataDirectory, readOrCreate } from '../database/embedded/dataDirectory.ts';
 import { startMigrated } from '../database/openDatabase.ts';
-import { createOwnerPool } from '../database/pool/pools.ts';
+import { withOwnerPool } from '../database/pool/pools.ts';
 import type { ServerLogins } from '../database/roles/authenticator.ts';
 import { StartupError } from '../errors/startupError.ts';
 import type { Log } from '../log.ts';
@@ -42,8 +42,8 @@ export async function lockEmbedded({ database }: Config, resources: Resources): 
 }
 
 /**
- * What the server connects to; the embedded database is started, migrated and given its demo first, and stops with
- * `resources`. Its directory is locked by now.
+ * What the server connects to; the embedded database is started and migrated, and gets its demo.
+ * It stops with `resources`. Its directory is locked by now.
  */
 export async function openServerDatabase(
   { database, explorers, passwordCost }: Config,
@@ -62,15 +62,11 @@ export async function openServerDatabase(
   // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
   const demo = await readOrCreate(database.dataDir, 'demo.json', createDemoCredentials);
   const sealing = { secrets: createSecrets(keys), passwords: createPasswords(passwordCost) };
-  const provision = async () => {
-    const owner = createOwnerPool(ownerUrl, log);
-    try {
+  const provision = () =>
+    withOwnerPool(ownerUrl, log, async (owner) => {
       if (await provisionDemo(owner, sealing, demo)) log.info('provisioned the demo organization');
       if (explorers) await registerDemoGraphiql(owner, sealing, url);
-    } finally {
-      await owner.end();
-    }
-  };
+    });
   await provision();
   return { logins, ownerUrl, embedded: { cluster, demo }, provision };
 }

@@ -3,8 +3,8 @@ import { type Config, requireSetting } from '../config.ts';
 import { createDataDirectory, readOrCreate } from '../database/embedded/dataDirectory.ts';
 
 /**
- * SECRET_KEY, then SECRET_KEY_PREVIOUS if it is set; 32 bytes each. With the embedded database a missing key is made once
- * and kept in the data directory.
+ * SECRET_KEY, then SECRET_KEY_PREVIOUS if it is set; 32 bytes each.
+ * With the embedded database a missing key is made once and kept in the data directory.
  */
 export async function secretKeys(config: Config): Promise<[Buffer, ...Buffer[]]> {
   const { database, secretKey, secretKeyPrevious } = config;

@@ -5,8 +5,8 @@ import { listen } from '../http/server.ts';
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Serves `GET /metrics` on a port of its own: who may scrape is a matter of the network, and nothing that stands before the public
- * port, a proxy or an ingress, leads there.
+ * Serves `GET /metrics` on a port of its own: who may scrape is a matter of the network.
+ * Nothing that stands before the public port, a proxy or an ingress, leads there.
  *
  * @param read the text of all metrics
  * @throws {StartupError} when it cannot listen on the address

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { StartupError } from '../errors/startupError.ts';
@@ -6,6 +7,7 @@ import { readStoredOperations } from '../graphql/document/storedOperations.ts';
 import { createListener } from '../http/admission/listener.ts';
 import { createRefusal } from '../http/admission/refuseOverload.ts';
 import { createApp } from '../http/app.ts';
+import type { Readiness } from '../http/middleware/health.ts';
 import { createRouteOf } from '../http/requestTarget.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
@@ -22,12 +24,12 @@ import type { Started } from './startupBanner.ts';
 
 export type Service = Started & {
   /**
-   * Hot-swaps the schema after a change of the database's catalogue, without dropping a request; null while none is built yet.
+   * Hot-swaps the schema after a change of the catalogue, dropping no request; null while none is built.
    *
    * @throws when the schema cannot be built; the old one goes on serving
    */
   reload(): Promise<SchemaChange | null>;
-  /** Resolves when requests are served: later than the service has started if its database is unavailable or behind. */
+  /** Resolves when requests are served: later than the start while the database is unavailable or behind. */
   readonly serving: Promise<void>;
   /** The port of `/metrics`; null when this process does not serve them itself. */
   readonly metricsPort: number | null;
@@ -41,8 +43,8 @@ export type Service = Started & {
 
 export type StartOptions = {
   /**
-   * Called when the database is there, before anything is built from it, and when it has other migrations or was created again; with the
-   * owner's URL of the embedded one.
+   * Called with the owner's URL of the embedded database before anything is built from it.
+   * And when the database has other migrations or was created again.
    */
   readonly prepare?: (embeddedOwnerUrl: string | undefined) => Promise<void>;
   /** What opens the demo organization of an embedded database that another process has started. */
@@ -54,8 +56,9 @@ export type StartOptions = {
 };
 
 /**
- * Starts everything that the configuration asks for; resolves when requests can be served. With an external database that
- * is unavailable or behind it resolves too, answers 503 and retries, since the database may recover at any time.
+ * Starts everything that the configuration asks for; resolves when requests can be served.
+ * With an external database that is unavailable or behind it resolves too, answers 503 and retries, since the database may recover at any
+ * time.
  *
  * @throws {StartupError} when it cannot start; whatever was started is stopped by then
  * @throws {ConfigError} when the stored operations are not in order
@@ -67,29 +70,25 @@ export async function startService(
 ): Promise<Service> {
   const resources = createResources();
   const stopping = new AbortController();
-  let readiness = async (): Promise<string | null> => 'The service is starting.';
   const { trustedProxies, corsOrigins } = config;
   const isHttps = config.publicUrl?.startsWith('https:') ?? false;
-  const app = (routes: ComposedApp | null) =>
-    createApp({
-      log,
-      trustedProxies,
-      isHttps,
-      corsOrigins,
-      readiness: () => readiness(),
-      routes,
-    });
+  const appOptions = { log, trustedProxies, isHttps, corsOrigins, readiness: () => state.readiness() };
 
   // Fail fast: the stored operations, the data directory, then the port.
   const operations = config.persistedOperations ? await readStoredOperations(config.persistedOperations) : null;
   await lockEmbedded(config, resources);
-  let answer = app(null);
+  let state: State = {
+    name: 'starting',
+    readiness: async () => 'The service is starting.',
+    answer: createApp({ ...appOptions, routes: null }),
+    composed: null,
+  };
   const workerId = cluster.worker?.id ?? 1;
   if (!config.explorers && workerId === 1)
     log.info({ pages: pages.map(({ path }) => path) }, 'these pages are off: EXPLORERS is not true');
   const metrics = createMetrics(String(workerId));
   const onRequest = createListener({
-    answer: (request, response) => answer(request, response),
+    answer: (request, response) => state.answer(request, response),
     refuse: createRefusal({ log, isHttps, corsOrigins }),
     config,
     metrics,
@@ -100,7 +99,7 @@ export async function startService(
   let server: HttpServer | null = null;
   const stop = async (preStopMs = 0) => {
     stopping.abort();
-    readiness = async () => 'The service is stopping.';
+    state = { ...state, name: 'stopping', readiness: async () => 'The service is stopping.' };
     await server?.stop(drainMs, preStopMs);
     await resources.disposeAsync();
   };
@@ -118,53 +117,40 @@ export async function startService(
     const keys = await secretKeys(config);
     const { logins, ownerUrl, embedded, provision } = await openServerDatabase(config, { url, keys }, log, resources);
     await prepare?.(ownerUrl);
-    const connections = openConnections({ config, logins, metrics, log }, resources);
-    const { pool, oauthPool, replica, readiness: databaseReason } = connections;
-    const demoAccess = embedded?.demo ?? demo;
-    const context = {
-      config,
-      url,
-      pool,
-      oauthPool,
-      replica,
-      authUrl: logins.authUrl,
-      keys,
-      operations,
-      demo: demoAccess,
-      prepare: async () => {
-        await provision();
-        await prepare?.(ownerUrl);
-      },
-      metrics,
-      warmsUp,
-      log,
-    };
+    const { readiness, ...connections } = openConnections({ config, logins, metrics, log }, resources);
+    const compose = () =>
+      composeApp({
+        ...{ ...connections, config, url, authUrl: logins.authUrl, keys, operations, metrics, warmsUp, log },
+        demo: embedded?.demo ?? demo,
+        prepare: async () => {
+          await provision();
+          await prepare?.(ownerUrl);
+        },
+      });
     const serving = Promise.withResolvers<void>();
-    let composed: ComposedApp | null = null;
     const build = async (): Promise<string | null> => {
-      const reason = await databaseReason();
-      if (reason !== null || stopping.signal.aborted) return reason;
-      composed = await composeApp(context);
+      const reason = await readiness();
+      if (reason !== null || state.name === 'stopping') return reason;
+      const composed = await compose();
       resources.defer(composed.stop);
-      answer = app(composed);
-      readiness = databaseReason;
+      state = { name: 'serving', readiness, answer: createApp({ ...appOptions, routes: composed }), composed };
       server ??= await open();
       serving.resolve();
       return null;
     };
-    readiness = async () => (await databaseReason()) ?? 'The GraphQL schema is being built.';
+    const reasonToWait = async () => (await readiness()) ?? 'The GraphQL schema is being built.';
+    state = { ...state, name: 'building', readiness: reasonToWait };
     const reason = await build();
     if (reason !== null) {
       if (config.database.kind === 'embedded') throw new StartupError(reason);
       const built = retryUntilReady(build, stopping.signal, log);
       resources.defer(() => built);
     }
-    const reload = async () => (await composed?.reload()) ?? null;
     return {
       url,
       explorers: config.explorers,
       embedded,
-      reload,
+      reload: async () => (await state.composed?.reload()) ?? null,
       serving: serving.promise,
       metricsPort: shown?.port ?? null,
       stop,
@@ -174,6 +160,18 @@ export async function startService(
     throw error;
   }
 }
+
+/**
+ * starting → building → serving; each → stopping.
+ * An external database that is unavailable or behind keeps it building, which is retried. What was composed serves until the drain ends.
+ */
+type State = {
+  readonly name: 'starting' | 'building' | 'serving' | 'stopping';
+  readonly readiness: Readiness;
+  readonly answer: RequestListener;
+  /** Null before it serves. */
+  readonly composed: ComposedApp | null;
+};
 
 /** How long what is in flight may take once the service stops. */
 export const drainMs = 10_000;

@@ -6,8 +6,9 @@ import { answerSupervisor } from '../observability/metrics/workerMetrics.ts';
 import { serveMetrics } from './serveMetrics.ts';
 
 /**
- * Shows this process' metrics where METRICS_PORT says; those of a worker by way of its supervisor, which shows all workers' on that
- * port with `serveMetrics(host, metricsPort, readWorkerMetrics)`.
+ * Shows this process' metrics where METRICS_PORT says.
+ * Those of a worker by way of its supervisor, which shows all workers' on that port with `serveMetrics(host, metricsPort,
+ * readWorkerMetrics)`.
  *
  * @returns null when there is nothing to stop
  * @throws {StartupError} when it cannot listen on the address

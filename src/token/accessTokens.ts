@@ -14,8 +14,9 @@ export type AccessToken = {
   /** The LSN of read-your-writes, for a replica; null when it is not known, unset without a replica. */
   readonly writtenLsn?: string | null;
   /**
-   * Runs `work`, which relies on the claims. While these are only cached it gets a check: a statement to run under them, first in
-   * the transaction of the work, which raises unless the token is live and has these claims.
+   * Runs `work`, which relies on the claims.
+   * While these are only cached it gets a check: a statement to run under them, first in the transaction of the work, which raises unless
+   * the token is live and has these claims.
    *
    * @throws {InvalidTokenError} when the check failed
    */
@@ -28,7 +29,7 @@ export type AccessToken = {
   requireLive(): Promise<void>;
 };
 
-/** `invalid_token` (RFC 6750): revoked, expired, or of a disabled owner. Nothing that relied on it was done. */
+/** `invalid_token` (RFC 6750): revoked, expired, or its owner disabled. What relied on it was not done. */
 export class InvalidTokenError extends Error {
   override name = 'InvalidTokenError';
 }

@@ -11,8 +11,8 @@ export type Bearer =
   | { readonly kind: 'placeholder' };
 
 /**
- * Reads the bearer token of a request (RFC 6750 section 2.1): exactly one header `Authorization: Bearer <b64token>`, the
- * scheme in any case. A token in a body or query is never read.
+ * Reads the bearer token of a request (RFC 6750 section 2.1).
+ * Exactly one header `Authorization: Bearer <b64token>`, the scheme in any case. A token in a body or query is never read.
  */
 export function readBearer(request: IncomingMessage): Bearer {
   const headers = request.headersDistinct.authorization ?? [];
@@ -26,8 +26,8 @@ export function readBearer(request: IncomingMessage): Bearer {
 }
 
 /**
- * The value of `WWW-Authenticate` for a 401 (RFC 6750 section 3): without an error code when the request brought no
- * bearer token at all, else `invalid_token`.
+ * The value of `WWW-Authenticate` for a 401 (RFC 6750 section 3).
+ * Without an error code when the request brought no bearer token at all, else `invalid_token`.
  */
 export function bearerChallenge(kind: Bearer['kind']): string {
   const realm = 'Bearer realm="graph-query-service"';

@@ -1,24 +1,24 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** What a token is for; each kind has a prefix of its own, so that a person or a secret scanner recognises a leaked one. */
+/** What a token is for; by the prefix of its kind a person or a secret scanner knows a leaked one. */
 export type TokenKind = keyof typeof prefixes;
 
 const prefixes = { access: 'gqs_at_', refresh: 'gqs_rt_', code: 'gqs_ac_' } as const;
 
-/** A new opaque token: the prefix, 256 random bits in base64url, the CRC-32 of both. 56 characters of RFC 6750's `b64token`. */
+/** A new opaque token: prefix, 256 random bits in base64url, CRC-32; 56 characters of `b64token`. */
 export function createToken(kind: TokenKind): string {
   const unchecked = prefixes[kind] + randomBytes(32).toString('base64url');
   return unchecked + checksum(unchecked);
 }
 
-/** Whether the text could be a token of this kind. A mistyped or invented one is refused without a query. */
+/** Whether the text could be a token of this kind; a mistyped one is refused without a query. */
 export function isToken(kind: TokenKind, text: string): boolean {
   if (text.length !== tokenLength || !text.startsWith(prefixes[kind])) return false;
   return text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
 }
 
-/** SHA-256: all that the database stores of a token, a code or a client secret. Unsalted, since all are 256 random bits. */
+/** SHA-256: all that is stored of a token, code or client secret; unsalted, as these are random. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

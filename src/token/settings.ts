@@ -22,11 +22,11 @@ type ReaderSettings = {
   readonly 'graph.row_limit': string;
 };
 
-/** What only a transaction that may change rows sets: no policy reads it, and each more is 1 % of a small query. */
+/** What only a transaction that may write sets: each setting more is 1 % of a small query. */
 type WriterSettings = {
   /** The server's own name of the request, for the history. */
   readonly 'graph.server_request_id': string;
-  /** How long a statement waits for a lock, such as that of a row that another transaction changes; then it fails with SQLSTATE 55P03. */
+  /** How long a statement waits for a lock, such as another transaction's row; then SQLSTATE 55P03. */
   readonly lock_timeout: string;
 };
 
@@ -74,7 +74,7 @@ export function oauthSettings(organizationId: string | null, requestId: RequestI
   };
 }
 
-/** Sets all of them until the end of the transaction. Prepared once per connection for queries, and once for what may change rows. */
+/** Sets all until the end of the transaction; prepared once per connection for reads, once for writes. */
 export function toStatement(settings: TransactionSettings) {
   const { name, text, keys } = 'lock_timeout' in settings ? writing : reading;
   return { name, isPinned: true as const, text, values: keys.map((key) => settings[key] ?? '') };

@@ -1,13 +1,14 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import type { Precondition, Statement } from '../database/driver/statement.ts';
 import { evictPoolOf } from '../database/pool/pools.ts';
+import { rollBack } from '../database/pool/rollBack.ts';
 import { isReadOnly } from '../database/pool/unavailable.ts';
 import { queryInImplicitTransaction } from './implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
 
 /**
- * Runs `work` in one transaction under these settings, all of them local to it. Commits what it resolves to, rolls back
- * when it throws; the connection goes back as the authenticator without claims, or not at all.
+ * Runs `work` in one transaction under these settings, all of them local to it.
+ * Commits what it resolves to, rolls back when it throws; the connection goes back as the authenticator without claims, or not at all.
  */
 export async function inTransaction<T>(
   pool: Pool,
@@ -23,7 +24,7 @@ export async function inTransaction<T>(
     return result;
   } catch (error) {
     if (isReadOnly(error)) evictPoolOf(client);
-    unusable = await failed(client.query('rollback'));
+    unusable = await rollBack(client);
     throw error;
   } finally {
     client.release(unusable);
@@ -51,9 +52,3 @@ async function allOf(queries: Promise<unknown>[]): Promise<void> {
     if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
-
-const failed = (query: Promise<unknown>) =>
-  query.then(
-    () => false,
-    () => true,
-  );

@@ -7,7 +7,7 @@ import { oauthSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 
 /**
- * Verifies an access token, without a cache, so that a revocation takes effect with the next request, on every node.
+ * Verifies an access token uncached: a revocation takes effect with the next request, everywhere.
  * Null when it is unknown, malformed, expired or revoked, or its application or user is disabled or gone.
  *
  * @throws when the database does not answer

@@ -15,7 +15,7 @@ export type WorkerOrder = {
 /** A worker's report to its supervisor. */
 export type WorkerReport = { readonly graph?: 'started' | 'serving' };
 
-/** Serves as ordered by the supervisor, and reports its state to it. @throws as {@link startService} does */
+/** Serves as the supervisor orders, and reports its state. @throws as {@link startService} does */
 export async function runWorker(createLog: (level: string) => Log, follow: Follow): Promise<void> {
   const [{ config, demo, atOnce }] = (await once(process, 'message')) as [WorkerOrder];
   const log = createLog(config.logLevel);

@@ -26,8 +26,8 @@ export type Supervisor = {
 };
 
 /**
- * Supervises `count` worker processes on one port (node:cluster); it owns the embedded database and serves no request itself.
- * A worker that ends is restarted with exponential backoff, 0.1 s to 10 s.
+ * Supervises `count` worker processes on one port (node:cluster), and owns the embedded database.
+ * It serves no request itself. A worker that ends is restarted with exponential backoff, 0.1 s to 10 s.
  *
  * @param fork starts a process that does what `runWorker` says
  */
@@ -146,7 +146,7 @@ const rollTimeoutMs = 60_000;
 /** EX_CONFIG of sysexits.h: another try would end the same way. */
 const configurationExit = 78;
 
-/** Any free port is the same one for each worker and for the next; one that is taken is said before anything is started. */
+/** A free port is the same for each worker and the next; a taken one is reported before the start. */
 async function findPort({ host, port }: Config): Promise<number> {
   const server = await listen(host, port, () => undefined);
   await server.stop(0);

@@ -14,7 +14,7 @@ const fail = () => {
 };
 
 test.each<[string, () => Promise<unknown> | unknown]>([
-  ['what waits', () => traced('work', {}, async () => fail())],
+  ['what waits', () => traced('work', async () => fail())],
   ['what does not wait', () => tracedSync('work', fail)],
 ])('of an error in %s the trace learns that there was one, and no more', async (_what, work) => {
   await tracer.startActiveSpan('request', async (request) => {
@@ -28,7 +28,7 @@ test.each<[string, () => Promise<unknown> | unknown]>([
 });
 
 test('work outside of a traced request is no span', async () => {
-  await traced('work', {}, async () => undefined);
+  await traced('work', async () => undefined);
   tracedSync('work', () => undefined);
 
   expect(exporter.getFinishedSpans()).toEqual([]);

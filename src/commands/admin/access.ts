@@ -21,7 +21,7 @@ export function assignCard(owner: Pool, name: UserName, source: object) {
 }
 
 /**
- * `admin withdraw-card`: takes the card of this type and name from the person. A card without holders is deleted.
+ * `admin withdraw-card`: takes a card from the person. A card without holders is deleted.
  *
  * @throws {StartupError} when the person has no such card
  */
@@ -48,7 +48,7 @@ export function withdrawCard(owner: Pool, name: UserName, card: { type: string; 
   });
 }
 
-/** `admin assign-unit`: lets a person access a unit and everything below it. Access that is there already stays. */
+/** `admin assign-unit`: lets a person access a unit and everything below it, if not already. */
 export function assignUnit(owner: Pool, name: UserName, unit: string) {
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);

@@ -6,7 +6,7 @@ import { hashToken } from '../../token/format.ts';
 import { lockApplication } from './applications.ts';
 
 /**
- * `admin rotate-secret`: adds a new secret, shown this once; the present one stays valid until it is retired.
+ * `admin rotate-secret`: adds a secret, shown this once; the present one is valid until it is retired.
  *
  * @throws {StartupError} for a public application, or when two secrets are valid already: one may be in use still
  */

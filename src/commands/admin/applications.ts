@@ -32,8 +32,8 @@ export function listApplications(owner: Pool, organization: string | undefined) 
 }
 
 /**
- * `admin create-application`: in an organization that exists. The secret of a confidential one is generated and shown this
- * once.
+ * `admin create-application`: in an organization that exists.
+ * The secret of a confidential one is generated and shown this once.
  *
  * @throws {DocumentError} for values that break a rule
  * @throws {StartupError} when the client id is taken
@@ -56,7 +56,7 @@ export function createApplication(owner: Pool, organization: string, source: { c
 
 const isTaken = (clientId: string) => new StartupError(`There is an application ${clientId} already.`);
 
-/** `admin disable-application` and `enable-application`: from the next request on; its tokens sleep meanwhile. */
+/** `admin disable-application`, `enable-application`: from the next request on; its tokens sleep. */
 export function setApplicationDisabled(owner: Pool, clientId: string, disabled: boolean) {
   return ownerTransaction(owner, async (client) => {
     const { organizationId, id } = await lockApplication(client, clientId);
@@ -70,7 +70,7 @@ export function setApplicationDisabled(owner: Pool, clientId: string, disabled: 
   });
 }
 
-/** `admin end-application-tokens`: every grant and every code that waits for its exchange, from the next request on. */
+/** `admin end-application-tokens`: every grant and every unused code, from the next request on. */
 export function endApplicationTokens(owner: Pool, clientId: string) {
   return ownerTransaction(owner, async (client) => {
     const { organizationId, id } = await lockApplication(client, clientId);

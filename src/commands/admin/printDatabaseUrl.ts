@@ -5,8 +5,8 @@ import { openDatabase } from '../../database/openDatabase.ts';
 import { createLog } from '../../log.ts';
 
 /**
- * `admin database-url`: prints the owner's URL, alone on a line. An embedded database that does not run is started for a
- * moment, so that the URL is right when it does.
+ * `admin database-url`: prints the owner's URL, alone on a line.
+ * An embedded database that does not run is started for a moment, so that the URL is right when it does.
  */
 export async function printDatabaseUrl({ database, logLevel }: Config): Promise<void> {
   const log = createLog(logLevel);

@@ -9,14 +9,14 @@ export type ReEncrypted = {
   reEncrypted: number;
   /** Under SECRET_KEY before. */
   current: number;
-  /** Ids of users whose token opens under neither, or is another user's under SECRET_KEY: set or clear it by hand. */
+  /** Ids of users whose token opens under neither, or is another user's: set or clear it by hand. */
   failed: string[];
 };
 
 /**
- * `admin re-encrypt`: seals every external authentication token under SECRET_KEY that is sealed under SECRET_KEY_PREVIOUS,
- * while the service runs with both. In batches; may be interrupted and run again. A token that is set meanwhile is
- * read again rather than overwritten.
+ * `admin re-encrypt`: seals every token of SECRET_KEY_PREVIOUS under SECRET_KEY.
+ * These are external authentication tokens, and the service runs with both keys meanwhile. In batches; may be interrupted and run again. A
+ * token that is set meanwhile is read again rather than overwritten.
  *
  * @throws {StartupError} without SECRET_KEY_PREVIOUS
  */

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { StartupError } from '../../errors/startupError.ts';
 
 /**
- * The first line of standard input, for what must not be on the command line, where everybody on the machine can see it.
+ * The first line of standard input: everybody on the machine can see the command line.
  *
  * @param what is asked for, when a person is there to be asked
  * @throws {StartupError} when there is none

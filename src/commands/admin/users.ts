@@ -25,7 +25,7 @@ export async function setPassword(owner: Pool, passwords: Passwords, name: UserN
   });
 }
 
-/** `admin disable-user` and `enable-user`: from the next request on; tokens sleep meanwhile, sessions end. */
+/** `admin disable-user`, `enable-user`: from the next request on; tokens sleep, sessions end. */
 export function setUserDisabled(owner: Pool, name: UserName, disabled: boolean) {
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);
@@ -41,7 +41,7 @@ export function setUserDisabled(owner: Pool, name: UserName, disabled: boolean) 
   });
 }
 
-/** `admin end-user-tokens`: every grant, code that waits for its exchange, and session, from the next request on. */
+/** `admin end-user-tokens`: every grant, unused code and session, from the next request on. */
 export function endUserTokens(owner: Pool, name: UserName) {
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);

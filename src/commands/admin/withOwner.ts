@@ -1,10 +1,8 @@
 import type { Pool } from 'pg';
 import type { Config } from '../../config.ts';
 import { migrationsAreCurrent } from '../../database/migrations/migrate.ts';
-import { openDatabase } from '../../database/openDatabase.ts';
-import { createOwnerPool } from '../../database/pool/pools.ts';
+import { withDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
-import { createLog } from '../../log.ts';
 import { createPasswords, type Passwords } from '../../oauth/passwords.ts';
 import { secretKeys } from '../../service/secretKey.ts';
 
@@ -24,19 +22,9 @@ export type AdminContext = {
  */
 export async function withOwner<T>(config: Config, work: (context: AdminContext) => Promise<T>): Promise<T> {
   const keys = await secretKeys(config);
-  const log = createLog(config.logLevel);
-  const database = await openDatabase(config.database, log);
-  try {
-    const owner = createOwnerPool(database.ownerUrl, log);
-    try {
-      if (!(await migrationsAreCurrent(owner))) {
-        throw new StartupError('The database lacks migrations; run `npm run db:migrate` first.');
-      }
-      return await work({ owner, keys, passwords: createPasswords(config.passwordCost) });
-    } finally {
-      await owner.end();
-    }
-  } finally {
-    await database.close();
-  }
+  return withDatabase(config, async (owner) => {
+    if (!(await migrationsAreCurrent(owner)))
+      throw new StartupError('The database lacks migrations; run `npm run db:migrate` first.');
+    return work({ owner, keys, passwords: createPasswords(config.passwordCost) });
+  });
 }

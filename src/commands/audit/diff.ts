@@ -8,9 +8,9 @@ import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 import { withScratchDatabase } from './withScratchDatabase.ts';
 
 /**
- * `audit diff`: what the migrations of the working tree let whom do that those of a git revision did not, and the other way
- * round. Both are built beside the audited database, filled with the same rows and asked by the same principals; grants
- * and policies are compared as the catalogue has them, changed expressions by whom they let reach which rows.
+ * `audit diff`: compares the access that the working tree's migrations give with a git revision's.
+ * Both are built beside the audited database, filled with the same rows and asked by the same principals. Grants and policies are compared
+ * as the catalogue has them, changed expressions by whom they let reach which rows.
  *
  * @returns what is wider or unclear as findings; what is narrower is none
  * @throws {StartupError} when there is no such revision, or its migrations do not run

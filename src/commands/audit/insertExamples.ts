@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Two organizations, A and B, with a row in every table for each of two people, 1 and 2, and a unit below each unit. A row's
- * ids begin with the letter of its organization and end with the number of its person: `aaaaaaaa-0000-7000-8000-000000000001`
- * is A1's. What a schema older or newer than these statements refuses is left out.
+ * Two organizations, A and B, with a row in every table for each of two people, 1 and 2.
+ * Below each unit is another one. A row's ids begin with the letter of its organization and end with the number of its person:
+ * `aaaaaaaa-0000-7000-8000-000000000001` is A1's. What a schema older or newer than these statements refuses is left out.
  */
 export async function insertExamples(client: ClientBase): Promise<void> {
   for (const letter of ['a', 'b']) {

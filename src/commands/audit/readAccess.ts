@@ -12,7 +12,7 @@ export type Access = {
   policies: Map<string, Policy>;
   /** What escapes the policies: `kind object` and who. */
   bypasses: Map<string, Set<string>>;
-  /** Text that decides without being a policy, by object: views, and functions that policies call or that run with rights of their own. */
+  /** Text that decides beside policies, by object: views, functions of policies, definer functions. */
   definitions: Map<string, string>;
   /** Which principal's command on which row came through, by `command role table`. */
   outcomes: Map<string, Set<string>>;
@@ -31,7 +31,7 @@ export type Policy = {
   holds: Set<string>;
 };
 
-/** Reads what each principal may do, and tries it on every row: of a database that has examples and little else. */
+/** Reads what each principal may do, and tries it on every row of a database of examples. */
 export async function readAccess(client: ClientBase): Promise<Access> {
   const read = async <Row>(statement: string) => (await client.query(statement)).rows as Row[];
   const sets = async (statement: string) => {
@@ -75,7 +75,7 @@ function add(sets: Map<string, Set<string>>, name: string, member: string): void
   sets.set(name, set.add(member));
 }
 
-/** The history has an example in the month in which it was built; none is asked for by the name of a partition. */
+/** The history has an example in the month in which it was built, so its partitions are left out. */
 const tablesStatement = `
   select name from audit.relations
   where kind in ('table', 'partition')

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { rollBack } from '../../database/pool/rollBack.ts';
 
 /** Runs `work` in a transaction that is always rolled back. */
 export async function rolledBack<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -8,11 +9,6 @@ export async function rolledBack<T>(pool: Pool, work: (client: PoolClient) => Pr
     await client.query('begin; set local jit = off');
     return await work(client);
   } finally {
-    // Without its connection the transaction is over, too.
-    const lost = await client.query('rollback').then(
-      () => false,
-      () => true,
-    );
-    client.release(lost);
+    client.release(await rollBack(client));
   }
 }

@@ -1,9 +1,7 @@
 import type { Pool } from 'pg';
 import type { Config } from '../../config.ts';
-import { openDatabase } from '../../database/openDatabase.ts';
-import { createOwnerPool } from '../../database/pool/pools.ts';
+import { withDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
-import { createLog } from '../../log.ts';
 
 /** What is asked: a database that has the schema `audit`. */
 export type AuditedDatabase = { pool: Pool; url: string };
@@ -20,27 +18,21 @@ export async function withAuditedDatabase<T>(
   config: Config,
   ask: (database: AuditedDatabase) => Promise<T>,
 ): Promise<T> {
-  const log = createLog(config.logLevel);
-  const database = await openDatabase(config.database, log);
-  try {
-    const pool = createOwnerPool(database.ownerUrl, log);
+  return withDatabase(config, async (pool, url) => {
     try {
       const { rows } = await pool.query("select to_regclass('audit.matrix') is not null as present");
       if (!rows[0]?.present) throw new StartupError('The database lacks migrations; run `npm run db:migrate` first.');
-      return await ask({ pool, url: database.ownerUrl });
+      return await ask({ pool, url });
     } catch (error) {
       throw asRefusal(error);
-    } finally {
-      await pool.end();
     }
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 /**
- * What the database says about the question, with its hint: no such row or principal (P0002, P0003, 22023), a key of
- * another type (class 22), no such table (42P01, 3F000, 42602), no right to ask (42501).
+ * PostgreSQL's refusal of the question, with its hint.
+ * No such row or principal (P0002, P0003, 22023), a key of another type (class 22), no such table (42P01, 3F000, 42602), no right to ask
+ * (42501).
  */
 function asRefusal(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;

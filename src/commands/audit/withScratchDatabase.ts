@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+import { withClient } from '../../database/pool/withClient.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Migration } from './migrationsAt.ts';
 
@@ -47,14 +48,8 @@ async function apply(client: Client, { name, sql }: Migration): Promise<void> {
   }
 }
 
-async function asking<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+function asking<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   // Compiling the many small statements would take longer than they do.
   const options = '-c jit=off';
-  const client = new Client({ connectionString: url, application_name: 'graph-query-service audit', options });
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+  return withClient({ connectionString: url, application_name: 'graph-query-service audit', options }, work);
 }

@@ -4,8 +4,8 @@ import { applyCommitted, currentFile, readCurrent, withGraphileMigrate } from '.
 import { locateError, SqlFileError } from './sqlFileError.ts';
 
 /**
- * Brings the database to what `migrations/current.sql` says, in one transaction; nothing happens when it has run this text
- * already. Committed migrations that are missing run first.
+ * Brings the database to what `migrations/current.sql` says, in one transaction.
+ * Nothing happens when it has run this text already. Committed migrations that are missing run first.
  *
  * @throws {SqlFileError} with the line, when PostgreSQL refuses; what was refused has changed nothing
  */

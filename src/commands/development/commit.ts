@@ -2,19 +2,19 @@ import { commit as commitMigration } from 'graphile-migrate';
 import { DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
 import { readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { describeBuildError, describeFindings, isOfCluster, newFindings, readFindings } from './findings.ts';
 import { readSchema } from './goldenFiles.ts';
 import { lintMigration } from './lintMigration.ts';
 import { currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
 import { locateError } from './sqlFileError.ts';
 
 /**
- * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration and empties it. All
- * migrations run on an empty database first, and the new one once more on the developer's own.
+ * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration.
+ * That is empty then. All migrations run on an empty database first, and the new one once more on the developer's own.
  *
  * @returns what to do next, and what `audit.findings` warns of
  * @throws {StartupError} when one of them fails, or the new one is unsafe, brings an error into `audit.findings` or a schema that cannot
@@ -27,7 +27,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
   requireOrder(await readCommitted());
   await refuseUnsafe(text);
-  const database = await openDevelopmentDatabase(config.database, log);
+  const database = await openDatabase(config.database, log, { migrates: false });
   const { ownerUrl } = database;
   const shadowUrl = shadowUrlOf(ownerUrl);
   try {
@@ -47,7 +47,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   }
 }
 
-/** Tries the migration after those that are committed. @returns what it brings that is no error, to be said */
+/** Tries the migration after those that are committed. @returns its warnings */
 async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
   return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
     const before = await readFindings(url);

@@ -1,12 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Client, type DatabaseError } from 'pg';
+import type { DatabaseError } from 'pg';
+import { withClient } from '../../database/pool/withClient.ts';
 import { currentFile } from './migrations.ts';
 import { SqlFileError, sqlErrorAt } from './sqlFileError.ts';
 
-/**
- * Locates an error in a function's body, which PostgreSQL finds only when it is called: the line of the migration, if it is known.
- */
+/** Locates an error in a function's body, found when it is called: its line in a migration, if known. */
 export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<SqlFileError> {
   const { where = '', internalQuery, internalPosition } = error;
   const [frame, signature, line] = /^PL\/pgSQL function (.+\)) line (\d+) at .*$/m.exec(where) ?? [];
@@ -18,21 +17,12 @@ export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<
 }
 
 async function bodyOf(signature: string, ownerUrl: string): Promise<string | undefined> {
-  const client = new Client({ connectionString: ownerUrl });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ prosrc: string }>(
-      'select prosrc from pg_proc where oid = to_regprocedure($1)',
-      [signature],
-    );
-    return rows[0]?.prosrc;
-  } finally {
-    await client.end();
-  }
+  const text = 'select prosrc from pg_proc where oid = to_regprocedure($1)';
+  const { rows } = await withClient(ownerUrl, (client) => client.query<{ prosrc: string }>(text, [signature]));
+  return rows[0]?.prosrc;
 }
 
-/** Where PL/pgSQL's line begins with a word; its first line is what follows the opening quote. In characters. */
+/** In characters; PL/pgSQL's first line is what follows the opening quote. */
 function offsetOfLine(body: string, line: number): number {
   const lines = body.split('\n');
   const before = lines.slice(0, line - 1).map((text) => `${text}\n`);

@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
-import { Client } from 'pg';
+import { withClient } from '../../database/pool/withClient.ts';
 import { lineOf } from './lineOf.ts';
 import { currentFile } from './migrations.ts';
 
-/** A row of `audit.findings`: what the graph ignores, what a policy leaves open, what invites a mistake. */
+/** A row of `audit.findings`: an ignored comment, an open policy, an invitation to a mistake. */
 export type Finding = {
   readonly name: string;
   readonly level: 'error' | 'warning' | 'info';
@@ -12,23 +12,17 @@ export type Finding = {
   readonly remedy: string;
 };
 
-export async function readFindings(ownerUrl: string): Promise<Finding[]> {
-  const client = new Client({ connectionString: ownerUrl });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+export const readFindings = (ownerUrl: string): Promise<Finding[]> =>
+  withClient(ownerUrl, async (client) => {
     // Views of the catalogue look costly to PostgreSQL, which would compile them for longer than they take.
     await client.query('set jit = off');
     const { rows } = await client.query<Finding>(
       'select name, level, object, detail, remedy from audit.findings order by level, object, name, detail',
     );
     return rows;
-  } finally {
-    await client.end();
-  }
-}
+  });
 
-/** Of the roles of the cluster and the rights to the database, which are `db:migrate`'s, unless the migration says something of a role. */
+/** Roles of the cluster and rights to the database are `db:migrate`'s, unless `text` names a role. */
 export const isOfCluster = ({ name }: Finding, text: string) =>
   name.startsWith('authenticator_') ||
   name === 'connect_for_everybody' ||
@@ -53,7 +47,7 @@ export async function describeFindings(findings: readonly Finding[], text: strin
   );
 }
 
-/** Why a schema cannot be built, and the place in `migrations/current.sql` of the comment or object that the reason quotes. */
+/** Why a schema cannot be built, with the place in `migrations/current.sql` of what the reason quotes. */
 export async function describeBuildError(error: unknown, text: string): Promise<string> {
   const message = error instanceof Error ? error.message : String(error);
   const quoted = [...message.matchAll(/\{\w+\}|"(@[^"]+)"/g)].map(([whole, inner]) => inner ?? whole);

@@ -21,7 +21,7 @@ export type GoldenFile = {
   differences(): Promise<string[]>;
 };
 
-/** The schema, the policies and the privileges of a database, beside the files of the tests that hold them. */
+/** The schema, policies and privileges of a database, beside the golden files that tests compare. */
 export async function goldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
   const owner = new Pool({ connectionString: ownerUrl, max: 1 });
   try {
@@ -80,7 +80,7 @@ function compareLines(before: string, after: string): string[] {
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** As the service builds it: the schema does not depend on the role that reads the catalogue. @throws when it cannot be built */
+/** As the service builds it, whatever role reads the catalogue. @throws when it cannot be built */
 export async function readSchema(url: string): Promise<string> {
   const pool = createPool(url, { poolSize: 1, poolWaitMs: 10_000, statementTimeoutMs: 60_000 }, createLog('silent'));
   try {
@@ -93,4 +93,4 @@ export async function readSchema(url: string): Promise<string> {
 }
 
 /** In alphabetical order, so that a change of the database's own order is none. */
-export const sortedSdl = (schema: GraphQLSchema) => `${printSchema(lexicographicSortSchema(schema))}\n`;
+const sortedSdl = (schema: GraphQLSchema) => `${printSchema(lexicographicSortSchema(schema))}\n`;

@@ -1,8 +1,9 @@
 import { placeOf, split } from './sqlFileError.ts';
 
 /**
- * The line of a migration that makes an object or says something of it, or null: the object as a finding names it, such as
- * `app_public.doors.name`, `app_public.door_create(uuid,text)` or `doors_unit_id_fkey on app_public.doors`.
+ * The line of a migration that makes an object or says something of it, or null.
+ * The object is as a finding names it, such as `app_public.doors.name`, `app_public.door_create(uuid,text)` or `doors_unit_id_fkey on
+ * app_public.doors`.
  *
  * @param said what the finding is about, if it stands in the migration literally, such as `@filter`; the first that is there counts
  */

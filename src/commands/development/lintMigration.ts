@@ -9,7 +9,7 @@ import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.
 export type Finding = { readonly rule: string; readonly line: number; readonly message: string };
 
 /**
- * Reads a migration for what would lock a table for long, rewrite it, or break those who use it (`migrations/squawk.toml`).
+ * Lints a migration (`migrations/squawk.toml`): long locks, rewrites of tables, broken clients.
  * `-- squawk-ignore <rule>` above a statement says that it was thought about.
  */
 export async function lintMigration(sql: string): Promise<Finding[]> {
@@ -34,7 +34,7 @@ export async function lintMigration(sql: string): Promise<Finding[]> {
 
 type Report = { rule_name: string; line: number; line_end: number; message: string; help: string | null };
 
-/** A migration may run twice while it is written, so it begins by dropping what it creates, which has no data yet. */
+/** A migration may run twice while it is written, so it drops first what it creates, still empty. */
 function makesAnew(sql: string, statement: string): boolean {
   const [, names = ''] = /drop\s+table\s+if\s+exists\s+([^;]+)/i.exec(statement) ?? [];
   const dropped = names.replace(/\bcascade\b|\brestrict\b/gi, '').split(',');

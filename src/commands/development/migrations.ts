@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Logger, type Settings } from 'graphile-migrate';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
 import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
 import { awaitMigrations } from '../../database/migrations/migrate.ts';
 import { requireOwnHistory, runCommitted } from '../../database/migrations/runCommitted.ts';
+import { withClient } from '../../database/pool/withClient.ts';
 import { createLog } from '../../log.ts';
 
 /** What is not committed yet: run on every save, so it must be able to run twice. */
@@ -19,22 +20,15 @@ const log = createLog('warn');
 export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
 
 /**
- * Works on a database when no other process migrates it, so that `npm run db:commit` works while `npm run dev` follows a save.
+ * Works on a database under the lock of migrations, so that `db:commit` and `npm run dev` take turns.
  *
  * @param work gets the connection that keeps others off meanwhile
  */
-export async function withMigrationLock<T>(ownerUrl: string, work: (owner: Client) => Promise<T>): Promise<T> {
-  const owner = new Client({ connectionString: ownerUrl });
-  // A server that goes fails the command, too.
-  owner.on('error', () => undefined);
-  try {
-    await owner.connect();
+export const withMigrationLock = <T>(ownerUrl: string, work: (owner: Client) => Promise<T>): Promise<T> =>
+  withClient(ownerUrl, async (owner) => {
     await awaitMigrations(owner);
-    return await work(owner);
-  } finally {
-    await owner.end();
-  }
-}
+    return work(owner);
+  });
 
 /** Brings a database to what `migrations/committed` says. @throws {StartupError} when one of them fails */
 export const applyCommitted = (ownerUrl: string): Promise<void> =>
@@ -44,8 +38,8 @@ export const applyCommitted = (ownerUrl: string): Promise<void> =>
   });
 
 /**
- * Runs one of graphile-migrate's commands on a database, again and again until it gets its locks; `shadowUrl` is a second one, which it
- * may drop and create.
+ * Runs a command of graphile-migrate on a database, and retries until it gets its locks.
+ * `shadowUrl` is a second one, which it may drop and create.
  *
  * @param rootUrl another database of the same server, from which the two can be dropped and created
  */

@@ -1,20 +1,20 @@
 import { type Config, requireSetting } from '../../config.ts';
 import { migrate } from '../../database/migrations/migrate.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { databaseName, otherDatabase, withMigrationLock } from './migrations.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { asRoot } from './shadow.ts';
 
 /**
- * `npm run db:reset`: drops the database with all that it holds, and creates it again from the committed migrations. The new one is made
- * beside the old one and takes its name when it is whole, so that a migration that fails costs nothing, and `npm run dev` sees the one or
- * the other. A database of one's own must be named: `npm run db:reset -- --erase NAME`.
+ * `npm run db:reset`: drops the database, and creates it again from the committed migrations.
+ * The new one is made beside the old one and takes its name when it is whole, so that a migration that fails costs nothing, and `npm run
+ * dev` sees the one or the other. A database of one's own must be named: `npm run db:reset -- --erase NAME`.
  *
  * @throws {StartupError} when a migration fails, or while there are sessions in a database of one's own; the database stays then
  */
 export async function reset(config: Config, args: readonly string[], log: Log): Promise<string[]> {
-  const database = await openDevelopmentDatabase(config.database, log);
+  const database = await openDatabase(config.database, log, { migrates: false });
   try {
     const { ownerUrl, authUrl, oauthUrl } = database;
     const name = databaseName(ownerUrl);

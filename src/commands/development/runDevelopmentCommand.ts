@@ -9,7 +9,7 @@ import { updateSchema } from './updateSchema.ts';
 export type DevelopmentCommand = 'commit' | 'uncommit' | 'reset' | 'status' | 'schema';
 
 /**
- * `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update`. Says what it did to `print`.
+ * `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update`; reports to `print`.
  *
  * @returns the exit code: 1 when `status` has found a difference
  * @throws {StartupError} when it cannot be done

@@ -1,11 +1,11 @@
 import { watch } from 'graphile-migrate';
-import { Client } from 'pg';
+import { withClient } from '../../database/pool/withClient.ts';
 import { isForbidden } from '../../database/roles/isForbidden.ts';
 import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import { applyCommitted, databaseName, otherDatabase, readCurrent, withGraphileMigrate } from './migrations.ts';
 
-/** A database beside the developer's own, in which migrations are tried: `<name>_shadow` on the same server. */
+/** The database in which migrations are tried, beside the developer's own: `<name>_shadow`. */
 export const shadowUrlOf = (ownerUrl: string) => otherDatabase(ownerUrl, `${databaseName(ownerUrl)}_shadow`);
 
 /**
@@ -39,15 +39,11 @@ export type Shadow = {
 
 /** Statements about whole databases, from another one of the same server. */
 export async function asRoot(ownerUrl: string, ...statements: string[]): Promise<void> {
-  const client = new Client({ connectionString: otherDatabase(ownerUrl, 'postgres') });
-  try {
-    await client.connect();
+  await withClient(otherDatabase(ownerUrl, 'postgres'), async (client) => {
     for (const statement of statements) await client.query(statement);
-  } catch (error) {
+  }).catch((error: unknown) => {
     throw new StartupError(explain(error), { cause: error });
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** SQLSTATE 42501, insufficient privilege, and 55006, object in use. */

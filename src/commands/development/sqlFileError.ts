@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
-import { Client, DatabaseError } from 'pg';
+import { DatabaseError } from 'pg';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+import { withClient } from '../../database/pool/withClient.ts';
 
 /** PostgreSQL refused a file of SQL; the message has the place and the reason. */
 export class SqlFileError extends Error {
@@ -41,32 +42,25 @@ export function placeOf(text: string, offset: number) {
 }
 
 /**
- * Where the statement begins that fails, in characters. PostgreSQL says so of mistakes that it finds when it parses; for the
- * others the statements run once more, one by one, in a transaction that is rolled back.
+ * Where the statement that fails begins, in characters.
+ * PostgreSQL says so of mistakes that it finds when it parses. For the others the statements run once more, one by one, in a transaction
+ * that is rolled back.
  */
 async function offsetOfStatement(text: string, ownerUrl: string): Promise<number | null> {
   if (isWithoutTransaction(text)) return null;
   const statements = await split(text);
-  const client = new Client({ connectionString: ownerUrl });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+  // Its end rolls back.
+  return withClient(ownerUrl, async (client) => {
     await client.query('begin');
     for (const { offset, sql } of statements) {
-      const failed = await client.query(sql).then(
-        () => false,
-        (error: unknown) => error instanceof DatabaseError,
-      );
-      if (failed) return offset;
+      const error = await client.query(sql).catch((error: unknown) => error);
+      if (error instanceof DatabaseError) return offset;
     }
     return null;
-  } finally {
-    await client.query('rollback').catch(() => undefined);
-    await client.end();
-  }
+  });
 }
 
-/** The statements of a file, and where each begins, in characters: by PostgreSQL's own parser, which counts bytes. */
+/** The statements of a file and where each begins, in characters; PostgreSQL's parser counts bytes. */
 export async function split(text: string): Promise<{ offset: number; sql: string }[]> {
   const { parse } = await import('libpg-query');
   const bytes = Buffer.from(text);

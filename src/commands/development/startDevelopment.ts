@@ -14,9 +14,9 @@ import { SqlFileError } from './sqlFileError.ts';
 import { watchFiles } from './watchFiles.ts';
 
 /**
- * The service on a database for development, which follows `migrations/current.sql`: each save migrates the database and
- * exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema stays; what a save brings of
- * `audit.findings` is said once, and so is a mistake in a function when it is first called.
+ * The service on a database for development, which follows `migrations/current.sql`.
+ * Each save migrates the database and exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema
+ * stays; what a save brings of `audit.findings` is said once, and so is a mistake in a function when it is first called.
  *
  * @throws {StartupError} when the service cannot start
  */

@@ -1,17 +1,18 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Config } from '../../config.ts';
 import { readApplied } from '../../database/migrations/appliedMigrations.ts';
 import { brokenOrder, type CommittedMigration, readCommitted } from '../../database/migrations/committedMigrations.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
+import { withClient } from '../../database/pool/withClient.ts';
 import type { Log } from '../../log.ts';
 import { catalogue } from './catalogue.ts';
 import { fitLines } from './fitLines.ts';
 import { goldenFiles } from './goldenFiles.ts';
 import { readCurrent } from './migrations.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { withShadow } from './shadow.ts';
 
 /**
- * `npm run db:status`: where migrations, database and golden files have drifted apart, and what brings them together again.
+ * `npm run db:status`: where migrations, database and golden files have drifted apart, and the remedy.
  *
  * @returns at most 20 lines, of each kind of difference some; none when everything fits
  */
@@ -23,10 +24,8 @@ const maxLines = 20;
 
 /** The lines of each kind of difference. */
 async function findDifferences(config: Config, log: Log): Promise<string[][]> {
-  const database = await openDevelopmentDatabase(config.database, log);
-  const client = new Client({ connectionString: database.ownerUrl });
-  try {
-    await client.connect();
+  const database = await openDatabase(config.database, log, { migrates: false });
+  const find = async (client: Client) => {
     const files = await readCommitted();
     const current = await readCurrent();
     const applied = new Map((await readApplied(client)).map(({ filename, hash }) => [filename, hash]));
@@ -47,10 +46,8 @@ async function findDifferences(config: Config, log: Log): Promise<string[][]> {
       return [...stale, await foreignObjects(client, url)];
     });
     return [...known, ...ofContent];
-  } finally {
-    await client.end();
-    await database.close();
-  }
+  };
+  return withClient(database.ownerUrl, find).finally(database.close);
 }
 
 const changedFiles = (files: readonly CommittedMigration[]) =>
@@ -100,20 +97,14 @@ async function staleGoldenFiles(url: string): Promise<string[][]> {
 
 /** What the database has and the migrations do not make, or the other way round. */
 async function foreignObjects(client: Client, shadowUrl: string): Promise<string[]> {
-  const shadow = new Client({ connectionString: shadowUrl });
-  await shadow.connect();
-  try {
-    const [made, found] = await Promise.all([describe(shadow), describe(client)]);
-    const lines = [
-      ...found.filter((line) => !made.includes(line)).map((line) => `only in the database: ${line}`),
-      ...made.filter((line) => !found.includes(line)).map((line) => `not in the database: ${line}`),
-    ].map(shorten);
-    const summary =
-      'The database is not what the migrations make: put it into migrations/current.sql, or npm run db:reset';
-    return lines.length > 0 ? [summary, ...lines] : [];
-  } finally {
-    await shadow.end();
-  }
+  const [made, found] = await Promise.all([withClient(shadowUrl, describe), describe(client)]);
+  const lines = [
+    ...found.filter((line) => !made.includes(line)).map((line) => `only in the database: ${line}`),
+    ...made.filter((line) => !found.includes(line)).map((line) => `not in the database: ${line}`),
+  ].map(shorten);
+  const summary =
+    'The database is not what the migrations make: put it into migrations/current.sql, or npm run db:reset';
+  return lines.length > 0 ? [summary, ...lines] : [];
 }
 
 /** A detail, on one line. */

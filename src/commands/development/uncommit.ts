@@ -12,22 +12,22 @@ import {
   readCommitted,
 } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { currentFile, databaseName, readCurrent, withMigrationLock } from './migrations.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 
 /**
- * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`, to be changed or to get another number.
- * What it made stays in the database, until `current.sql`, which begins by dropping it, runs there again. Where two branches have met,
- * the one to take back is named, or known by not being on the main branch. A database of one's own must be named:
- * `npm run db:uncommit -- --database NAME`.
+ * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`.
+ * There it can be changed or get another number. What it made stays in the database, until `current.sql`, which begins by dropping it, runs
+ * there again. Where two branches have met, the one to take back is named, or known by not being on the main branch. A database of one's
+ * own must be named: `npm run db:uncommit -- --database NAME`.
  *
  * @throws {StartupError} when something would be lost, or others have it: nothing is changed then
  */
 export async function uncommit(config: Config, args: readonly string[], log: Log): Promise<string[]> {
   const { file, databaseNamed } = readArguments(args);
-  const database = await openDevelopmentDatabase(config.database, log);
+  const database = await openDatabase(config.database, log, { migrates: false });
   const name = databaseName(database.ownerUrl);
   try {
     if (config.database.kind === 'own' && databaseNamed !== name)
@@ -95,7 +95,7 @@ function find(
 const refusal = (name: string) =>
   `${name} is on the main branch: others have run it. Write another migration. Nothing was changed.`;
 
-/** The files of the main branch, as the remote `origin` had it at the last fetch; null when there is no such branch. */
+/** The files of `origin`'s main branch at the last fetch; null when there is no such branch. */
 async function readPublished(): Promise<ReadonlySet<string> | null> {
   for (const branch of ['origin/HEAD', 'origin/main', 'origin/master']) {
     const args = ['ls-tree', '--name-only', `refs/remotes/${branch}`, './committed/'];

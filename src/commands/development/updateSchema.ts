@@ -1,15 +1,15 @@
 import type { Config } from '../../config.ts';
+import { openDatabase } from '../../database/openDatabase.ts';
 import type { Log } from '../../log.ts';
 import { goldenFiles, writeGoldenFiles } from './goldenFiles.ts';
-import { openDevelopmentDatabase } from './openDevelopmentDatabase.ts';
 import { withShadow } from './shadow.ts';
 
 /**
- * `npm run schema:update`: writes the golden files, which say what the committed migrations give, whatever the developer's own
- * database holds.
+ * `npm run schema:update`: writes the golden files, which say what the committed migrations give.
+ * What the developer's own database holds does not matter.
  */
 export async function updateSchema(config: Config, _args: readonly string[], log: Log): Promise<string[]> {
-  const database = await openDevelopmentDatabase(config.database, log);
+  const database = await openDatabase(config.database, log, { migrates: false });
   try {
     const written = await withShadow(database.ownerUrl, async ({ url }) => writeGoldenFiles(await goldenFiles(url)));
     return written.length > 0

@@ -4,9 +4,9 @@ import { statSync } from 'node:fs';
 const interval = 100;
 
 /**
- * Polling: calls back after a file changed, appeared or vanished, however it was written, from the moment of the call on. Editors replace
- * files, and network and container mounts announce nothing. (`fs.watchFile` takes what its first look finds for the beginning, which is
- * later: a save before that would go unseen.)
+ * Polling: calls back after a file changed, appeared or vanished, from the moment of the call on.
+ * Editors replace files, and network and container mounts announce nothing. (`fs.watchFile` takes what its first look finds for the
+ * beginning, which is later: a save before that would go unseen.)
  */
 export function watchFiles(paths: readonly string[], onChange: () => void): { stop(): void } {
   let seen = stateOf(paths);

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import driver from 'pg/package.json' with { type: 'json' };
 
 /**
- * The private API of the driver: all fields of pg that its types lack and this folder uses, in one place.
+ * The private API of the driver: all fields of pg that its types lack and this folder uses.
  * They may change with any version, so another version than the one that they were read in is refused at the start.
  */
 export type DriverClient = {

@@ -6,8 +6,9 @@ import type { Precondition } from './statement.ts';
 type CallbackConfig = QueryConfig & { callback: unknown };
 
 /**
- * Pipelining: the messages of several statements before one Sync, of which PostgreSQL makes one transaction ("Pipelining" in its protocol's
- * documentation). Only the result of `config` is reported; it fails when one of `first` fails.
+ * Pipelining: sends several statements before one Sync, which makes them one transaction.
+ * ("Pipelining" in the documentation of PostgreSQL's protocol.) Only the result of `config` is reported; it fails when one of `first`
+ * fails.
  *
  * @param first prepared once per connection, or parsed each time where the connection prepares none
  */

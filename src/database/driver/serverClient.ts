@@ -5,7 +5,7 @@ import { retire } from './retire.ts';
 export type ServerClientOptions = {
   /** How long connecting may take, however long requests wait for a connection. */
   readonly connectMs: number;
-  /** Whether a statement may get a name, by which the session keeps it. Behind some poolers each transaction has another session. */
+  /** Whether statements may have names. Behind some poolers each transaction has another session. */
   readonly preparesStatements: boolean;
 };
 

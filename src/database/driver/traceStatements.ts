@@ -8,8 +8,8 @@ type Callback = (error: Error | null, result: unknown) => void;
 type Asked = string | { text?: string; callback?: Callback; submit?: unknown };
 
 /**
- * Makes each statement that this connection runs a span of the request that waits for it, by OpenTelemetry's conventions for
- * databases: with its command and what it is about, never with its text or a value.
+ * Makes each statement of this connection a span, by OpenTelemetry's conventions for databases.
+ * It is a part of the request that waits for it, with its command and what it is about, never with its text or a value.
  */
 export function traceStatements(client: PoolClient): void {
   const query = client.query as (...values: unknown[]) => unknown;

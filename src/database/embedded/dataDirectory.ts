@@ -6,8 +6,9 @@ import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
 /**
- * Creates the directory if it is missing. Others may pass through it, since PostgreSQL may run as another user, but not
- * list it; every file of `readOrCreate` is readable for its owner only.
+ * Creates the directory if it is missing.
+ * Others may pass through it, since PostgreSQL may run as another user, but not list it; every file of `readOrCreate` is readable for its
+ * owner only.
  */
 export async function createDataDirectory(dataDir: string): Promise<void> {
   try {
@@ -44,9 +45,7 @@ export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryL
 
 export type DataDirectoryLock = { release(): Promise<void> };
 
-/**
- * Get-or-create of the JSON value in the directory's file `name`; concurrent processes get the same one.
- */
+/** Get-or-create of the JSON value in the file `name`; concurrent processes get the same one. */
 export async function readOrCreate<T>(dataDir: string, name: string, make: () => T): Promise<T> {
   const path = join(dataDir, name);
   const stored = await read<T>(path);

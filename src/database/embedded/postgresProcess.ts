@@ -13,8 +13,8 @@ import type { Log } from '../../log.ts';
 import { type Installation, socketName, socketPort } from './postgresInstallation.ts';
 
 /**
- * Runs the server on a cluster until `stop`, in a session of its own, so that a signal to this process' group does not
- * reach it; resolves when it accepts connections. A server that dies on its own is started again.
+ * Runs the server on a cluster until `stop`; resolves when it accepts connections.
+ * In a session of its own, so that a signal to this process' group does not reach it. A server that dies on its own is started again.
  */
 export async function runPostgres(installation: Installation, log: Log): Promise<{ stop(): Promise<void> }> {
   let stopping = false;
@@ -201,7 +201,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Nothing of this process' environment, which may hold secrets, and no directory that the user cannot enter. */
+/** No environment of this process, which may hold secrets, and no directory that the user cannot enter. */
 function surroundings({ user }: Installation) {
   return { ...user, cwd: '/', env: { LC_ALL: 'C' }, detached: true };
 }

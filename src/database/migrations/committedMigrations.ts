@@ -7,7 +7,7 @@ import { StartupError } from '../../errors/startupError.ts';
 /** Beside `src`, wherever the process was started. */
 export const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** One of graphile-migrate's own files: a header, an empty line, and what its hash covers together with the hash before. */
+/** A committed file of graphile-migrate: header, empty line, and what is hashed with the hash before. */
 export type CommittedMigration = {
   /** The file's name, such as `000023-add-doors.sql`. */
   readonly name: string;
@@ -50,7 +50,7 @@ function parse(name: string, text: string): CommittedMigration {
 export const lastOnes = (files: readonly CommittedMigration[]): CommittedMigration[] =>
   files.filter(({ hash }) => !files.some(({ previous }) => previous === hash));
 
-/** What is wrong with their order, and what to do about it; null when each was committed after the one before. */
+/** What is wrong with their order, and the remedy; null when each was committed after the one before. */
 export function brokenOrder(files: readonly CommittedMigration[]): string | null {
   for (const [place, file] of files.entries()) {
     const before = files[place - 1];

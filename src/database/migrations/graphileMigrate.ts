@@ -4,8 +4,9 @@ import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
 import type { ClientBase } from 'pg';
 
 /**
- * Runs a command of graphile-migrate, and resolves when its connections are closed. It ends its pools without waiting for that, and ends
- * the process with 1 when one of their connections breaks: a server that is stopped right after the command did that now and then.
+ * Runs a command of graphile-migrate, and resolves when its connections are closed.
+ * It ends its pools without waiting for that, and ends the process with 1 when one of their connections breaks: a server that is stopped
+ * right after the command did that now and then.
  *
  * @param owner watches its connections, whatever database they are to
  * @param command gets a function that names the connections of a URL
@@ -24,7 +25,7 @@ export async function runGraphileMigrate<T>(
   }
 }
 
-/** Whether graphile-migrate runs it outside of a transaction, as indexes need that are built concurrently. */
+/** Whether it runs outside of a transaction, as indexes need that are built concurrently. */
 export const isWithoutTransaction = (migration: string): boolean =>
   /^(--! [A-Z].*\n|\n)*--! no-transaction\b/.test(migration);
 

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../../errors/hasCode.ts';
 
 /**
- * Lock timeout with retries. Statements that read a table wait behind a request for its ACCESS EXCLUSIVE lock. So a migration requests
- * it briefly, lets them pass, and tries again until its deadline.
+ * Lock timeout with retries.
+ * Statements that read a table wait behind a request for its ACCESS EXCLUSIVE lock. So a migration requests it briefly, lets them pass, and
+ * tries again until its deadline.
  */
 export const lockTimeoutMs = 200;
 const pauseMs = 500;

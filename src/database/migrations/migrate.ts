@@ -14,9 +14,9 @@ import { requireOwnHistory, runCommitted } from './runCommitted.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
- * Makes the roles that are missing, applies the committed migrations that the database lacks, each in its own transaction, then brings
- * the partitions of the history and the rights of the authenticators up to date. Running servers are notified. Running it again changes
- * nothing, and of several at once one works and the others wait.
+ * Makes missing roles, applies missing migrations, and brings partitions and rights up to date.
+ * Each migration has a transaction of its own. Running servers are notified. Running it again changes nothing, and of several at once one
+ * works and the others wait.
  *
  * @param lockDeadlineMs how long a migration tries to get its locks; a minute unless said
  * @throws {StartupError} when the database refuses the connection, roles are missing that its owner may not make, a migration fails, or
@@ -49,7 +49,7 @@ export async function migrate(
   }
 }
 
-/** Migrations drop what has the names of theirs, as it may be left from one that failed: it must be theirs. */
+/** A migration drops what has the names of its own, perhaps left of a failed one: it must be its own. */
 async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
   const applied = await readApplied(owner);
   const { rows: found } = await owner.query<{ name: string }>(
@@ -74,9 +74,9 @@ const ownSchemas = new Map([
 ]);
 
 /**
- * Polls an advisory lock until no other process migrates this database, and holds it until the connection ends: graphile-migrate by itself
- * refuses to run beside another. A statement that waits for the lock would hold a snapshot, for whose end an index that is built
- * concurrently waits in turn: a deadlock.
+ * Polls an advisory lock until no other process migrates; holds it until the connection ends.
+ * graphile-migrate by itself refuses to run beside another. A statement that waits for the lock would hold a snapshot, for whose end an
+ * index that is built concurrently waits in turn: a deadlock.
  */
 export async function awaitMigrations(owner: ClientBase): Promise<void> {
   const text = `select pg_try_advisory_lock(hashtextextended('migrations', 0)) as locked`;
@@ -84,15 +84,19 @@ export async function awaitMigrations(owner: ClientBase): Promise<void> {
 }
 
 /**
- * Whether every committed migration was applied, as the authenticator sees it. A newer database counts as current, so
- * that a deployment can migrate before it replaces its servers.
+ * Whether every committed migration was applied, as the authenticator sees it.
+ * A newer database counts as current, so that a deployment can migrate before it replaces its servers.
+ *
+ * @param newest hash of the last of them; read anew unless given
  */
-export async function migrationsAreCurrent(database: Pool | ClientBase): Promise<boolean> {
-  newestHash ??= readNewestHash();
-  const newest = await newestHash;
-  if (newest === null) return true;
+export async function migrationsAreCurrent(
+  database: Pool | ClientBase,
+  newest: Promise<string | null> = readNewestHash(),
+): Promise<boolean> {
+  const hash = await newest;
+  if (hash === null) return true;
   try {
-    const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [newest]);
+    const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [hash]);
     return applied.rowCount === 1;
   } catch (error) {
     if (isMissingOrForbidden(error)) return false;
@@ -100,10 +104,8 @@ export async function migrationsAreCurrent(database: Pool | ClientBase): Promise
   }
 }
 
-/** Of the migrations that this process was started with; a deployment may put newer files there while it runs. */
-let newestHash: Promise<string | null> | undefined;
-
-async function readNewestHash(): Promise<string | null> {
+/** The hash of the newest committed migration; null without one. */
+export async function readNewestHash(): Promise<string | null> {
   return (await readCommitted()).at(-1)?.hash || null;
 }
 

@@ -3,8 +3,9 @@ import { hasCode } from '../../errors/hasCode.ts';
 import type { Log } from '../../log.ts';
 
 /**
- * Makes the partitions of the history for the coming months, and builds the indexes that older partitions lack: concurrently, so that a
- * migration adds one by `create index … on only audit.changes` and no writer waits for it, however large the history is.
+ * Makes partitions of the history for the coming months, and the indexes that older ones lack.
+ * These are built concurrently, so that a migration adds one by `create index … on only audit.changes` and no writer waits for it, however
+ * large the history is.
  */
 export async function preparePartitions(owner: ClientBase, lockTimeout: string, log: Log): Promise<void> {
   await createPartitions(owner, lockTimeout, log);
@@ -17,7 +18,7 @@ export async function preparePartitions(owner: ClientBase, lockTimeout: string, 
   }
 }
 
-/** The server's purge makes them, too, every hour and months ahead: a history in use is no reason to fail. */
+/** A history in use is no reason to fail: the server's purge makes them hourly, too, months ahead. */
 async function createPartitions(owner: ClientBase, lockTimeout: string, log: Log): Promise<void> {
   try {
     await owner.query(`begin; set local lock_timeout = '${lockTimeout}'; select audit.create_partitions(); commit`);

@@ -16,9 +16,9 @@ import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
- * Runs the committed migrations that the database lacks, as graphile-migrate does, but each with a lock timeout and retries of its own,
- * and all on the connection that keeps other migrations off: should this process be killed, the lock is held until PostgreSQL has ended
- * what it was doing. Running servers are notified of each.
+ * Runs the committed migrations that the database lacks, each with a lock timeout and retries.
+ * As graphile-migrate does, but all on the connection that keeps other migrations off: should this process be killed, the lock is held
+ * until PostgreSQL has ended what it was doing. Running servers are notified of each.
  *
  * @param owner has waited for the other migrations, and its history is ours (see {@link requireOwnHistory})
  * @throws {StartupError} when one fails, which then has changed nothing; those before it stay
@@ -57,8 +57,8 @@ export async function runCommitted(
 const quiet = new Logger(() => () => undefined);
 
 /**
- * Looks before anything is changed. Under the number of a file the database may have another one: of another branch, or of another
- * project that uses graphile-migrate, which goes by numbers alone.
+ * Refuses a database that has run other migrations under the numbers of ours, before any change.
+ * They may be of another branch, or of another project that uses graphile-migrate, which goes by numbers alone.
  *
  * @throws {StartupError} when the files are in no order, or the database has run others
  */
@@ -77,8 +77,9 @@ export async function requireOwnHistory(owner: ClientBase): Promise<void> {
 }
 
 /**
- * A statement that works concurrently waits for open transactions, and no request waits behind it; cancelled, it would begin from the
- * start. What an earlier attempt has left of an index is invalid, and would pass for the index.
+ * Sets the lock timeout, and drops invalid indexes, which an earlier attempt may have left.
+ * Such an index would pass for the index. A statement that works concurrently waits for open transactions, and no request waits behind it;
+ * cancelled, it would begin from the start.
  */
 async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: number): Promise<void> {
   const isPatient = isWithoutTransaction(body);
@@ -95,8 +96,8 @@ async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: n
 }
 
 /**
- * PostgreSQL cancels an autovacuum for a lock that has waited a second (`deadlock_timeout`), longer than a try. So a weaker lock waits in
- * its place, behind which neither reads nor writes wait.
+ * Interrupts autovacuums by a weaker lock, behind which neither reads nor writes wait.
+ * PostgreSQL cancels an autovacuum for a lock that has waited a second (`deadlock_timeout`), longer than a try.
  */
 async function interruptAutovacuum(owner: ClientBase): Promise<void> {
   const { rows } = await owner.query<{ statement: string }>(
@@ -118,7 +119,7 @@ async function explain(owner: ClientBase, file: string, error: unknown): Promise
   return [`${failed}. These sessions use tables of the database:`, ...(await lockHolders(owner))].join('\n');
 }
 
-/** Sessions that have locks on tables of the database, the oldest transaction first. Of other roles' the owner may not see the age. */
+/** Sessions with locks on tables, the oldest transaction first; other roles' age may be unreadable. */
 async function lockHolders(owner: ClientBase): Promise<string[]> {
   const { rows } = await owner.query<{ line: string }>(
     `select concat('  pid ', a.pid, ' of ', coalesce(a.usename, 'PostgreSQL'), ' (', a.application_name, ')',

@@ -99,21 +99,12 @@ const retryMs = 1000;
 
 /** An interruptible sleep. `wake` also ends the next one when none runs: no notification is lost. */
 function createWakeableSleep() {
-  let resolve: (() => void) | null = null;
-  let isWoken = false;
+  let waking = new AbortController();
   return {
     async sleep(ms: number): Promise<void> {
-      const woken = Promise.withResolvers<void>();
-      resolve = woken.resolve;
-      const timer = setTimeout(woken.resolve, isWoken ? 0 : ms);
-      await woken.promise;
-      clearTimeout(timer);
-      resolve = null;
-      isWoken = false;
+      await delay(ms, undefined, { signal: waking.signal }).catch(() => undefined);
+      waking = new AbortController();
     },
-    wake(): void {
-      isWoken = true;
-      resolve?.();
-    },
+    wake: (): void => waking.abort(),
   };
 }

@@ -13,6 +13,6 @@ export function logUnavailable(log: Log, error: unknown, facts: Readonly<Record<
   const isOutage = /^(08|57P|$)/.test(code);
   // PostgreSQL's message is the cause, below our own.
   const fields = { ...facts, error: new DatabaseUnavailable({ cause: error }) };
-  if (isOutage || !isDue(code)) log.debug(fields, 'the database is unavailable');
+  if (isOutage || !isDue(log, code)) log.debug(fields, 'the database is unavailable');
   else log.error(fields, 'the database fails statements; logged once a minute');
 }

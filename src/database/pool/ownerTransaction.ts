@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { rollBack } from './rollBack.ts';
 
 /** Runs `work` in one transaction as the owner: commits what it resolves to, rolls back when it throws. */
 export async function ownerTransaction<T>(owner: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -13,10 +14,7 @@ export async function ownerTransaction<T>(owner: Pool, work: (client: PoolClient
     await client.query('commit');
     return result;
   } catch (error) {
-    unusable = await client.query('rollback').then(
-      () => false,
-      () => true,
-    );
+    unusable = await rollBack(client);
     throw error;
   } finally {
     client.off('error', ignore);

@@ -37,8 +37,9 @@ export function createPool(
 
 export type EvictablePool = Pool & {
   /**
-   * Evicts every connection: the next one that is handed out is new. A session keeps its prepared statements with the types of their
-   * columns, and refuses them (SQLSTATE 0A000) when a migration has changed these.
+   * Evicts every connection: the next one that is handed out is new.
+   * A session keeps its prepared statements with the types of their columns, and refuses them (SQLSTATE 0A000) when a migration has changed
+   * these.
    */
   evictAll(): void;
   /** Calls back when a connection was lost, cannot be opened, or received nothing for `suspectAfterMs`. */
@@ -56,9 +57,19 @@ export function evictPoolOf(client: PoolClient): void {
   poolsOf.get(client)?.evictAllThrottled();
 }
 
-/** A few connections as the owner, for migrations, provisioning and admin commands; without a statement timeout. */
+/** A few connections as the owner, for migrations, provisioning and admin; no statement timeout. */
 export function createOwnerPool(ownerUrl: string, log: Log): Pool {
   return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
+}
+
+/** Works with such connections, and closes them. */
+export async function withOwnerPool<T>(ownerUrl: string, log: Log, work: (owner: Pool) => Promise<T>): Promise<T> {
+  const owner = createOwnerPool(ownerUrl, log);
+  try {
+    return await work(owner);
+  } finally {
+    await owner.end();
+  }
 }
 
 /** Connections beyond the pool's size, for tenants that have none while others have all. */

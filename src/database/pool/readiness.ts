@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientBase, type Pool } from 'pg';
 import type { Log } from '../../log.ts';
-import { migrationsAreCurrent } from '../migrations/migrate.ts';
+import { migrationsAreCurrent, readNewestHash } from '../migrations/migrate.ts';
 import type { Login } from '../roles/authenticator.ts';
 import type { EvictablePool } from './pools.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
@@ -30,9 +30,11 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
   const probes = new Set<Promise<void>>();
   let lastReported: string | null = null;
   let probing: Promise<string | null> | null = null;
-  /** The outage under way; `confirmed` settles with its first probe. */
-  let outage: { readonly confirmed: Promise<void>; end(): void } | null = null;
-  let stopping = false;
+  let state: State = 'reachable';
+  // Of the migrations that this process was started with; a deployment may put newer files there while it runs.
+  const target: Target = { ...login, newest: readNewestHash() };
+  // The first probe reports it.
+  target.newest.catch(() => undefined);
 
   const reportTransition = ({ reason, error }: ProbeResult): string | null => {
     if (reason !== lastReported) {
@@ -45,15 +47,15 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
   };
 
   const pollUntilRecovered = () => {
-    if (outage || stopping) return;
+    if (state !== 'reachable') return;
     const destroySilent = pool.snapshotBytesRead();
     const { promise: confirmed, resolve } = Promise.withResolvers<void>();
     let timedOut = false;
     const probeOnce = async () => {
-      const found = await probeFresh(login, poolWaitMs);
+      const found = await probeFresh(target, poolWaitMs);
       timedOut ||= found.timedOut;
       // Perhaps by another probe, which began later.
-      const isOver = outage !== current;
+      const isOver = state !== current;
       if (timedOut && (isOver || found.isReachable)) destroySilent();
       if (isOver) return;
       reportTransition(found);
@@ -67,23 +69,23 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
     const timer = setInterval(probe, probeEveryMs);
     const end = () => {
       clearInterval(timer);
-      outage = null;
+      state = 'reachable';
       resolve();
     };
-    const current = { confirmed, end };
-    outage = current;
+    const current: Outage = { confirmed, end };
+    state = current;
     probe();
   };
   pool.onTrouble(pollUntilRecovered);
 
   const probeOnDemand = async (): Promise<string | null> => {
-    if (!outage) {
-      const found = await probePool(pool, login);
+    if (state === 'reachable') {
+      const found = await probePool(pool, target);
       if (found.isReachable) return reportTransition(found);
       // Perhaps every connection was just busy; a new one shows it.
       pollUntilRecovered();
     }
-    await outage?.confirmed;
+    if (typeof state === 'object') await state.confirmed;
     return lastReported;
   };
 
@@ -96,12 +98,18 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
       return probing;
     },
     async stop() {
-      stopping = true;
-      outage?.end();
+      if (typeof state === 'object') state.end();
+      state = 'stopping';
       await Promise.all(probes);
     },
   };
 }
+
+/** reachable ⇄ outage; each → stopping. */
+type State = 'reachable' | Outage | 'stopping';
+/** `confirmed` settles with its first probe. */
+type Outage = { readonly confirmed: Promise<void>; end(): void };
+type Target = Login & { readonly newest: Promise<string | null> };
 
 const probeEveryMs = 500;
 
@@ -114,10 +122,10 @@ type ProbeResult = {
   readonly timedOut: boolean;
 };
 
-async function probeFresh(login: Login, timeoutMs: number): Promise<ProbeResult> {
+async function probeFresh(target: Target, timeoutMs: number): Promise<ProbeResult> {
   const since = performance.now();
   const client = new Client({
-    connectionString: login.url,
+    connectionString: target.url,
     application_name: 'graph-query-service readiness',
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
@@ -126,21 +134,23 @@ async function probeFresh(login: Login, timeoutMs: number): Promise<ProbeResult>
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return await probeOn(client, login);
+    return await probeOn(client, target);
   } catch (error) {
-    return { ...unreachable(error, login), timedOut: performance.now() - since >= timeoutMs };
+    return { ...unreachable(error, target), timedOut: performance.now() - since >= timeoutMs };
   } finally {
     // `end()` may hang if the server is gone.
     await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
   }
 }
 
-const probePool = (pool: EvictablePool, login: Login): Promise<ProbeResult> =>
-  probeOn(pool, login).catch((cause: unknown) => unreachable(cause, login));
+const probePool = (pool: EvictablePool, target: Target): Promise<ProbeResult> =>
+  probeOn(pool, target).catch((cause: unknown) => unreachable(cause, target));
 
-async function probeOn(database: Pool | ClientBase, { variable, requestRoles }: Login): Promise<ProbeResult> {
+async function probeOn(database: Pool | ClientBase, target: Target): Promise<ProbeResult> {
+  const { variable, requestRoles, newest } = target;
   const probed = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
-  if (!(await migrationsAreCurrent(database))) return probed('Migrations are behind; run `npm run db:migrate`.');
+  if (!(await migrationsAreCurrent(database, newest)))
+    return probed('Migrations are behind; run `npm run db:migrate`.');
   const { rows } = await database.query<{ role: string }>(
     `select role from unnest($1::text[]) as role where not pg_has_role(role, 'member')`,
     [requestRoles],
@@ -161,7 +171,7 @@ const doesNotAnswer = 'The database does not answer.';
 const refusedLogin = (variable: Login['variable']) =>
   `The database refuses ${variable}'s role; \`npm run db:migrate\` creates it, sets its password and migrates.`;
 
-/** SQLSTATE class 28: the role is unknown, may not log in, or has another password. 42501: it may not connect to this database. */
+/** SQLSTATE class 28: unknown role, no login, wrong password. 42501: no right to connect. */
 function isRefusedLogin(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(28...|42501)$/.test(String(error.code));
 }

@@ -20,7 +20,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the request may be retried: the database is unavailable, or the service's own statement timed out or collided.
+ * Whether the request may be retried: database unavailable, own statement timed out, or a collision.
  * No client could have asked for less than the service's own statement, so its timeout is an overload.
  */
 export function isRetryable(error: unknown): boolean {
@@ -29,7 +29,7 @@ export function isRetryable(error: unknown): boolean {
   return isCancelled || isCollision(error);
 }
 
-/** Whether the transaction was ended in favour of another; nothing of it is left, and it may succeed when it is run again. */
+/** Whether the transaction was ended in favour of another: nothing is left, and it may run again. */
 export const isCollision = (error: unknown): boolean =>
   error instanceof DatabaseError && collisionCodes.includes(error.code ?? '');
 
@@ -41,7 +41,7 @@ const queryCanceled = '57014';
 /** SQLSTATE: serialization_failure, deadlock_detected, lock_not_available. */
 const collisionCodes = ['40001', '40P01', '55P03'];
 
-/** SQLSTATE: connection exceptions, a server that may not write, insufficient resources, operator intervention except a cancelled statement. */
+/** SQLSTATE: connection, read-only, resources, operator intervention other than a cancellation. */
 const unavailableCodes =
   /^(08...|25006|53...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
 

@@ -9,7 +9,7 @@ import { revokeConnectFromPublic } from './revokeConnect.ts';
 /** How the running server connects: as roles that own nothing and can only become roles of requests. */
 export type ServerLogins = {
   authUrl: string;
-  /** The OAuth server's own, so that what is injected into one server's statements cannot become the other; unset: it has the same. */
+  /** The OAuth server's own, so that SQL injected into one cannot become the other; unset: the same. */
   oauthUrl?: string | undefined;
 };
 
@@ -50,8 +50,8 @@ export function namedLogins(logins: ServerLogins): NamedLogin[] {
 }
 
 /**
- * Least privilege: gives the login roles the right to see which migrations were applied, and takes from them and from PUBLIC what a
- * server does not need. What the owner may not take, as on a managed service, stays.
+ * Least privilege: login roles may see which migrations were applied, and lose what no server needs.
+ * So does PUBLIC. What the owner may not take, as on a managed service, stays.
  */
 export async function grantToAuthenticators(owner: ClientBase, logins: readonly NamedLogin[], log: Log): Promise<void> {
   for (const { name } of logins) {
@@ -70,8 +70,8 @@ export async function grantToAuthenticators(owner: ClientBase, logins: readonly 
 }
 
 /**
- * While a server is connected as a role it may need what the role has: then that stays, as does what another role has granted, and
- * `audit.findings` says so.
+ * Revokes unused request roles, unless a server is connected as the role and may need them.
+ * What another role has granted stays, too; `audit.findings` says so.
  */
 async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: NamedLogin): Promise<void> {
   const { rows: unused } = await owner.query<{ role: string }>(
@@ -87,8 +87,8 @@ async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: Nam
 }
 
 /**
- * Revokes from PUBLIC what the server never makes: temporary tables and large objects, which no policy guards and PostgreSQL lets every
- * role make.
+ * Revokes from PUBLIC what the server never makes: temporary tables and large objects.
+ * No policy guards these, and PostgreSQL lets every role make them.
  */
 async function revokeFromPublic(owner: ClientBase): Promise<void> {
   await owner.query(`

@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Allowlist of authenticators: records the server's login roles, so that any other member of a request role is a finding.
- * A login role of an earlier configuration is one, too. What an administrator has accepted stays.
+ * Allowlist of authenticators: records the server's login roles.
+ * Any other member of a request role is a finding, a login role of an earlier configuration, too. What an administrator has accepted stays.
  */
 export async function nameAuthenticators(owner: ClientBase, names: readonly string[]): Promise<void> {
   await owner.query(

@@ -1,14 +1,15 @@
 import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
 import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
+import { withClient } from '../pool/withClient.ts';
 import { type NamedLogin, requestRoles } from './authenticator.ts';
 import { isForbidden } from './isForbidden.ts';
 import { scramVerifier } from './scramVerifier.ts';
 
 /**
- * Desired state: the roles of the cluster, their memberships and logins, before anything is migrated. What is there is used; CREATEROLE
- * and ADMIN OPTION are needed only for what is missing. PostgreSQL 15 to 18, whose rules for granting roles differ: PostgreSQL itself
- * decides what the owner may do.
+ * Desired state: the roles of the cluster, their memberships and logins, before anything is migrated.
+ * What is there is used; CREATEROLE and ADMIN OPTION are needed only for what is missing. PostgreSQL 15 to 18, whose rules for granting
+ * roles differ: PostgreSQL itself decides what the owner may do.
  *
  * @throws {StartupError} when a login has rights that a request must never have, or something is missing that the owner may not do: then
  * with the SQL for an administrator. Nothing is changed then
@@ -51,7 +52,7 @@ async function refuseBypassingRls(owner: ClientBase, logins: readonly NamedLogin
 /** `shown` has no password. */
 type Statement = { readonly sql: string; readonly shown: string };
 
-/** Of the owner: it works through the policies of the first, which are forced on it, and gives functions to the second. */
+/** The owner's: it works through the forced policies of the first, and gives functions to the second. */
 const ownersRoles = ['graph_admin', 'graph_helper'];
 /** Every role that is no login; docs/operating.md has them. */
 export const groupRoles: readonly string[] = [...ownersRoles, ...requestRoles, 'graph_auditor'];
@@ -77,7 +78,7 @@ async function missingStatements(owner: ClientBase, logins: readonly NamedLogin[
 
 type Server = {
   readonly owner: string;
-  /** Whether a membership says for itself if it is inherited, since PostgreSQL 16; before, its member does for all. */
+  /** Whether each membership says if it is inherited, since PostgreSQL 16; before, its member does. */
   readonly hasGrantOptions: boolean;
 };
 
@@ -162,7 +163,7 @@ async function missingOnDatabase(owner: ClientBase, logins: readonly NamedLogin[
   return rows.map(({ statement }) => statement);
 }
 
-/** Logins that exist get the password in their URL. @returns what an administrator has to do about those that PostgreSQL refuses */
+/** Sets the passwords of existing logins. @returns the statements that PostgreSQL refuses */
 async function setPasswords(owner: ClientBase, logins: readonly NamedLogin[]): Promise<Statement[]> {
   const roles = await readRoles(
     owner,
@@ -176,19 +177,11 @@ async function setPasswords(owner: ClientBase, logins: readonly NamedLogin[]): P
   return missing;
 }
 
-/** SQLSTATE 28P01, invalid_password. What else may be in the way, such as the network, shows when the server starts. */
-async function isRefused({ url }: NamedLogin): Promise<boolean> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return false;
-  } catch (error) {
-    return hasCode(error, '28P01');
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
+/** SQLSTATE 28P01, invalid_password. Other failures, such as the network's, show at the start. */
+const isRefused = ({ url }: NamedLogin): Promise<boolean> =>
+  withClient({ connectionString: url, connectionTimeoutMillis: 5000 }, async () => false).catch((error: unknown) =>
+    hasCode(error, '28P01'),
+  );
 
 /** @returns whether PostgreSQL let the owner do it, or another session has meanwhile */
 async function attempt(owner: ClientBase, sql: string): Promise<boolean> {

@@ -1,9 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
-/**
- * What PostgreSQL stores for the password (RFC 5803), so that the password itself is in no statement that the server
- * may log.
- */
+/** PostgreSQL's stored form of a password (RFC 5803): no statement that may be logged has the password. */
 export function scramVerifier(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);

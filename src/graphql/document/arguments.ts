@@ -7,8 +7,6 @@ import {
   getArgumentValues,
   getNamedType,
   getVariableValues,
-  isInterfaceType,
-  isObjectType,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
@@ -22,7 +20,7 @@ import { isNodeId, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
 import { unusableIn } from '../../../plugins/unusableIn.ts';
 import { rootOf } from '../errors.ts';
 import { DocumentError, type PreparedDocument } from './document.ts';
-import { isConnectionType } from './limits.ts';
+import { fieldOf, isConnectionType } from './limits.ts';
 import { misplacedNulls, selectedIn } from './misplacedNulls.ts';
 
 /** Rows that one page, and values that one filter, may have at most. */
@@ -83,7 +81,7 @@ export function checkArguments(
   };
 
   const costOfField = (node: FieldNode, type: GraphQLNamedType | undefined): QueryCost => {
-    const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    const field = fieldOf(type, node.name.value);
     if (!field) return oneValue;
     const inner = node.selectionSet ? costOf(node.selectionSet, getNamedType(field.type)) : oneValue;
     if (isConnectionType(type)) return isPerRow(field) ? inner : onceOf(field, inner);
@@ -107,10 +105,13 @@ export function checkArguments(
   return cost;
 }
 
-/** Memoized: the arguments of an operation without variables are the same in each request, and were right. */
+/** Memoized: without variables the arguments are the same in each request, and were right. */
 const costsWithoutVariables = new WeakMap<OperationDefinitionNode, QueryCost>();
 
-/** Query cost: the rows and leaf values that an answer can have. A statement of its own weighs as many values as take as long. */
+/**
+ * Query cost: the rows and leaf values that an answer can have.
+ * A statement of its own weighs as many values as take as long.
+ */
 export type QueryCost = {
   readonly rows: number;
   readonly values: number;

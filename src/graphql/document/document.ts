@@ -6,7 +6,6 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
-  Kind,
   type OperationDefinitionNode,
   OverlappingFieldsCanBeMergedRule,
   parse,
@@ -15,7 +14,7 @@ import {
 } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { graphqlError } from '../errors.ts';
-import { exceededLimits, limitExceeded, measureOperations, type Size } from './limits.ts';
+import { exceededLimits, fragmentsOf, limitExceeded, measureOperations, type Size } from './limits.ts';
 import { isNestedTooDeep } from './nesting.ts';
 import { findConflicts } from './overlappingFields.ts';
 import { bytesOfPlans, withIsolatedPlanCache } from './plans.ts';
@@ -100,7 +99,7 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
   return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };
 }
 
-/** GraphQL.js' rules but the one that compares fields by pairs, in whose place is {@link findConflicts}. */
+/** GraphQL.js' rules but the one that compares pairs of fields, which {@link findConflicts} replaces. */
 const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 function parseDocument(query: string, { tokens: maxTokens, depth }: Config['limits']): DocumentNode {
@@ -120,7 +119,7 @@ function parseFailed({ message, source, positions }: GraphQLError): GraphQLError
   return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
 }
 
-/** One error for each message, with all of its locations: otherwise one short mistake, repeated, would make a long answer. */
+/** One error for each message, with all locations: one repeated mistake would make a long answer. */
 function toValidationErrors(errors: readonly GraphQLError[]): GraphQLError[] {
   return Array.from(
     Map.groupBy(errors, ({ message }) => message),
@@ -135,10 +134,4 @@ function whyNoOperation(operationName: string | null): string {
   return operationName === null
     ? 'The document has several operations, or none; say which one with "operationName".'
     : 'The document has no operation of the name in "operationName".';
-}
-
-function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  return fragments;
 }

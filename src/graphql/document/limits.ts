@@ -55,9 +55,7 @@ const sentences: Record<keyof Config['limits'], string> = {
 const nothing: Size = { depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0 };
 
 function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operation: OperationDefinitionNode) => Size {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions)
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  const fragments = fragmentsOf(document);
   const sizes = new Map<string, Size>();
 
   const ofFragment = (name: string): Size => {
@@ -118,8 +116,17 @@ function add(one: Size, other: Size): Size {
 const saturated = (count: number) => Math.min(count, Number.MAX_SAFE_INTEGER / 4);
 
 function typeOfField(type: GraphQLNamedType | undefined, name: string): GraphQLNamedType | undefined {
-  const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+  const field = fieldOf(type, name);
   return field && getNamedType(field.type);
+}
+
+/** A field that the type has in the schema. */
+export const fieldOf = (type: GraphQLNamedType | undefined, name: string) =>
+  isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+
+export function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
+  const fragments = definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
 /** By name, which the Relay connection specification prescribes. */

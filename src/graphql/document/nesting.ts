@@ -7,7 +7,7 @@ import { Lexer, Source, TokenKind } from 'postgraphile/graphql';
 export const maxNesting = 1000;
 
 /**
- * Whether a document opens more than {@link maxNesting} before it closes them, in time linear in the document.
+ * Whether a document opens more than {@link maxNesting} brackets at a time, in linear time.
  *
  * @throws {GraphQLError} at an invalid token
  */

@@ -9,7 +9,6 @@ import {
   type GraphQLSchema,
   type GraphQLType,
   getNamedType,
-  isInterfaceType,
   isLeafType,
   isListType,
   isNonNullType,
@@ -20,6 +19,7 @@ import {
   type ValueNode,
   visit,
 } from 'postgraphile/graphql';
+import { fieldOf } from './limits.ts';
 
 /**
  * Field Selection Merging (GraphQL section 5.3.2) by response path instead of by pairs of fields.
@@ -105,7 +105,7 @@ function createCollect(schema: GraphQLSchema, fragments: ReadonlyMap<string, Fra
       if (node.kind === Kind.FRAGMENT_SPREAD) return ofFragment(node.name.value);
       if (node.kind === Kind.INLINE_FRAGMENT)
         return flatten(node.selectionSet, node.typeCondition ? schema.getType(node.typeCondition.name.value) : type);
-      const output = outputOf(type, node.name.value);
+      const output = fieldOf(type, node.name.value)?.type;
       return {
         node,
         name: (node.alias ?? node.name).value,
@@ -123,10 +123,6 @@ function createCollect(schema: GraphQLSchema, fragments: ReadonlyMap<string, Fra
     );
     return Map.groupBy(fields, ({ name }) => name);
   };
-}
-
-function outputOf(type: GraphQLNamedType | undefined, name: string): GraphQLOutputType | undefined {
-  return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name]?.type : undefined;
 }
 
 /** The name and the arguments, in no order. */
@@ -187,7 +183,7 @@ function conflict(name: string, reason: string, one: Field, other: Field): Graph
   return new GraphQLError(`Fields "${name}" conflict because ${reason}. ${advice}`, { nodes: [one.node, other.node] });
 }
 
-/** Objects of two types are never the same object; of whatever else the schema of tomorrow may make one. */
+/** Which objects may be the same: never those of two object types, always any others. */
 function meetingOf(fields: readonly Field[], mayMeet: MayMeet): MayMeet {
   if (fields.length === 1) return always;
   const types = new Set(fields.map(({ type }) => type).filter(isObjectType));

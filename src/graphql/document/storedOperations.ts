@@ -9,8 +9,9 @@ import { type createDocumentReader, DocumentError } from './document.ts';
 export type StoredOperations = ReadonlyMap<string, string>;
 
 /**
- * Reads a folder of documents: `<id>.graphql` holds one, a `.json` file maps ids to documents, as relay-compiler
- * (`persistConfig.file`) and graphql-codegen (`persistedDocuments`) write it. An id that looks like a SHA-256 is that of its document.
+ * Reads a folder of documents: `<id>.graphql` holds one, a `.json` file maps ids to documents.
+ * So relay-compiler (`persistConfig.file`) and graphql-codegen (`persistedDocuments`) write it. An id that looks like a SHA-256 is that of
+ * its document.
  *
  * @throws {ConfigError} with everything that is wrong in the folder
  */

@@ -136,12 +136,12 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     return run(requested, { pool, lsnCheck: null });
   };
 
-  return (requested: Operation): Promise<Answer> => traced('execute', {}, () => runOnReplicaOrPrimary(requested));
+  return (requested: Operation): Promise<Answer> => traced('execute', () => runOnReplicaOrPrimary(requested));
 }
 
 /**
- * How long a mutation waits for a row that another one changes, two seconds with its retry; PostgreSQL's default is without end. The
- * first wait is longer than `deadlock_timeout`, so that of two that wait for each other one goes on.
+ * Lock timeout of a mutation, two seconds with its retry; PostgreSQL's default is without end.
+ * The first wait is longer than `deadlock_timeout`, so that of two that wait for each other one goes on.
  */
 const lockTimeouts = { first: '1200ms', retry: '800ms' };
 

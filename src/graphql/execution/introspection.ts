@@ -11,7 +11,7 @@ export function isIntrospection(prepared: PreparedDocument): boolean {
   return prepared.operation.operation === 'query' && isMeta && names.some((name) => name !== '__typename');
 }
 
-/** How many of each an operation without a token may have: one complete introspection, or what an editor looks up. */
+/** How many of each an operation without a token may have: one introspection, or an editor's look-ups. */
 const maxWithoutToken = { __schema: 1, __type: 10 };
 
 /** @throws {DocumentError} when it has more than {@link maxWithoutToken} */
@@ -39,7 +39,7 @@ function rootFieldsOf({ operation, fragments }: PreparedDocument): string[] {
   return namesIn(operation.selectionSet);
 }
 
-/** The memory limit of cached answers and their documents; a complete answer has some hundred thousand characters. */
+/** The memory limit of cached answers and documents; a complete answer has some 100,000 characters. */
 const cacheBytes = 8_000_000;
 
 /** Response cache of introspection without variables: with one schema these answers are constant. */

@@ -23,7 +23,8 @@ function mayBeOfMigration(error: GraphQLError): boolean {
 }
 
 /**
- * SQLSTATE: what is named is missing or of another type (class 42), a prepared statement would give other columns (0A000), a schema is
- * missing (3F000), a function was dropped while it was looked up (XX000).
+ * SQLSTATEs that a migration may have caused.
+ * What is named is missing or of another type (class 42), a prepared statement would give other columns (0A000), a schema is missing
+ * (3F000), a function was dropped while it was looked up (XX000).
  */
 const codes = /^(42(?!501)...|0A000|3F000|XX000)$/;

@@ -66,7 +66,7 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
 
 const failures: ReadonlySet<string> = new Set<ErrorCode>(['INTERNAL', 'TIMEOUT']);
 
-/** Rate limit: when everything is slow, the first few reports show why; the others are in the request log and the metrics. */
+/** Rate limit: the first few reports show why all is slow; request log and metrics have the others. */
 const maxReports = 20;
 const windowMs = 10_000;
 
@@ -85,9 +85,9 @@ function createRateLimit(max: number, windowMs: number) {
 const explainedForMs = 10 * 60_000;
 
 /**
- * PostgreSQL's generic plan of a statement (`generic_plan`, since PostgreSQL 16), under its caller's role and policies.
- * Nothing is executed. Null when it was logged a short while ago, since what is slow comes often; when another is being explained
- * or a request waits for a connection; or when PostgreSQL gives none.
+ * PostgreSQL's generic plan of a statement (`generic_plan`, since 16), as its caller's role.
+ * Its policies apply, and nothing is executed. Null when it was logged a short while ago, since what is slow comes often; when another is
+ * being explained or a request waits for a connection; or when PostgreSQL gives none.
  */
 function createExplain(pool: Pool) {
   const explained = new LRUCache<string, true>({ max: 200, ttl: explainedForMs });

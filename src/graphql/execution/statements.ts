@@ -112,13 +112,14 @@ async function runAlone(
 }
 
 /**
- * SQLSTATE invalid_function_definition, datatype_mismatch: a function returns a row of its table, which a migration has changed after the
- * statement was planned and before the function had its lock. Planned anew, it fits.
+ * SQLSTATE invalid_function_definition, datatype_mismatch: a migration came in between.
+ * A function returns a row of its table, which was changed after the statement was planned and before the function had its lock. Planned
+ * anew, it fits.
  */
 const isMigratedMeanwhile = (error: unknown): boolean =>
   error instanceof DatabaseError && ['42P13', '42804'].includes(error.code ?? '');
 
-/** Prepared statement: PostGraphile names its queries and not its changes; both have few distinct texts. */
+/** Prepared statement: PostGraphile names only its queries; they and changes have few distinct texts. */
 function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {
   return {
     name: name ?? hash('sha1', text),

@@ -25,7 +25,10 @@ export function sqlWithoutValues(sql: string): string {
   );
 }
 
-/** Names, quoted or not, parameters and a plan's parts stay; then come texts, dollar-quoted ones too, and numbers. One that never ends is one, too. */
+/**
+ * Names, parameters and a plan's parts stay; then come texts, dollar-quoted ones too, and numbers.
+ * A text that never ends is one, too.
+ */
 const tokens =
   /"(?:[^"]|"")*"|\$\d+|\b(?:Init|Sub)Plan \d+|\b(?!e')[a-z_]\w*|(e?'(?:[^'\\]|''|\\.)*(?:'|$)|\$(\w*)\$[\s\S]*?(?:\$\2\$|$)|\d[\d.]*(?:e[+-]?\d+)?)/gi;
 

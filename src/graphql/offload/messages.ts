@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Precondition } from '../../database/driver/statement.ts';
 import type { PoolSettings } from '../../database/pool/pools.ts';
+import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import type { Claims } from '../../token/claims.ts';
 import type { Answer } from '../execution/execution.ts';
@@ -34,17 +35,10 @@ export type OffloadRequest =
 
 export type OffloadRefusal = 'rows' | 'bytes' | 'token' | 'unavailable';
 
-/** The state of the thread, for metrics. */
-export type OffloadState = {
-  readonly pool: { readonly size: number; readonly idle: number; readonly waiting: number };
-  /** The 99th percentile since the state before. */
-  readonly eventLoopLagSeconds: number;
-};
-
 /** Messages from the offload thread: an answer, a refusal, a failure, a log line, or its state. */
 export type OffloadMessage =
   | { readonly id: number; readonly answer: Answer }
   | { readonly id: number; readonly refused: OffloadRefusal }
   | { readonly id: number; readonly failed: true }
   | { readonly line: string }
-  | { readonly state: OffloadState };
+  | { readonly state: ThreadState };

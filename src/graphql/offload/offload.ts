@@ -5,6 +5,7 @@ import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import type { Precondition } from '../../database/driver/statement.ts';
 import { DatabaseUnavailable } from '../../database/pool/unavailable.ts';
 import type { Log } from '../../log.ts';
+import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import { traceHeaders } from '../../observability/tracing/traced.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import { callerPath, withoutPermit } from '../../scheduling/caller.ts';
@@ -14,14 +15,14 @@ import { DocumentError } from '../document/document.ts';
 import { limitExceeded } from '../document/limits.ts';
 import type { Answer } from '../execution/execution.ts';
 import type { Operation } from '../execution/operation.ts';
-import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings, OffloadState } from './messages.ts';
+import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';
 
 export type Offload = {
   execute(operation: Operation): Promise<Answer>;
   /** Replaces the connections that were made before. */
   reconnect(server: ServerName): void;
   /** As it was a few seconds ago; null while the thread is not needed. */
-  state(): OffloadState | null;
+  state(): ThreadState | null;
   stop(): Promise<void>;
 };
 
@@ -43,7 +44,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   });
   const pending = new Map<number, PromiseWithResolvers<Answer>>();
   let worker: Worker | null = null;
-  let state: OffloadState | null = null;
+  let state: ThreadState | null = null;
   let lastId = 0;
 
   const refusals: Record<OffloadRefusal, () => Error> = {
@@ -133,7 +134,7 @@ const maxConcurrent = 2;
 /** Each keeps its document, whose tree takes up to 1 MB. */
 const maxQueued = 64;
 
-/** The variables that the operation declares: others were never checked, and may be too deep for a message. */
+/** The variables that the operation declares: others were not checked, maybe too deep for a message. */
 function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {
   const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));

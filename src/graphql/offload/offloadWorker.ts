@@ -7,6 +7,7 @@ import { createPool } from '../../database/pool/pools.ts';
 import { watchDatabase } from '../../database/pool/readiness.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import { createLog } from '../../log.ts';
+import { stateOf } from '../../observability/metrics/stateOf.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { tracedFrom } from '../../observability/tracing/traced.ts';
 import { createReplicaPool, reconnect } from '../../replica/watchReplica.ts';
@@ -47,51 +48,53 @@ const graph = await buildGraph(pool, { isFused: mayFuse(config, log), maxBytes: 
 const readDocument = createDocumentReader(graph.schema, config.limits);
 const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
 
-const running = new Map<number, AbortController>();
-
 const lag = monitorEventLoopDelay({ resolution: 10 });
 lag.enable();
 const reportState = () => {
-  const { totalCount: size, idleCount: idle, waitingCount: waiting } = pool;
   // The monitor counts its own timer's 10 ms.
   const eventLoopLagSeconds = Math.max(0, lag.percentile(99) / 1e9 - 0.01);
-  send({ state: { pool: { size, idle, waiting }, eventLoopLagSeconds: lag.count > 0 ? eventLoopLagSeconds : 0 } });
+  send({ state: { pool: stateOf(pool), eventLoopLagSeconds: lag.count > 0 ? eventLoopLagSeconds : 0 } });
   lag.reset();
 };
 reportState();
 setInterval(reportState, 5000).unref();
 
-parentPort?.on('message', async (request: OffloadRequest) => {
-  if ('end' in request) {
-    await endTracing?.();
-    process.exit();
-  }
-  if ('reconnect' in request) return reconnect(request.reconnect, { primary: pool, replica: replicaPool });
-  const { id } = request;
-  if ('aborted' in request) return running.get(id)?.abort();
+parentPort?.on('message', createAnswer());
 
-  const { query, operationName, trace, claims, proof, ...operation } = request;
-  const controller = new AbortController();
-  running.set(id, controller);
-  try {
-    const prepared = readDocument(query, operationName);
-    const token = claims && tokenOf(claims, proof, operation.requestId);
-    const work = async () => {
-      const answer = await execute({ ...operation, token, prepared, signal: controller.signal });
-      await token?.requireLive();
-      return answer;
-    };
-    send({ id, answer: await tracedFrom(trace, 'second thread', work) });
-  } catch (error) {
-    if (error instanceof DocumentError) return send({ id, refused: limitOf(error) });
-    if (error instanceof InvalidTokenError) return send({ id, refused: 'token' });
-    if (isRetryable(error)) return send({ id, refused: 'unavailable' });
-    log.error({ requestId: operation.requestId, error }, 'an operation failed');
-    send({ id, failed: true });
-  } finally {
-    running.delete(id);
-  }
-});
+function createAnswer() {
+  const running = new Map<number, AbortController>();
+  return async (request: OffloadRequest) => {
+    if ('end' in request) {
+      await endTracing?.();
+      process.exit();
+    }
+    if ('reconnect' in request) return reconnect(request.reconnect, { primary: pool, replica: replicaPool });
+    const { id } = request;
+    if ('aborted' in request) return running.get(id)?.abort();
+
+    const { query, operationName, trace, claims, proof, ...operation } = request;
+    const controller = new AbortController();
+    running.set(id, controller);
+    try {
+      const prepared = readDocument(query, operationName);
+      const token = claims && tokenOf(claims, proof, operation.requestId);
+      const work = async () => {
+        const answer = await execute({ ...operation, token, prepared, signal: controller.signal });
+        await token?.requireLive();
+        return answer;
+      };
+      send({ id, answer: await tracedFrom(trace, 'second thread', work) });
+    } catch (error) {
+      if (error instanceof DocumentError) return send({ id, refused: limitOf(error) });
+      if (error instanceof InvalidTokenError) return send({ id, refused: 'token' });
+      if (isRetryable(error)) return send({ id, refused: 'unavailable' });
+      log.error({ requestId: operation.requestId, error }, 'an operation failed');
+      send({ id, failed: true });
+    } finally {
+      running.delete(id);
+    }
+  };
+}
 
 /** An operation that is being executed is refused for the size of its answer. */
 const limitOf = ({ errors }: DocumentError) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');

@@ -82,8 +82,8 @@ function checkShape({ query, operationName, variables, extensions, ...ids }: Rec
 }
 
 /**
- * The id by which a client names a document: `documentId` by GraphQL over HTTP (appendix A), `doc_id` by Relay's guide,
- * `extensions.persistedQuery` by Apollo's clients.
+ * The id by which a client names a document.
+ * `documentId` by GraphQL over HTTP (appendix A), `doc_id` by Relay's guide, `extensions.persistedQuery` by Apollo's clients.
  */
 function readDocumentId({ documentId, doc_id }: Record<string, unknown>, persistedQuery: unknown): string | null {
   if (!isMap(persistedQuery) || (persistedQuery && persistedQuery.version !== 1))

@@ -110,7 +110,7 @@ export function createPreset(
 declare global {
   namespace Grafast {
     interface RequestContext {
-      /** The settings of each transaction of the operation; without them PostgreSQL lets the authenticator read nothing. */
+      /** The settings of each transaction of the operation, without which the authenticator reads nothing. */
       pgSettings: Record<string, string>;
     }
   }

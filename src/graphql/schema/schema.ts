@@ -14,7 +14,7 @@ export type Graph = {
   release(): Promise<void>;
 };
 
-/** Reads the database's catalogue as the authenticator. @throws when a comment or a plugin is at odds with it */
+/** Reads the catalogue as the authenticator. @throws when a comment or a plugin is at odds with it */
 export async function buildGraph(pool: Pool, writing: Writing = {}): Promise<Graph> {
   const migrations = await readMigrations(pool);
   const { schema, resolvedPreset } = await makeSchema(createPreset(pool, writing));

@@ -58,7 +58,7 @@ export function createListener({ answer, refuse, config, metrics, routeOf, log }
   };
 }
 
-/** Releases the permit while a body is read, since its client may be slow; then the request queues again. */
+/** Releases the permit while a body is read, as its client may be slow; then the request queues again. */
 function pauseUntilRead(permit: Permit, request: IncomingMessage): void {
   setImmediate(() => {
     // A body in the headers' packets is complete by now.

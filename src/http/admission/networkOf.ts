@@ -9,7 +9,7 @@ export function networkOf(address: string): string {
   return isIPv6(ip) ? `${groupsOf(ip).slice(0, 4).join(':')}::/64` : ip;
 }
 
-/** The /48 of an IPv6 address, of which a customer may have all 65,536 networks (RFC 6177); null for any other. */
+/** The /48 of an IPv6 address, of which a customer may have all networks (RFC 6177); else null. */
 export function siteOf(address: string): string | null {
   const ip = bareAddress(address);
   return isIPv6(ip) ? `${groupsOf(ip).slice(0, 3).join(':')}::/48` : null;

@@ -42,5 +42,5 @@ export function watchArrivals(server: Server): (socket: Socket) => number {
   };
 }
 
-/** How many connections the kernel keeps until they are accepted: the default of Node.js' `server.listen`. */
+/** The kernel's accept queue: the default of Node.js' `server.listen`. */
 const backlog = 511;

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 /** The client's redirect URI, and the `state` to send back to it. */
 export type ReplyTo = { readonly redirectUri: string; readonly state: string | undefined };
 
-/** Sends the person back to the client with an answer (RFC 6749 sections 4.1.2 and 4.1.2.1) that names us (RFC 9207). */
+/** Sends the person back with an answer (RFC 6749 4.1.2, 4.1.2.1) that names us (RFC 9207). */
 export type AnswerClient = (
   request: Request,
   response: Response,

@@ -24,8 +24,8 @@ export type AskedBy = {
 };
 
 /**
- * Checks whose refusal is a page for the person, in this order. No redirect happens before they hold: the address may be an
- * attacker's (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
+ * Checks whose refusal is a page for the person, in this order.
+ * No redirect happens before they hold: the address may be an attacker's (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
  */
 export const clientChecks: readonly Check<AskedBy>[] = [
   [

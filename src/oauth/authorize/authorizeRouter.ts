@@ -25,9 +25,9 @@ export type AuthorizeContext = {
 };
 
 /**
- * The authorization endpoint and its pages (RFC 6749 section 4.1). oauth2orize is not used here: its `decision` approves
- * unless it gets `cancel` and is not tied to the person who was asked, its code grant reads the query alone, and a
- * repeated parameter reaches its callbacks as an array.
+ * The authorization endpoint and its pages (RFC 6749 section 4.1).
+ * oauth2orize is not used here: its `decision` approves unless it gets `cancel` and is not tied to the person who was asked, its code grant
+ * reads the query alone, and a repeated parameter reaches its callbacks as an array.
  */
 export function createAuthorizeRouter(context: AuthorizeContext): Router {
   const { pool, keys, throttle, authenticateUser, url, log } = context;

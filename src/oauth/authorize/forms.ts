@@ -95,7 +95,7 @@ ${
 }`;
 };
 
-/** What a person can do something about, in words of its own; the refusal's are for the application's makers. */
+/** What a person can do something about; the refusal's own words are for the application's makers. */
 const problems: Record<number, { title: string; text: string }> = {
   403: { title: 'This page has expired', text: 'It was open for too long, or you have answered it already.' },
   429: { title: 'Too many tries', text: 'Wait for a few minutes before you try again.' },

@@ -7,7 +7,7 @@ import { consentForms, problemText, signInForm } from './forms.ts';
 import type { Authorization } from './readAuthorization.ts';
 import type { Person } from './sessions.ts';
 
-/** The pages that a person sees on the way to an application. They carry their style sheet and run no script. */
+/** The pages on the way to an application. They carry their style sheet and run no script. */
 export type Pages = {
   /** Where this request is asked about. */
   addressOf(authorization: Authorization): string;
@@ -58,9 +58,9 @@ export function createPages(url: string): Pages {
 }
 
 /**
- * Chromium applies `form-action` to the redirects that follow a form, too: to the client's address and wherever the
- * client goes from there. So the answer to a question may lead to https and to the client's own scheme; a password may
- * be sent to this service only.
+ * The scheme of the client's address, for `form-action`.
+ * Chromium applies that to the redirects that follow a form, too: to the client's address and wherever the client goes from there. So the
+ * answer to a question may lead to https and to the client's own scheme; a password may be sent to this service only.
  */
 const schemeOf = (redirectUri: string) => new URL(redirectUri).protocol;
 

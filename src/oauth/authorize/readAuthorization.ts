@@ -33,8 +33,9 @@ declare global {
 }
 
 /**
- * Sets `request.oauthAuthorization`, or refuses: to the person while it is not certain that the address belongs to the
- * client, to the client from then on. Every method validates everything, whatever was validated before.
+ * Sets `request.oauthAuthorization`, or refuses.
+ * To the person while it is not certain that the address belongs to the client, to the client from then on. Every method validates
+ * everything, whatever was validated before.
  */
 export function readAuthorization(pool: Pool, answerClient: AnswerClient): RequestHandler {
   return async (request, response, next) => {

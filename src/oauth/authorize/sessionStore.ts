@@ -10,9 +10,9 @@ import { lifetimes } from '../lifetimes.ts';
 const PostgresStore = connectPgSimple(session);
 
 /**
- * Sessions in PostgreSQL, by connect-pg-simple, with two additions. Each statement runs in the organization of the
- * session, with which its id begins, so that row-level security keeps it there. And the id is stored as its SHA-256: a row
- * that leaks opens no session.
+ * Sessions in PostgreSQL, by connect-pg-simple, with two additions.
+ * Each statement runs in the organization of the session, with which its id begins, so that row-level security keeps it there. And the id
+ * is stored as its SHA-256: a row that leaks opens no session.
  */
 export class SessionStore extends session.Store {
   readonly #pool: Pool;

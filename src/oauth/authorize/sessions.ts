@@ -18,7 +18,7 @@ declare module 'express-session' {
 declare global {
   namespace Express {
     interface Request {
-      /** Set by `createSessions`: who is signed in, in the organization of the application that asks; null without a sign-in. */
+      /** Set by `createSessions`: the person signed in to the application's organization; null without. */
       oauthPerson?: Person | null;
     }
   }

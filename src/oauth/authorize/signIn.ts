@@ -13,8 +13,8 @@ import { requireAuthorization } from './readAuthorization.ts';
 import { beginSession, endSession } from './sessions.ts';
 
 /**
- * `POST /oauth/sign-in`: by e-mail address and password, in the organization of the application that asks; then back to
- * its question. What is wrong with them is not said.
+ * `POST /oauth/sign-in`: by e-mail address and password; then back to the application's question.
+ * In the organization of the application that asks. What is wrong with them is not said.
  */
 export function signIn(
   authenticateUser: AuthenticateUser,

@@ -34,8 +34,8 @@ declare global {
 }
 
 /**
- * Sets `request.oauthClient`, or refuses with invalid_client (RFC 6749 section 2.3). An unknown client, a wrong secret, a
- * secret from a public client and a missing one get the identical answer, after the same work.
+ * Sets `request.oauthClient`, or refuses with invalid_client (RFC 6749 section 2.3).
+ * An unknown client, a wrong secret, a secret from a public client and a missing one get the identical answer, after the same work.
  */
 export function authenticateClient(pool: Pool): RequestHandler {
   const passportOfClients = new passport.Passport();
@@ -82,7 +82,7 @@ export function requireClient({ oauthClient }: Request): Client {
   return oauthClient;
 }
 
-/** A phone keeps no secret, so the application of a mobile app may come without one, as public clients do. */
+/** A phone keeps no secret, so a mobile app's application may come without one, as a public client. */
 async function identify(pool: Pool, clientId: string, origin: Origin): Promise<Client> {
   const application = await findApplication(pool, clientId, origin.requestId);
   if (!application) throw invalidClient(unknownClient);

@@ -1,7 +1,7 @@
 declare module 'passport-oauth2-client-password' {
   import type { Request } from 'express';
 
-  /** Reads `client_id` and `client_secret` from `request.body`; fails when one is missing or `verify` yields false. */
+  /** Reads `client_id` and `client_secret` of `request.body`; fails when one is missing or refused. */
   export class Strategy {
     readonly name: string;
     constructor(options: { passReqToCallback: true }, verify: Verify);

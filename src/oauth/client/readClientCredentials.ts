@@ -6,8 +6,8 @@ import { decode, type Parameters } from '../form.ts';
 export type ClientCredentials = { readonly clientId: string; readonly secret: string | null };
 
 /**
- * Decides once by which method the client authenticates (RFC 6749 section 2.3): HTTP Basic, secret in the body, or none.
- * A method that fails never falls back to another.
+ * Decides once by which method the client authenticates (RFC 6749 section 2.3).
+ * HTTP Basic, secret in the body, or none. A method that fails never falls back to another.
  *
  * @throws {OAuthError} invalid_request for two methods at once, invalid_client for none or one that is not supported
  */

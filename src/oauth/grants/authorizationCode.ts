@@ -91,7 +91,7 @@ async function lockCode(database: PoolClient, code: string): Promise<CodeRow | u
 }
 
 /**
- * Whether the code may have been used while this request was on its way: a client that asks twice at once, not a replay.
+ * Whether the code was perhaps used while this request was on its way: a client's double, no replay.
  *
  * Two clocks are compared by Cristian's bound (Probabilistic clock synchronization, 1989): PostgreSQL has read its clock before its
  * answer came, so that the use was at the latest so long before now.

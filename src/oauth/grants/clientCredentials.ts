@@ -60,7 +60,7 @@ async function deleteUnusedTokens(database: PoolClient, grantId: string): Promis
   });
 }
 
-/** Of a grant by client credentials; an instance of the application that keeps its own has room beside others. */
+/** Of a grant by client credentials; an instance that keeps its own token has room beside others. */
 const maxUnusedRefreshTokens = 10;
 
 /** The grant, locked so that it does not end before it has its tokens, and that issues take turns. */

@@ -8,8 +8,9 @@ import { issueToUser } from '../token/createUserGrant.ts';
 import type { Grant } from './grant.ts';
 
 /**
- * A person by external authentication token: `grant_type=password` with `external_authentication_token` in place of user
- * name and password. The reply lists what was submitted, too (interface specification, Authentication, row 7).
+ * A person by external authentication token.
+ * `grant_type=password` with `external_authentication_token` in place of user name and password. The reply lists what was submitted, too
+ * (interface specification, Authentication, row 7).
  */
 export const externalAuthenticationToken: Grant = {
   type: 'password',

@@ -4,7 +4,7 @@ import { grantedScopes } from '../scope.ts';
 import { issueToUser } from '../token/createUserGrant.ts';
 import type { Grant } from './grant.ts';
 
-/** A person by e-mail address and password (RFC 6749 section 4.3), in the organization of the application. */
+/** A person by e-mail address and password (RFC 6749 section 4.3), in the application's organization. */
 export const password: Grant = {
   type: 'password',
   name: 'password',

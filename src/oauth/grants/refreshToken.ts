@@ -64,8 +64,8 @@ type GrantRow = {
 };
 
 /**
- * The grant, locked first: it serializes the refreshes of one grant. A revocation locks it before its tokens, too, so that
- * there is no deadlock.
+ * The grant, locked first: it serializes the refreshes of one grant.
+ * A revocation locks it before its tokens, too, so that there is no deadlock.
  */
 async function lockGrant(database: PoolClient, token: string): Promise<GrantRow | undefined> {
   const { rows } = await database.query<GrantRow>({
@@ -131,7 +131,7 @@ async function rotate(
   return reply;
 }
 
-/** Under a key that only the old token itself gives: the database and SECRET_KEY together cannot open it. */
+/** The key comes from the old token alone: the database and SECRET_KEY together cannot open it. */
 const sealReply = (reply: TokenReply, token: string) => encrypt(replyKey(token), JSON.stringify(reply), '');
 
 function openReply(ciphertext: Buffer | null, token: string): TokenReply {

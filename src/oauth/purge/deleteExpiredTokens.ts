@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 
 /**
- * Deletes some of a grant's expired tokens, so that a grant that lives for years does not pile them up: more at once
- * than are ever issued at once.
+ * Deletes some of a grant's expired tokens: more at once than are ever issued at once.
+ * So a grant that lives for years does not pile them up.
  */
 export async function deleteExpiredTokens(database: PoolClient, grantId: string): Promise<void> {
   for (const table of ['access_tokens', 'refresh_tokens']) {

@@ -22,8 +22,9 @@ type History = {
 };
 
 /**
- * Deletes what has expired of every organization: tokens and codes, grants without a token, sessions, counts of tries; and
- * drops the months of the history that are too old. In batches, each a transaction of its own, so that no request waits for long.
+ * Deletes what has expired, of every organization, and months of the history that are too old.
+ * That is tokens and codes, grants without a token, sessions, counts of tries. In batches, each a transaction of its own, so that no
+ * request waits for long.
  *
  * @param query runs one statement in a transaction of its own, in a role that may call oauth.purge
  * @param signal ends it after the batch that is running

@@ -7,8 +7,8 @@ import { queryOnce } from '../../token/transaction.ts';
 import { purgeExpired } from './purgeExpired.ts';
 
 /**
- * Purges what has expired soon after the start and then every hour, as long as the process lives; of several processes at
- * a time one does it. Logs what it deleted, and why it could not.
+ * Purges what has expired soon after the start, and then every hour.
+ * As long as the process lives; of several processes at a time one does it. Logs what it deleted, and why it could not.
  */
 export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000, everyMs: 3_600_000 }): Purging {
   const stopping = new AbortController();

@@ -31,13 +31,13 @@ export type CounterOptions = {
   limit: number;
   windowSeconds: number;
   /**
-   * Whether who is over the limit is refused from memory until the window ends, so that a flood costs the database nothing.
-   * Not for counts that are taken back.
+   * Whether a client over the limit is refused from memory until the window ends.
+   * So a flood costs the database nothing. Not for counts that are taken back.
    */
   inMemory: boolean;
 };
 
-/** A rate limit that fails closed, with {@link temporarilyUnavailable} when the database does not answer. */
+/** Rate limit that fails closed: {@link temporarilyUnavailable} when the database does not answer. */
 export function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions): Counter {
   const limiter = new RateLimiterPostgres({
     storeClient: { query: (query: QueryConfig) => queryOnce(pool, oauthSettings(null, noRequest), query) },

@@ -10,26 +10,26 @@ import { type Count, createCounter } from './counter.ts';
 
 /** Rate limits (contract section 5, first row), shared by all servers of one database. */
 export type Throttle = {
-  /** Counts a request of an address; refuses it when there were too many, or too many that failed to authenticate. */
+  /** Counts a request of an address; refuses when there were too many, or too many failed ones. */
   limitAddress: RequestHandler;
   /**
-   * Counts a request of a client; refuses it when there were too many. Only once the client is authenticated, so that no
-   * client can use up another's limit.
+   * Counts a request of a client; refuses it when there were too many.
+   * Only once the client is authenticated, so that no client can use up another's limit.
    */
   limitClient: RequestHandler;
-  /** Counts each refusal that is a failure to authenticate; answers 429 in its place when there were too many. */
+  /** Counts each refusal that is a failure to authenticate; answers 429 instead when there were too many. */
   countFailures: ErrorRequestHandler;
   /**
-   * Counts a request that failed to authenticate and is not answered by a refusal that `countFailures` sees.
+   * Counts a failure to authenticate whose answer is no refusal that `countFailures` sees.
    *
    * @throws {OAuthError} 429 to answer instead when there were too many
    */
   countFailure(request: Request): Promise<void>;
   /**
-   * Makes a try to sign in count against its account, unless it succeeds. Few failures are allowed from one address, and several times
-   * that many from all addresses together; but an address from which the account has signed in before is bounded by its own alone,
-   * so that strangers lock no account. Tries at one account from one address are serialized, so that those still being verified do
-   * not use up what is left.
+   * Makes a try to sign in count against its account, unless it succeeds.
+   * Few failures are allowed from one address, and several times that many from all addresses together; but an address from which the
+   * account has signed in before is bounded by its own alone, so that strangers lock no account. Tries at one account from one address are
+   * serialized, so that those still being verified do not use up what is left.
    *
    * @param account the user's id, or another key of the account when there is no such user
    * @param attempt resolves to null when it failed

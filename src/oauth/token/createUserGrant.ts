@@ -6,8 +6,8 @@ import { onlyRow } from '../onlyRow.ts';
 import { issueTokens, type TokenReply } from './issueTokens.ts';
 
 /**
- * A new grant from a person to an application, which remembers how the client authenticated; its id. The caller's
- * transaction is in the application's organization.
+ * A new grant from a person to an application, and how the client authenticated; its id.
+ * The caller's transaction is in the application's organization.
  */
 export async function createUserGrant(
   database: PoolClient,

@@ -27,7 +27,7 @@ export function introspect(pool: Pool, userIdOf: UserIdOf): RequestHandler {
   };
 }
 
-/** RFC 7662 section 2.1: the caller shows a bearer token, or its own credentials as at the token endpoint. */
+/** RFC 7662 section 2.1: a bearer token, or credentials as at the token endpoint. */
 export function authenticateCaller(pool: Pool): RequestHandler {
   const byBearer = authenticateBearer(pool);
   const byClient = authenticateClient(pool);

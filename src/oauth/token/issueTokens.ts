@@ -24,7 +24,7 @@ export type TokensToIssue = {
   readonly absoluteExpiresAt?: string;
 };
 
-/** Writes an access token and a refresh token below an existing grant; the caller's transaction is in its organization. */
+/** Writes an access and a refresh token below a grant; the transaction is in its organization. */
 export async function issueTokens(client: PoolClient, tokens: TokensToIssue): Promise<TokenReply> {
   const accessToken = createToken('access');
   const refreshToken = createToken('refresh');

@@ -15,8 +15,9 @@ export type LiveToken = {
 };
 
 /**
- * What this token is good for now in the transaction's organization, or null: unknown, malformed, expired, used, revoked,
- * of another organization, its user or application disabled. A refresh token is good for its own application only.
+ * What this token is good for now in the transaction's organization, or null.
+ * Null: unknown, malformed, expired, used, revoked, of another organization, its user or application disabled. A refresh token is good for
+ * its own application only.
  */
 export async function findLiveToken(
   database: PoolClient,

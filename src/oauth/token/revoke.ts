@@ -9,8 +9,8 @@ import { inOrganization } from '../inOrganization.ts';
 import { revokeGrant } from './revokeGrant.ts';
 
 /**
- * `POST /oauth/revoke` (RFC 7009): ends the grant of an access or refresh token of this client, and with it every token
- * below it. 200 also for a token that is unknown or another client's, to which nothing happens.
+ * `POST /oauth/revoke` (RFC 7009): ends the grant of a token of this client, and all below it.
+ * Of an access token as of a refresh token. 200 also for a token that is unknown or another client's, to which nothing happens.
  */
 export function revoke(pool: Pool): RequestHandler {
   return async (request, response) => {

@@ -8,8 +8,8 @@ import { grantOf, grantTypes } from '../grants/grants.ts';
 import { isWithin, parseScope } from '../scope.ts';
 
 /**
- * Checks of `POST /oauth/token` for every client, in this order. Parameters come before the application's type, so that a
- * client first gets the error that it can fix in its request.
+ * Checks of `POST /oauth/token` for every client, in this order.
+ * Parameters come before the application's type, so that a client first gets the error that it can fix in its request.
  */
 export const refuseBadParameters: RequestHandler = ({ body }, _response, next) => {
   const grant = requireGrant(body);

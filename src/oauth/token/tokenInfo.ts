@@ -8,7 +8,7 @@ import { requireClaims } from '../authenticateBearer.ts';
 import { onlyRow } from '../onlyRow.ts';
 import type { UserIdOf } from './introspect.ts';
 
-/** `GET /oauth/token/info`: what the bearer token that the request carries is good for, in Doorkeeper's words. */
+/** `GET /oauth/token/info`: what the request's bearer token is good for, in Doorkeeper's words. */
 export function describeBearer(pool: Pool, userIdOf: UserIdOf): RequestHandler {
   return async (request, response) => {
     const claims = requireClaims(request);

@@ -11,8 +11,8 @@ export type ThreadState = {
 };
 
 /**
- * Everything that `/metrics` shows. No label has anything in it that a client made up, but the names of operations that were
- * answered, a bounded number of them.
+ * Everything that `/metrics` shows.
+ * No label has anything in it that a client made up, but the names of operations that were answered, a bounded number of them.
  *
  * @param worker a label for each process of one service: each has its own series, so that the counters of a replaced one do not
  * seem to run backwards
@@ -21,6 +21,10 @@ export function createMetrics(worker = '1') {
   const registry = new Registry();
   registry.setDefaultLabels({ worker });
   const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers });
   const threads = new Map<string, () => ThreadState | null>();
 
   const statesOfThreads = () => [...threads].flatMap(([thread, read]) => ({ thread, state: read() }));
@@ -70,69 +74,56 @@ export function createMetrics(worker = '1') {
       help: 'Requests that are being answered',
       registers,
     }),
-    requestDuration: new Histogram({
-      name: 'http_request_duration_seconds',
-      help: 'Time from the headers of a request to the end of its answer',
-      labelNames: ['route', 'status'],
-      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      registers,
-    }),
-    operations: new Counter({
-      name: 'graph_requests_total',
-      help: 'GraphQL requests by the name of the operation and by their first error, or OK',
-      labelNames: ['operation', 'code'],
-      registers,
-    }),
-    operationDuration: new Histogram({
-      name: 'graph_operation_duration_seconds',
-      help: 'Time of GraphQL requests that were executed',
-      labelNames: ['operation'],
-      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      registers,
-    }),
-    statements: new Histogram({
-      name: 'graph_statements_per_operation',
-      help: 'SQL statements of an operation, without the verification of its token',
-      labelNames: ['operation'],
-      buckets: [0, 1, 2, 3, 5, 10, 20],
-      registers,
-    }),
-    queries: new Counter({
-      name: 'graph_queries_total',
-      help: 'Queries by the server that answered, primary or replica; none without a replica',
-      labelNames: ['server'],
-      registers,
-    }),
-    planning: new Histogram({
-      name: 'graph_planning_duration_seconds',
-      help: 'Time to plan an operation; next to nothing when its plan is known',
-      buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
-      registers,
-    }),
-    grants: new Counter({
-      name: 'oauth_token_grants_total',
-      help: 'Answers with tokens, by what was shown for them',
-      labelNames: ['grant'],
-      registers,
-    }),
-    refusals: new Counter({
-      name: 'oauth_refusals_total',
-      help: 'Refused OAuth requests, by error',
-      labelNames: ['code'],
-      registers,
-    }),
-    throttled: new Counter({
-      name: 'oauth_throttled_total',
-      help: 'Requests that came too often, and tries to sign in to a locked account, by what was counted',
-      labelNames: ['limit'],
-      registers,
-    }),
+    requestDuration: histogram(
+      'http_request_duration_seconds',
+      'Time from the headers of a request to the end of its answer',
+      durations,
+      ['route', 'status'],
+    ),
+    operations: counter(
+      'graph_requests_total',
+      'GraphQL requests by the name of the operation and by their first error, or OK',
+      ['operation', 'code'],
+    ),
+    operationDuration: histogram(
+      'graph_operation_duration_seconds',
+      'Time of GraphQL requests that were executed',
+      durations,
+      ['operation'],
+    ),
+    statements: histogram(
+      'graph_statements_per_operation',
+      'SQL statements of an operation, without the verification of its token',
+      [0, 1, 2, 3, 5, 10, 20],
+      ['operation'],
+    ),
+    queries: counter(
+      'graph_queries_total',
+      'Queries by the server that answered, primary or replica; none without a replica',
+      ['server'],
+    ),
+    planning: histogram(
+      'graph_planning_duration_seconds',
+      'Time to plan an operation; next to nothing when its plan is known',
+      [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
+      [],
+    ),
+    grants: counter('oauth_token_grants_total', 'Answers with tokens, by what was shown for them', ['grant']),
+    refusals: counter('oauth_refusals_total', 'Refused OAuth requests, by error', ['code']),
+    throttled: counter(
+      'oauth_throttled_total',
+      'Requests that came too often, and tries to sign in to a locked account, by what was counted',
+      ['limit'],
+    ),
     /** Shows this thread's state from now on; a second call with its name takes the place of the first. */
     watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
     watchReplica(isUsed: () => boolean): void {
       isReplicaUsed = isUsed;
     },
-    /** The process itself: memory, processor time, event-loop lag, garbage collection. Once, in the process that is its own. */
+    /** Memory, processor time, event-loop lag, garbage collection; once, in a process of its own. */
     watchProcess: () => collectDefaultMetrics({ register: registry }),
   };
 }
+
+/** In seconds. */
+const durations = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

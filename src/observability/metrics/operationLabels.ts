@@ -2,8 +2,9 @@
 const maxNames = 100;
 
 /**
- * Turns names of operations into labels, a bounded number of them. A name becomes one when an operation of this name was answered
- * without an error; whatever comes when they are all taken, or never succeeds, is `other`.
+ * Turns names of operations into labels, a bounded number of them.
+ * A name becomes one when an operation of this name was answered without an error; whatever comes when they are all taken, or never
+ * succeeds, is `other`.
  */
 export function createOperationLabels(max = maxNames) {
   const known = new Set<string>();

@@ -1,10 +1,11 @@
 import cluster from 'node:cluster';
+import { randomUUID } from 'node:crypto';
 import { AggregatorRegistry, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 
 /** What a worker answers; a whole registry as prom-client gives it. */
 type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
-type Asked = { readonly metricsAsked: number };
-type Answered = { readonly metricsAnswer: number; readonly snapshot: Snapshot };
+type Asked = { readonly metricsAsked: string };
+type Answered = { readonly metricsAnswer: string; readonly snapshot: Snapshot };
 
 /** A worker that is stuck does not block the others' metrics. */
 const timeoutMs = 1000;
@@ -12,7 +13,7 @@ const timeoutMs = 1000;
 /** In a worker of node:cluster: answers the supervisor with what this registry has. */
 export function answerSupervisor(registry: Registry): void {
   process.on('message', async (message: Partial<Asked> | null) => {
-    if (typeof message?.metricsAsked !== 'number') return;
+    if (typeof message?.metricsAsked !== 'string') return;
     const snapshot = (await registry.getMetricsAsJSON()) as Snapshot;
     // It may have lost its supervisor meanwhile.
     if (process.connected) process.send?.({ metricsAnswer: message.metricsAsked, snapshot } satisfies Answered);
@@ -20,11 +21,11 @@ export function answerSupervisor(registry: Registry): void {
 }
 
 /**
- * In the supervisor: the text of all workers' metrics, of those that answer in time, and how many did. Prom-client's own
- * `clusterMetrics` fails as a whole when one of them does not.
+ * In the supervisor: the text of all workers' metrics that answer in time, and how many did.
+ * Prom-client's own `clusterMetrics` fails as a whole when one of them does not.
  */
 export async function readWorkerMetrics(): Promise<string> {
-  const asked = ++lastAsked;
+  const asked = randomUUID();
   const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected());
   const snapshots: Snapshot[] = [];
   const all = Promise.withResolvers<void>();
@@ -42,8 +43,6 @@ export async function readWorkerMetrics(): Promise<string> {
   cluster.off('message', collect);
   return `${await AggregatorRegistry.aggregate(snapshots).metrics()}\n${await countWorkers(snapshots.length)}`;
 }
-
-let lastAsked = 0;
 
 async function countWorkers(answered: number): Promise<string> {
   const registry = new Registry();

@@ -7,8 +7,9 @@ import type { Log } from '../../log.ts';
 export type TracingSettings = { readonly protocol: 'http/protobuf' | 'http/json' };
 
 /**
- * Begins to record and send traces, from this thread. The rest is read by OpenTelemetry itself: `OTEL_EXPORTER_OTLP_*` say where to,
- * `OTEL_TRACES_SAMPLER` which, `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` as what, `OTEL_BSP_*` how often.
+ * Begins to record and send traces, from this thread.
+ * The rest is read by OpenTelemetry itself: `OTEL_EXPORTER_OTLP_*` say where to, `OTEL_TRACES_SAMPLER` which, `OTEL_SERVICE_NAME` and
+ * `OTEL_RESOURCE_ATTRIBUTES` as what, `OTEL_BSP_*` how often.
  *
  * @returns what to call at the end: sends what is left, in at most 2 s
  */

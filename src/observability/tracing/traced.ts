@@ -1,4 +1,4 @@
-import { type Attributes, context, propagation, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
 
 /** The one tracer; does nothing until `startTracing` has run. */
 export const tracer = trace.getTracer('graph-query-service');
@@ -10,9 +10,9 @@ export const isTraced = (): boolean => trace.getActiveSpan()?.isRecording() ?? f
  * Runs `work` as a part of the request's trace, if that is recorded. Of an error the span records
  * that there was one and no more: its message may quote what a client has sent.
  */
-export async function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+export async function traced<T>(name: string, work: () => Promise<T>): Promise<T> {
   if (!isTraced()) return work();
-  return tracer.startActiveSpan(name, { attributes }, async (span) => {
+  return tracer.startActiveSpan(name, async (span) => {
     try {
       return await work();
     } catch (error) {

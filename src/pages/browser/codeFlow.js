@@ -25,7 +25,7 @@ export async function beginCodeFlow(oauthPath, clientId) {
 }
 
 /**
- * What the sign-in page has sent this page back with; null when it did not. The address is cleaned of it.
+ * What the sign-in page has sent this page back with, or null; cleans the address of it.
  *
  * @param {string} issuer
  * @returns {{ clientId: string, code: string, redirectUri: string, codeVerifier: string } | null}

@@ -41,7 +41,7 @@ export function createFetcher({ endpoint, publicIntrospection }, tokens, explain
 }
 
 /**
- * GraphiQL looks for operations a moment after each edit; until then it may name one that is not there any more.
+ * GraphiQL finds operations a moment after each edit; until then it may name one that is gone.
  *
  * @template {{ query: string, operationName?: string }} Parameters
  * @param {Parameters} parameters

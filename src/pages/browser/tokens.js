@@ -103,8 +103,8 @@ export class Tokens {
   }
 
   /**
-   * Ends a user's token on the server too. An application's is only forgotten: revoking it would end the tokens with
-   * which the same application works elsewhere.
+   * Ends a user's token on the server too.
+   * An application's is only forgotten: revoking it would end the tokens with which the same application works elsewhere.
    */
   async signOut() {
     const session = currentSession();

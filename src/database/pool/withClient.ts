@@ -1,0 +1,14 @@
+import { Client, type ClientConfig } from 'pg';
+
+/** Works on one connection outside of any pool. A connection that is lost fails the statement. */
+export async function withClient<T>(config: string | ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(config);
+  // Without a listener the event would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
