@@ -5,8 +5,8 @@ import { type DestinationStream, destination, type Logger, pino } from 'pino';
 export type Log = Logger;
 
 /**
- * A log of JSON lines, by default on stderr, so that stdout stays readable; a terminal gets them as text. Written synchronously: the last
- * line before an exit is the one that matters.
+ * A log of JSON lines, by default on stderr, so that stdout stays readable.
+ * A terminal gets them as text. Written synchronously: the last line before an exit is the one that matters.
  */
 export function createLog(level: string, stream = isatty(2) ? toTerminal : destination({ dest: 2, sync: true })): Log {
   const requestId = ({ id }: { id: string }) => id;
@@ -15,7 +15,10 @@ export function createLog(level: string, stream = isatty(2) ? toTerminal : desti
 
 const toTerminal: DestinationStream = { write: (line) => void process.stderr.write(textOf(line)) };
 
-/** A line of the log for a person. What clients sent is escaped, since a terminal obeys control characters. */
+/**
+ * A line of the log for a person.
+ * What clients sent is escaped, since a terminal obeys control characters.
+ */
 export function textOf(line: string): string {
   const { level, time, msg = '', error, ...fields }: LogLine = JSON.parse(line);
   const named = Object.entries(fields).map(([name, value]) => `${name}=${inspect(value, { breakLength: Infinity })}`);

@@ -171,7 +171,10 @@ export function createEndpoint({
     }
   };
 
-  /** Compressed if the client asks. No browser adds a credential to these requests by itself, so BREACH has no victim here. */
+  /**
+   * Compressed if the client asks.
+   * No browser adds a credential to these requests by itself, so BREACH has no victim here.
+   */
   const send = async (request: IncomingMessage, response: ServerResponse, { status, body }: Answer) => {
     if (status === 503) response.setHeader('Retry-After', '2');
     response.statusCode = status;

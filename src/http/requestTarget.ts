@@ -7,7 +7,10 @@ import type { IncomingMessage } from 'node:http';
 export const pathOf = (url: string): string =>
   url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] ?? '';
 
-/** The one spelling of a path: Express takes it in any case, with or without a slash at the end; so does this. */
+/**
+ * The one spelling of a path: Express takes it in any case, with or without a slash at the end.
+ * So does this.
+ */
 const spellingOf = (url: string): string =>
   pathOf(url)
     .toLowerCase()

@@ -14,8 +14,9 @@ export type SignIn = {
 };
 
 /**
- * The id of the person with this e-mail address and password in this organization; null when either is wrong, the person
- * is disabled or without a password. Null takes as long whatever the reason, which is for the log alone.
+ * The id of the person with this e-mail address and password in this organization.
+ * Null when either is wrong, the person is disabled or without a password. Null takes as long whatever the reason, which is for the log
+ * alone.
  *
  * @throws {OAuthError} 429 after too many failures of the account, and temporarily_unavailable when too many sign in at once
  */

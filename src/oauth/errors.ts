@@ -14,9 +14,10 @@ export type OAuthErrorCode =
   | 'server_error';
 
 /**
- * A refusal that the client reads: `error` and `error_description` (plain ASCII without quotes and backslashes, nothing
- * that the client sent), a status, headers. Private, for the log only, are the `reason`, where the description must not say it (it has
- * nothing that the client sent either), and the `cause`.
+ * A refusal that the client reads:
+ * `error` and `error_description` (plain ASCII without quotes and backslashes, nothing that the client sent), a status, headers.
+ * Private, for the log only, are the `reason`, where the description must not say it (it has nothing that the client sent either), and
+ * the `cause`.
  */
 export class OAuthError extends Error {
   override name = 'OAuthError';

@@ -8,8 +8,9 @@ import { fieldsOf } from '../observability/requestFields.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
 
 /**
- * The OAuth server's error handler: every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). An unexpected error
- * is a `server_error`, or 503 when the database is unavailable or overloaded; its cause is in the log only. So is each refusal's reason,
+ * The OAuth server's error handler:
+ * every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). An unexpected error is a `server_error`, or 503 when the
+ * database is unavailable or overloaded; its cause is in the log only. So is each refusal's reason,
  * in the canonical line of the request.
  */
 export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorRequestHandler {

@@ -14,7 +14,10 @@ export function inOrganization<T>(
   return inTransaction(pool, oauthSettings(organizationId, requestId), work);
 }
 
-/** The same, committed also when `work` returns a refusal, to be thrown then: the grant that it ended stays ended. */
+/**
+ * The same, committed also when `work` returns a refusal, to be thrown then:
+ * the grant that it ended stays ended.
+ */
 export async function commitWithRefusal<T>(
   ...transaction: Parameters<typeof inOrganization<T | OAuthError>>
 ): Promise<T> {

@@ -10,7 +10,10 @@ export const lifetimes = {
   refreshReplaySeconds: 60,
   /** How long a client has to exchange an authorization code. */
   codeSeconds: 60,
-  /** How long the second use of a code is noticed, after it expired: in a policy and in `oauth.purge` (000011-purge.sql). */
+  /**
+   * How long the second use of a code is noticed, after it expired:
+   * in a policy and in `oauth.purge` (000011-purge.sql).
+   */
   codeReplayDays: 1,
   /** How long a consent screen may be answered. */
   consentMinutes: 10,

@@ -26,8 +26,8 @@ const credentialNames = ['client_secret', 'token', 'access_token', 'client_asser
 );
 
 /**
- * Reads a form-encoded body of at most 56 KiB; `request.body` becomes its `Parameters`. Refuses credentials in the
- * query; `fallback` may take the parameters from another source.
+ * Reads a form-encoded body of at most 56 KiB; `request.body` becomes its `Parameters`.
+ * Refuses credentials in the query; `fallback` may take the parameters from another source.
  */
 export function readParameters(fallback: ParameterFallback = () => null): (RequestHandler | ErrorRequestHandler)[] {
   return [

@@ -4,7 +4,10 @@ import { type Scope, scopes } from '../token/scopes.ts';
 /** What a token gives access to; each sees other example queries. */
 export type TokenKind = 'app' | 'user' | 'basic' | 'none';
 
-/** The kind of a token whose first scope this is; one without examples of its own shares those of `basic`. */
+/**
+ * The kind of a token whose first scope this is.
+ * One without examples of its own shares those of `basic`.
+ */
 export const kindOf = (scope: Scope): TokenKind => {
   if (scopes[scope].holder === 'user') return 'user';
   return scope === 'app' ? scope : 'basic';

@@ -1,6 +1,9 @@
 export type Resources = { defer(end: () => unknown): void };
 
-/** A stack of what is to be ended, the newest first: `AsyncDisposableStack`, which Node.js 22 does not have. */
+/**
+ * A stack of what is to be ended, the newest first:
+ * `AsyncDisposableStack`, which Node.js 22 does not have.
+ */
 export function createResources(): Resources & { disposeAsync(): Promise<void> } {
   const ends: (() => unknown)[] = [];
   const disposeAsync = async (): Promise<void> => {

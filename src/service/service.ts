@@ -84,8 +84,6 @@ export async function startService(
     composed: null,
   };
   const workerId = cluster.worker?.id ?? 1;
-  if (!config.explorers && workerId === 1)
-    log.info({ pages: pages.map(({ path }) => path) }, 'these pages are off: EXPLORERS is not true');
   const metrics = createMetrics(String(workerId));
   const onRequest = createListener({
     answer: (request, response) => state.answer(request, response),
@@ -106,6 +104,8 @@ export async function startService(
 
   try {
     if (!listenWhenServing) server = await open();
+    if (!config.explorers && workerId === 1)
+      log.info({ pages: pages.map(({ path }) => path) }, 'these pages are off: EXPLORERS is not true');
     // Before anything is traced; ends after it.
     if (config.tracing) {
       const { startTracing } = await import('../observability/tracing/startTracing.ts');

@@ -1,5 +1,6 @@
 /**
- * The table of scopes (RFC 6749 section 3.3), from which all that knows scopes derives. A new one is a row here and a migration.
+ * The table of scopes (RFC 6749 section 3.3), from which all that knows scopes derives.
+ * A new one is a row here and a migration.
  * The migration widens the constraints on scopes and has the policies of the role. In order of precedence: a token's role is that of
  * its first scope, since `me` stands alone and `app` includes what `basic` may do.
  */
@@ -36,7 +37,10 @@ const table = {
 type ScopeRow = {
   /** PostgreSQL's, under which the statements of a token run. */
   readonly role: `graph_${string}`;
-  /** Whose tokens have it: a grant type gives those of a user or those of an application, and a public application holds a user's only. */
+  /**
+   * Whose tokens have it: a grant type gives those of a user or those of an application,
+   * and a public application holds a user's only.
+   */
   readonly holder: Holder;
   /** What it gives access to, with names of the graph in back quotes. */
   readonly allows: string;
@@ -60,7 +64,10 @@ export const scopeNames: readonly Scope[] = scopesByRank.toSorted();
 export const scopesOf = (holder: Holder): readonly Scope[] =>
   scopeNames.filter((scope) => scopes[scope].holder === holder);
 
-/** What an application has whose scopes are not given. A column's default and a migration have the first, too. */
+/**
+ * What an application has whose scopes are not given.
+ * A column's default and a migration have the first, too.
+ */
 export const defaultScopes: Readonly<Record<Holder, Scope>> = { application: 'app', user: 'me' };
 
 export const isScope = (word: string): word is Scope => Object.hasOwn(scopes, word);

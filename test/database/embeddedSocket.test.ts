@@ -47,7 +47,10 @@ describe('the embedded database', () => {
   });
 
   it('waits for a session that outlives a server that was killed', async () => {
-    const long = ask(postgres.ownerUrl, "select 'counted' from generate_series(1, 5000000) having count(*) > 0");
+    const long = ask(postgres.ownerUrl, "select 'counted' from generate_series(1, 8000000) having count(*) > 0");
+    const running =
+      "select count(*) from pg_stat_activity where state = 'active' and query like '%8000000%' and pid <> pg_backend_pid()";
+    await until(async () => (await ask(postgres.ownerUrl, running)) === '1');
     const pid = Number(await ask(postgres.ownerUrl, "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"));
 
     process.kill(pid, 'SIGKILL');

@@ -21,7 +21,8 @@ export async function createDataDirectory(dataDir: string): Promise<void> {
 }
 
 /**
- * Locks the directory for a server of this process, until `release` or the process' end, however it ends.
+ * Locks the directory for a server of this process, until `release` or the process' end,
+ * however it ends.
  *
  * It is SQLite's lock on an empty file, which the kernel releases with the process (fcntl(2)), so that none is ever stale; Node.js
  * has no lock of files of its own.

@@ -63,7 +63,10 @@ function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDire
 export const socketPort = 5432;
 export const socketName = `.s.PGSQL.${socketPort}`;
 
-/** The cluster itself, unless the socket's path would be longer than an address may be, 103 bytes on macOS (unix(4)), 107 on Linux. */
+/**
+ * The cluster itself, unless the socket's path would be longer than an address may be,
+ * 103 bytes on macOS (unix(4)), 107 on Linux.
+ */
 function socketDirectoryOf(cluster: string): string {
   if (Buffer.byteLength(join(cluster, socketName)) <= 103) return cluster;
   return `/tmp/graph-query-service-${digest(cluster)}`;

@@ -90,7 +90,8 @@ export async function createCluster(installation: Installation, ownerName: strin
 }
 
 /**
- * Ends the server that an earlier process left running on the cluster, and removes its stale lock files.
+ * Ends the server that an earlier process left running on the cluster,
+ * and removes its stale lock files.
  *
  * Their process number may be another program's by now; so a server that runs is known by its socket, where no other user may listen.
  */
@@ -173,7 +174,10 @@ async function stopPostgres(child: ChildProcess): Promise<void> {
   clearTimeout(deadline);
 }
 
-/** Whether a server is there, also while it starts, recovers or shuts down; its socket's file alone does not say so. */
+/**
+ * Whether a server is there, also while it starts, recovers or shuts down.
+ * Its socket's file alone does not say so.
+ */
 async function isListening(installation: Installation): Promise<boolean> {
   const socket = connect(socketOf(installation));
   const listening = await new Promise<boolean>((resolve) => {

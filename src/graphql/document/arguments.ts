@@ -226,7 +226,10 @@ function parseCursor(value: unknown): readonly unknown[] {
 const isShort = (value: unknown, max: number): value is readonly unknown[] =>
   Array.isArray(value) && value.length <= max;
 
-/** GraphQL.js' error with its variable in `extensions.variable`, and in `extensions.argument` the argument that the variable is for. */
+/**
+ * GraphQL.js' error with its variable in `extensions.variable`,
+ * and in `extensions.argument` the argument that the variable is for.
+ */
 function badVariable(error: GraphQLError, prepared: PreparedDocument): GraphQLError {
   const { nodes = [] } = error;
   const node = nodes[0];

@@ -71,7 +71,10 @@ export function createAuthorizeRouter(context: AuthorizeContext): Router {
   return router;
 }
 
-/** Here a browser sends forms, and says that it takes HTML; what takes anything, as curl does, is no browser. */
+/**
+ * Here a browser sends forms, and says that it takes HTML.
+ * What takes anything, as curl does, is no browser.
+ */
 const isForPrograms = ({ baseUrl, method }: Request) => baseUrl === '/oauth/authorize' && !/^(GET|HEAD)$/.test(method);
 
 const paths = ['/oauth/authorize', '/oauth/sign-in', '/oauth/sign-out'];

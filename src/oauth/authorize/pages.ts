@@ -64,7 +64,10 @@ export function createPages(url: string): Pages {
  */
 const schemeOf = (redirectUri: string) => new URL(redirectUri).protocol;
 
-/** Never compressed: by its length another site could guess the csrf_token beside what it has reflected there (BREACH). */
+/**
+ * Never compressed: by its length another site could guess the csrf_token beside what it has
+ * reflected there (BREACH).
+ */
 function send(response: Response, formAction: string, title: string, main: Html): void {
   response
     .set({

@@ -27,9 +27,9 @@ declare global {
 export type Person = { readonly id: string; readonly fullName: string; readonly email: string };
 
 /**
- * Reads the signed-in person from the session, which is one person of one organization: an application of another organization
- * sees no sign-in. It lasts from sign-in to sign-out or as long as `lifetimes` says (the cookie until
- * the browser is closed), and not before, so that strangers fill no table.
+ * Reads the signed-in person from the session, which is one person of one organization:
+ * an application of another organization sees no sign-in. It lasts from sign-in to sign-out or as long as `lifetimes` says (the cookie
+ * until the browser is closed), and not before, so that strangers fill no table.
  */
 export function createSessions(pool: Pool, keys: readonly Buffer[], url: string): RequestHandler[] {
   const isHttps = url.startsWith('https:');

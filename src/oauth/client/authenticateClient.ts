@@ -99,8 +99,9 @@ const originOf = (request: Request): Origin => ({
 });
 
 /**
- * The application if the secret is one of its own. Compares with two hashes whatever there is to compare with, and with both of them, so
- * that the time says nothing; the reason is for the log alone.
+ * The application if the secret is one of its own.
+ * Compares with two hashes whatever there is to compare with, and with both of them, so that the time says nothing; the reason is for the
+ * log alone.
  *
  * @throws {OAuthError} invalid_client
  */

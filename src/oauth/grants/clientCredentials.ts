@@ -43,8 +43,8 @@ export const clientCredentials: Grant = {
 };
 
 /**
- * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used. Most clients request a new token instead of
- * using theirs, each of which would stay until it ends (`lifetimes.refreshTokenIdleDays`).
+ * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used.
+ * Most clients request a new token instead of using theirs, each of which would stay until it ends (`lifetimes.refreshTokenIdleDays`).
  */
 async function deleteUnusedTokens(database: PoolClient, grantId: string): Promise<void> {
   await database.query({

@@ -30,7 +30,10 @@ export type Grant = {
   readonly clientChecks?: readonly Check<Client>[];
   /** The reply; the client is authenticated, and nothing above has refused. */
   readonly issue: (context: GrantContext, client: Client, parameters: Parameters) => Promise<TokenReply>;
-  /** How a client uses it, for the documentation: names are in back quotes, the example is the rest of a `curl`. One without a title is shown below the one before. */
+  /**
+   * How a client uses it, for the documentation:
+   * names are in back quotes, the example is the rest of a `curl`. One without a title is shown below the one before.
+   */
   readonly guide: { readonly title?: string; readonly text: string; readonly example: readonly string[] };
 };
 

@@ -6,7 +6,10 @@ import type { Grant } from './grant.ts';
 import { password } from './password.ts';
 import { refreshToken } from './refreshToken.ts';
 
-/** The list of grants. A new one is a file here, a line below and a migration, which widens the constraint on `grant_type`. */
+/**
+ * The list of grants. A new one is a file here, a line below and a migration,
+ * which widens the constraint on `grant_type`.
+ */
 export const grants: readonly Grant[] = [
   clientCredentials,
   password,
@@ -21,7 +24,10 @@ export const grantTypes: readonly string[] = [...new Set(grants.map(({ type }) =
 export const grantOf = (parameters: Parameters): Grant | undefined =>
   grants.find(({ type, isMeant }) => type === parameters.grant_type && (isMeant?.(parameters) ?? true));
 
-/** How the users of an application's mobile app may sign in; the constraint on applications has them, too. */
+/**
+ * How the users of an application's mobile app may sign in.
+ * The constraint on applications has them, too.
+ */
 export const mobileAppGrants: readonly string[] = grants
   .filter(({ isForMobileApps }) => isForMobileApps)
   .map(({ name }) => name);

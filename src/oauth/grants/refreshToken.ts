@@ -13,9 +13,10 @@ import { revokeGrant } from '../token/revokeGrant.ts';
 import type { Grant } from './grant.ts';
 
 /**
- * Renewal (RFC 6749 section 6) with rotation (RFC 9700 section 4.14.2): a refresh token is used once and a successor takes
- * its place. A client that lost the reply may ask again for a minute (`lifetimes.refreshReplaySeconds`) and gets the same one. Any other reuse means that
- * two parties have the token: it ends the grant, and only that.
+ * Renewal (RFC 6749 section 6) with rotation (RFC 9700 section 4.14.2):
+ * a refresh token is used once and a successor takes its place. A client that lost the reply may ask again for a minute
+ * (`lifetimes.refreshReplaySeconds`) and gets the same one. Any other reuse means that two parties have
+ * the token: it ends the grant, and only that.
  */
 export const refreshToken: Grant = {
   type: 'refresh_token',
@@ -84,7 +85,10 @@ async function lockGrant(database: PoolClient, token: string): Promise<GrantRow 
 type TokenRow = {
   scopes: Scope[];
   used: boolean;
-  /** Used less than `lifetimes.refreshReplaySeconds` ago, by a client that may not have received the reply: the successor was not used yet. */
+  /**
+   * Used less than `lifetimes.refreshReplaySeconds` ago,
+   * by a client that may not have received the reply: the successor was not used yet.
+   */
   replayable: boolean | null;
   expired: boolean;
   absolute_expires_at: string;

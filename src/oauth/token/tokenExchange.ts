@@ -5,7 +5,10 @@ import { type Client, requireClient } from '../client/authenticateClient.ts';
 import type { Grant, GrantContext } from '../grants/grant.ts';
 import { grantOf, grants } from '../grants/grants.ts';
 
-/** Issues tokens by the grants of the list; the client is authenticated by now, and its parameters are valid. */
+/**
+ * Issues tokens by the grants of the list.
+ * The client is authenticated by now, and its parameters are valid.
+ */
 export function createTokenExchange(context: GrantContext): RequestHandler {
   const server = oauth2orize.createServer<Client>();
   for (const grant of grants) server.exchange(grant.type, exchange(grant, context));

@@ -8,7 +8,8 @@ import { chooseSession, currentSession, endSession, readSessions, sessionChanges
 /** @typedef {{ label: string, query: string, variables?: Record<string, unknown> }} Example */
 
 /**
- * The panel above GraphiQL: the active token and how to get others, examples, the request as a command.
+ * The panel above GraphiQL: the active token and how to get others, examples,
+ * the request as a command.
  *
  * @param {{ endpoint: string, oauthPath: string, examples: Record<string, Example[]> }} settings
  * @param {import('./tokens.js').Tokens} tokens

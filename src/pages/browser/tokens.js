@@ -11,7 +11,8 @@ export class Tokens {
   #oauthPath;
   #endpoint;
   /**
-   * The secrets that clients signed in with, by session. They stay in this page's memory, so a reload forgets them.
+   * The secrets that clients signed in with, by session.
+   * They stay in this page's memory, so a reload forgets them.
    *
    * @type {Map<string, string>}
    */
@@ -84,8 +85,8 @@ export class Tokens {
   }
 
   /**
-   * The token for a request, renewed when it is about to end; null when there is none. One that cannot be renewed is as
-   * good as none: the answer will say so.
+   * The token for a request, renewed when it is about to end; null when there is none.
+   * One that cannot be renewed is as good as none: the answer will say so.
    *
    * @returns {Promise<string | null>}
    */

@@ -11,8 +11,8 @@ import { renderContents, renderSchema } from './schemaSection.ts';
 import { renderTokens } from './tokenSection.ts';
 
 /**
- * `/documentations/graphql`: the schema as a diagram and in writing, with examples; beside it how to get a token, the error codes
- * and the limits.
+ * `/documentations/graphql`: the schema as a diagram and in writing, with examples.
+ * Beside it how to get a token, the error codes and the limits.
  *
  * @returns with `gate` the page for clients that may not read the schema yet: it asks for a token and fetches the other
  */

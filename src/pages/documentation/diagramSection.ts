@@ -12,8 +12,9 @@ import { type Html, html } from '../../html/html.ts';
 import { type Field, fieldsOf, nodesOf } from './fields.ts';
 
 /**
- * The schema as a graph: a box for each type that operations reach, in columns by the distance from `Query`. The page's script draws
- * the lines. Connections and payloads are passed through, so a mutation leads to what it changes.
+ * The schema as a graph: a box for each type that operations reach,
+ * in columns by the distance from `Query`. The page's script draws the lines. Connections and payloads are passed through, so a mutation
+ * leads to what it changes.
  */
 export function renderDiagram(schema: GraphQLSchema): Html {
   return html`<figure class="diagram">
@@ -36,7 +37,10 @@ ${rowsOf(schema, type).map(({ label, targets }) =>
 )}</a>
 `;
 
-/** Breadth first, so that no line leads past a column. A root after `Query` stands before the first type that it leads to. */
+/**
+ * Breadth first, so that no line leads past a column.
+ * A root after `Query` stands before the first type that it leads to.
+ */
 function columnsOf(schema: GraphQLSchema): GraphQLCompositeType[][] {
   const columns: GraphQLCompositeType[][] = [];
   const placed = new Set<GraphQLCompositeType>();

@@ -19,8 +19,9 @@ import { type Field, fieldsOf, nodesOf } from './fields.ts';
 export type Example = { readonly document: string; readonly variables: Readonly<Record<string, unknown>> };
 
 /**
- * An operation for each field of `Query` and `Mutation`, and for each field that leads on from `viewer` and `app`: derived from the schema,
- * so that a new table or function has its example at once.
+ * An operation for each field of `Query` and `Mutation`,
+ * and for each field that leads on from `viewer` and `app`: derived from the schema, so that a new table or function has its example at
+ * once.
  *
  * @returns by the coordinates of the field, such as `App.users`
  */
@@ -86,7 +87,10 @@ type Input = Pick<GraphQLInputField, 'name' | 'type' | 'defaultValue' | 'depreca
 
 const isRequired = ({ type, defaultValue }: Input) => isNonNullType(type) && defaultValue === undefined;
 
-/** All that a mutation takes, save ids: what the client system calls an object is known before there is one. */
+/**
+ * All that a mutation takes, save ids:
+ * what the client system calls an object is known before there is one.
+ */
 const isShown = (input: Input) =>
   isRequired(input) ||
   !(
@@ -110,7 +114,10 @@ function exampleValue(name: string, type: GraphQLInputType): unknown {
   return Object.fromEntries(given.map((field) => [field.name, exampleValue(field.name, field.type)]));
 }
 
-/** Where the type alone does not say what can be used. The examples of mutations run one after the other, in the order of the schema. */
+/**
+ * Where the type alone does not say what can be used.
+ * The examples of mutations run one after the other, in the order of the schema.
+ */
 const valuesByName: Readonly<Record<string, unknown>> = {
   email: 'mary@example.test',
   externalIdentifier: 'example-mary',

@@ -16,7 +16,10 @@ import { renderCode, renderRequest } from './code.ts';
 import { createExamples, type Example } from './examples.ts';
 import { type Field, fieldsOf } from './fields.ts';
 
-/** The schema in writing: each type with its fields, arguments, values and examples, in an order for readers, linked throughout. */
+/**
+ * The schema in writing: each type with its fields, arguments, values and examples,
+ * in an order for readers, linked throughout.
+ */
 export function renderSchema(url: string, schema: GraphQLSchema): Html {
   const examples = new Map(Array.from(createExamples(schema), ([of, example]) => [of, renderExample(url, example)]));
   return html`${groupTypes(schema).map(
