@@ -13,17 +13,19 @@ type CallbackConfig = QueryConfig & { callback: unknown };
  * @param first prepared once per connection, or parsed each time where the connection prepares none
  */
 export function queryAfter(client: PoolClient, first: readonly Precondition[], config: CallbackConfig): void {
-  // Parsing one needs the rights of the role that those before it have set.
-  if (preparesStatements(client))
-    for (const [index, one] of first.entries()) prepare(client, one, first.slice(0, index));
-  client.query(new QueryAfter(first, config, preparesStatements(client)));
+  const arePrepared = preparesStatements(client);
+  if (arePrepared) prepare(client, first);
+  client.query(new QueryAfter(first, config, arePrepared));
 }
 
 /** Once per connection, pipelined with what follows, which fails and reports the error if this fails. */
-function prepare(client: PoolClient, { name, text }: Precondition, before: readonly Precondition[]): void {
+function prepare(client: PoolClient, statements: readonly Precondition[]): void {
   const { connection } = driverOf(client);
-  const isKnown = name in connection.parsedStatements || name in connection.submittedNamedStatements;
-  if (!isKnown) client.query(new Preparation(before, { name, text, callback: () => undefined }));
+  for (const [index, { name, text }] of statements.entries()) {
+    if (name in connection.parsedStatements || name in connection.submittedNamedStatements) continue;
+    // Parsing one needs the rights of the role that those before it have set.
+    client.query(new Preparation(statements.slice(0, index), { name, text, callback: () => undefined }));
+  }
 }
 
 const BaseQuery = Query as unknown as new (config: CallbackConfig) => DriverQuery & Query;
