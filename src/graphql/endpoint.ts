@@ -180,10 +180,11 @@ export function createEndpoint({
     response.statusCode = status;
     // Node.js would copy a long text twice: behind the headers, and as bytes.
     const content = body.length > longText ? Buffer.from(body) : body;
-    const encoding = Buffer.byteLength(content) > maxUncompressed ? chooseEncoding(request) : 'identity';
+    const bytes = Buffer.byteLength(content);
+    const encoding = bytes > maxUncompressed ? chooseEncoding(request) : 'identity';
     const compressed = encoding === 'identity' ? null : await compress(encoding, content);
     if (compressed) response.setHeader('Content-Encoding', encoding);
-    response.setHeader('Content-Length', Buffer.byteLength(compressed ?? content));
+    response.setHeader('Content-Length', compressed?.length ?? bytes);
     response.end(compressed ?? content);
   };
 

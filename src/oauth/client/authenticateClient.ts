@@ -117,7 +117,7 @@ function verifySecret(application: Application | null, secret: string): Applicat
 
 const unknownClient = 'no enabled application has this client_id';
 
-/** The SHA-256 of nothing that anybody knows. */
+/** A SHA-256 without a known preimage. */
 const noHash = Buffer.alloc(32);
 
 const isAuthenticationError = (error: unknown) => error instanceof Error && error.name === 'AuthenticationError';

@@ -51,7 +51,7 @@ const render = (key) =>
     }),
   );
 
-const schemaReader = () => (settings.publicIntrospection ? 'anybody' : (currentSession()?.id ?? 'nobody'));
+const schemaReader = () => (settings.publicIntrospection ? 'public' : (currentSession()?.id ?? 'none'));
 render(schemaReader());
 sessionChanges.addEventListener('change', () => render(schemaReader()));
 

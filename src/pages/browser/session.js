@@ -40,7 +40,7 @@ export function putSession(session, chosen = session.id) {
 /** @param {string} id that of no session for requests without a token */
 export const chooseSession = (id) => store(readSessions().sessions, id);
 
-/** Forgets the current session. No other takes its place by itself: it would act as somebody else. */
+/** Forgets the current session. No other takes its place by itself: it would act as another user. */
 export function endSession() {
   const { sessions, chosen } = readSessions();
   delete sessions[chosen];
