@@ -17,12 +17,9 @@ import { renderTokens } from './tokenSection.ts';
  * @returns with `gate` the page for clients that may not read the schema yet: it asks for a token and fetches the other
  */
 export function createDocumentation(site: Site, config: Config, schema: GraphQLSchema) {
-  const { url, basePath, assetsPath, links } = site;
+  const { url, basePath, assetsPath } = site;
   const frame = {
-    title: 'Documentation',
-    assetsPath,
-    links,
-    here: `${basePath}/documentations/graphql`,
+    ...site,
     head: html`<link rel="stylesheet" href="${assetsPath}documentation.css">
 <script type="module" src="${assetsPath}documentation.js"></script>`,
   };
