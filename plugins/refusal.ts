@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'postgraphile/graphql';
 
-/** An error that a client is meant to read; `code` is part of the interface. */
+/** An error that a client is meant to read; `code` is one of the table in src/graphql/errors.ts. */
 export function refusal(
-  code: 'FORBIDDEN' | 'BAD_USER_INPUT' | 'NOT_FOUND' | 'CONFLICT' | 'LIMIT_EXCEEDED',
+  code: NonNullable<GraphQLErrorExtensions['code']>,
   message: string,
   extensions: GraphQLErrorExtensions = {},
 ) {

@@ -52,7 +52,7 @@ const wholeNumber = (min: number, max: number) =>
 
 const expected = (min: number, max: number) => `must be a whole number from ${min} to ${max}`;
 
-const limit = (fallback: number) => wholeNumber(1, 1_000_000_000).default(fallback);
+const limit = (fallback: number, max = 1_000_000_000) => wholeNumber(1, max).default(fallback);
 
 const postgresUrl = z
   .string()
@@ -148,16 +148,17 @@ const environment = z.object({
   }),
   PERSISTED_OPERATIONS: folder.optional().describe('Folder of the only documents that are answered.'),
   FUSION: trueOrFalse.default(true).describe('Whether FusionPlugin writes lists as JSON in one pass.'),
-  LIMIT_BODY_BYTES: limit(100_000).describe('Bytes of a request body.'),
-  LIMIT_TOKENS: limit(5000).describe('Tokens of a document.'),
-  LIMIT_DEPTH: limit(310).describe('Nested fields of a document.'),
-  LIMIT_ALIASES: limit(50).describe('Aliases of a document.'),
-  LIMIT_ROOT_FIELDS: limit(20).describe('Root fields of an operation.'),
-  LIMIT_DIRECTIVES: limit(20).describe('Directives of a document.'),
-  LIMIT_FIELDS: limit(1000).describe('Fields of a document.'),
-  LIMIT_CONNECTIONS: limit(110).describe('Connections of a document.'),
-  LIMIT_ROWS: limit(10_000).describe('Rows of an answer.'),
-  LIMIT_BYTES: limit(8_000_000).describe('Bytes of an answer.'),
+  LIMIT_BODY_BYTES: limit(100_000).describe('Most bytes that a body may have.'),
+  LIMIT_TOKENS: limit(5000).describe('Most tokens (names, values, punctuation) that a document may have.'),
+  // More would fail: `maxPlanningDepth` takes up to four steps a field, and `maxNesting` a bracket for it and its fragment.
+  LIMIT_DEPTH: limit(310, 500).describe('Most levels of fields that an operation may have.'),
+  LIMIT_ALIASES: limit(50).describe('Most aliases that an operation may have.'),
+  LIMIT_ROOT_FIELDS: limit(20).describe('Most root fields that an operation may have.'),
+  LIMIT_DIRECTIVES: limit(20).describe('Most directives that an operation may have.'),
+  LIMIT_FIELDS: limit(1000).describe('Most fields that an operation may have.'),
+  LIMIT_CONNECTIONS: limit(110).describe('Most connections, as of users or children, that an operation may have.'),
+  LIMIT_ROWS: limit(10_000).describe('Most rows that an operation may return. They are counted as they come.'),
+  LIMIT_BYTES: limit(8_000_000).describe('Most bytes that an answer may have. They are counted while it is written.'),
   LOG_LEVEL: z
     .enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` })
     .default('info')
@@ -257,6 +258,13 @@ function tracingOf(env: z.output<typeof environment>) {
   return { protocol };
 }
 
+/** What a limit counts, by its name in `extensions.limit`: the meaning of its variable. */
+export function limitMeaning(limit: string): string {
+  const name = `LIMIT_${limit.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+  const [, variable] = Object.entries<z.ZodType>(environment.shape).find(([known]) => known.startsWith(name)) ?? [];
+  return variable?.description ?? '';
+}
+
 function toConfig(env: z.output<typeof environment>) {
   const database: DatabaseConfig =
     env.DATABASE_URL || env.AUTH_DATABASE_URL
@@ -293,7 +301,7 @@ function toConfig(env: z.output<typeof environment>) {
     fusion: env.FUSION,
     /** GraphiQL, the playground and the documentation: their scripts share the origin of the sign-in pages. */
     explorers: env.EXPLORERS ?? database.kind === 'embedded',
-    /** Contract section 6; the keys are the values of `extensions.limit`, `body` in bytes. */
+    /** The keys are the values of `extensions.limit`, `body` in bytes. */
     limits: {
       body: env.LIMIT_BODY_BYTES,
       tokens: env.LIMIT_TOKENS,
@@ -308,7 +316,6 @@ function toConfig(env: z.output<typeof environment>) {
     },
     /** Of argon2id; by default RFC 9106's second recommendation, about 0.1 s. */
     passwordCost: { memoryKib: env.ARGON2_MEMORY_KIB, passes: env.ARGON2_PASSES },
-    /** Contract section 5, first row. */
     throttle: {
       requestsPerMinute: env.THROTTLE_REQUESTS_PER_MINUTE,
       failuresPerMinute: env.THROTTLE_FAILURES_PER_MINUTE,

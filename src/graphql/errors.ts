@@ -11,7 +11,7 @@ import type { RequestId } from '../observability/requestFields.ts';
 
 /**
  * Every `extensions.code`, its meaning, and the HTTP status of a request that it refuses as a whole.
- * An error of one field leaves the status at 200, save `UNAVAILABLE`.
+ * An error of one field leaves the status at 200, save `UNAVAILABLE`. HTTP's own refusals, such as 405, have a code but another status.
  */
 export const errorCodes = {
   UNAUTHENTICATED: { status: 401, meaning: 'The request carries no valid access token.' },
@@ -41,13 +41,15 @@ export const errorCodes = {
     status: 503,
     meaning: 'The database is away, overloaded or being migrated, or a change collided with another; try again later.',
   },
-  INTERNAL: { status: 200, meaning: 'A defect of the service; the log tells more under extensions.requestId.' },
+  INTERNAL: { status: 500, meaning: 'A defect of the service; the log tells more under extensions.requestId.' },
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
 
-export function graphqlError(code: ErrorCode, message: string, extensions: Record<string, unknown> = {}) {
-  return new GraphQLError(message, { extensions: { code, ...extensions } });
+declare module 'graphql' {
+  interface GraphQLErrorExtensions {
+    code?: ErrorCode;
+  }
 }
 
 /** The context in which an error becomes part of an answer. */
@@ -73,8 +75,7 @@ type Description = { readonly code: ErrorCode; readonly message: string } & Reco
 
 function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: ErrorContext): Description {
   const { code } = error.extensions;
-  if (typeof code === 'string' && code in errorCodes)
-    return { ...error.extensions, code: code as ErrorCode, message: error.message };
+  if (code && code in errorCodes) return { ...error.extensions, code, message: error.message };
 
   const original = rootOf(error);
   if (isUnavailable(original)) {

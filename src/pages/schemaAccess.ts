@@ -1,9 +1,9 @@
 import type { RequestHandler, Response } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from '../config.ts';
-import { graphqlError } from '../graphql/errors.ts';
+import { unauthenticated } from '../graphql/request/errorResponse.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
-import { bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
+import { type Bearer, readBearer } from '../token/bearer.ts';
 import { verifyBearer } from '../token/verify.ts';
 
 /**
@@ -16,7 +16,7 @@ import { verifyBearer } from '../token/verify.ts';
 export function requireSchemaAccess(
   { publicIntrospection }: Config,
   pool: Pool,
-  refuse: RequestHandler = (_request, response) => unauthenticated(response, 'missing'),
+  refuse: RequestHandler = (_request, response) => refuseBearer(response, 'missing'),
 ): RequestHandler {
   return async (request, response, next) => {
     response.vary('Authorization');
@@ -24,14 +24,15 @@ export function requireSchemaAccess(
     const claims = bearer.kind === 'token' ? await verifyBearer(pool, bearer.token, requestIdOf(response)) : null;
     if (claims || (bearer.kind === 'missing' && publicIntrospection)) next();
     else if (bearer.kind === 'missing') refuse(request, response, next);
-    else unauthenticated(response, bearer.kind);
+    else refuseBearer(response, bearer.kind);
   };
 }
 
-/** RFC 6750 section 3, with the error that `/graphql` gives. */
-function unauthenticated(response: Response, kind: Parameters<typeof bearerChallenge>[0]): void {
+/** As `/graphql` answers. */
+function refuseBearer(response: Response, kind: Bearer['kind']): void {
+  const { status, headers, error } = unauthenticated(kind);
   response
-    .status(401)
-    .set({ 'Cache-Control': 'no-store', 'WWW-Authenticate': bearerChallenge(kind) })
-    .json({ errors: [graphqlError('UNAUTHENTICATED', bearerProblem(kind))] });
+    .status(status)
+    .set({ 'Cache-Control': 'no-store', ...headers })
+    .json({ errors: [error] });
 }

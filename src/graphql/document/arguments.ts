@@ -20,7 +20,7 @@ import { isNodeId, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
 import { unusableIn } from '../../../plugins/unusableIn.ts';
 import { rootOf } from '../errors.ts';
 import { DocumentError, type PreparedDocument } from './document.ts';
-import { fieldOf, isConnectionType } from './limits.ts';
+import { fieldOf, isConnectionType } from './measureOperations.ts';
 import { misplacedNulls, selectedIn } from './misplacedNulls.ts';
 
 /** Rows that one page, and values that one filter, may have at most. */

@@ -12,9 +12,9 @@ import {
   specifiedRules,
   validate,
 } from 'postgraphile/graphql';
+import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
-import { graphqlError } from '../errors.ts';
-import { exceededLimits, fragmentsOf, limitExceeded, measureOperations, type Size } from './limits.ts';
+import { exceededLimits, fragmentsOf, limitExceeded, measureOperations, type Size } from './measureOperations.ts';
 import { isNestedTooDeep } from './nesting.ts';
 import { findConflicts } from './overlappingFields.ts';
 import { bytesOfPlans, withIsolatedPlanCache } from './plans.ts';
@@ -74,10 +74,10 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
     const { sizes, ...document } = known.get(query) ?? readNew(query, hideSuggestions);
     const operation = getOperationAST(document.document, operationName);
     const size = operation && sizes.get(operation);
-    if (!size) throw new DocumentError([graphqlError('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
+    if (!size) throw new DocumentError([refusal('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
     // Validation finds nothing wrong with an operation of a kind that the schema does not have.
     if (!schema.getRootType(operation.operation))
-      throw new DocumentError([graphqlError('GRAPHQL_VALIDATION_FAILED', 'There are no subscriptions.')]);
+      throw new DocumentError([refusal('GRAPHQL_VALIDATION_FAILED', 'There are no subscriptions.')]);
     return { ...document, operation, size, query };
   };
 }
@@ -115,7 +115,7 @@ function parseDocument(query: string, { tokens: maxTokens, depth }: Config['limi
 }
 
 function parseFailed({ message, source, positions }: GraphQLError): GraphQLError {
-  const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
+  const extensions = { code: 'GRAPHQL_PARSE_FAILED' } as const;
   return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
 }
 

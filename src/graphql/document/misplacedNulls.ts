@@ -11,7 +11,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
-import { graphqlError } from '../errors.ts';
+import { refusal } from '../../../plugins/refusal.ts';
 import type { PreparedDocument } from './document.ts';
 
 /**
@@ -44,7 +44,7 @@ export function misplacedNulls(
     }),
   );
   return Array.from(misplaced, ([variable, argument]) =>
-    graphqlError('BAD_USER_INPUT', `Variable "$${variable}" cannot be null here.`, { argument, variable }),
+    refusal('BAD_USER_INPUT', `Variable "$${variable}" cannot be null here.`, { argument, variable }),
   );
 }
 

@@ -2,7 +2,7 @@ import { Lexer, Source, TokenKind } from 'postgraphile/graphql';
 
 /**
  * Nesting limit: so many brackets may be open at a time, so that no recursion overflows its stack.
- * GraphQL.js stays far from the end of it, and a document of the deepest fields, in two fragments each, is within.
+ * GraphQL.js stays far from the end of it, and a document of the deepest fields (`LIMIT_DEPTH`), in a fragment each, is within.
  */
 export const maxNesting = 1000;
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { refusal } from '../../../plugins/refusal.ts';
 import type { Claims } from '../../token/claims.ts';
-import { graphqlError } from '../errors.ts';
 import { type GraphqlRequest, RequestError } from '../request/request.ts';
 import { DocumentError } from './document.ts';
 import { type StoredOperations, sha256 } from './storedOperations.ts';
@@ -26,13 +26,12 @@ export function createAllowlist(operations: StoredOperations): PersistedDocument
       if (documentId !== null) {
         const document = operations.get(documentId);
         if (document === undefined) throw notFound('No stored operation has this id.');
-        if (query !== null && query !== document)
-          throw new RequestError(400, 'The document is not the one of this id.');
+        if (query !== null && query !== document) throw new RequestError('The document is not the one of this id.');
         return document;
       }
       if (query === null || !allowed.has(query)) {
         const message = 'This service answers stored operations only; name one by its id in "documentId".';
-        throw new DocumentError([graphqlError('PERSISTED_QUERY_ONLY', message)]);
+        throw new DocumentError([refusal('PERSISTED_QUERY_ONLY', message)]);
       }
       return query;
     },
@@ -57,7 +56,7 @@ export function createPersistedQueryCache(): PersistedDocuments {
     find({ query, documentId }, claims) {
       if (query !== null && (documentId === null || documentId === sha256(query))) return query;
       if (query !== null || documentId === null)
-        throw new RequestError(400, 'The id is not the SHA-256 of the document, in lower-case hex.');
+        throw new RequestError('The id is not the SHA-256 of the document, in lower-case hex.');
       const document = claims && known.get(keyOf(documentId, claims));
       // The sentence by which urql and Apollo's mobile clients know that they have to send the document.
       if (!document) throw notFound('PersistedQueryNotFound');
@@ -69,4 +68,4 @@ export function createPersistedQueryCache(): PersistedDocuments {
   };
 }
 
-const notFound = (message: string) => new DocumentError([graphqlError('PERSISTED_QUERY_NOT_FOUND', message)]);
+const notFound = (message: string) => new DocumentError([refusal('PERSISTED_QUERY_NOT_FOUND', message)]);

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'postgraphile/graphql';
-import type { Size } from './limits.ts';
+import type { Size } from './measureOperations.ts';
 
 /** One operation may need several plans, depending on the values of its variables. */
 const plansOfOneOperation = 3;

@@ -13,7 +13,7 @@ import { isRetryableOnPrimary, ReplicaUnusableError, requireReplayed } from '../
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { graphSettings, mutationSettings } from '../../token/settings.ts';
 import { DocumentError } from '../document/document.ts';
-import { limitExceeded } from '../document/limits.ts';
+import { limitExceeded } from '../document/measureOperations.ts';
 import { errorCodes, presentError, rootOf } from '../errors.ts';
 import type { Graph } from '../schema/schema.ts';
 import { createContext } from './context.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type DocumentNode, Kind, type SelectionSetNode } from 'postgraphile/graphql';
+import { refusal } from '../../../plugins/refusal.ts';
 import { bytesOfCharacter, DocumentError, type PreparedDocument } from '../document/document.ts';
-import { graphqlError } from '../errors.ts';
 import type { Answer } from './execution.ts';
 
 /** Whether the operation is introspection alone (`__schema`, `__type`). */
@@ -20,7 +20,7 @@ export function limitIntrospection(prepared: PreparedDocument): void {
   for (const [name, max] of Object.entries(maxWithoutToken)) {
     if (names.filter((other) => other === name).length <= max) continue;
     const message = `Without a token an operation asks for ${name} at most ${max === 1 ? 'once' : `${max} times`}; send one.`;
-    throw new DocumentError([graphqlError('LIMIT_EXCEEDED', message, { limit: 'aliases' })]);
+    throw new DocumentError([refusal('LIMIT_EXCEEDED', message, { limit: 'aliases' })]);
   }
 }
 

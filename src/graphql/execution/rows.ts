@@ -1,4 +1,4 @@
-import { limitExceeded } from '../document/limits.ts';
+import { limitExceeded } from '../document/measureOperations.ts';
 
 /** Row counter with a limit: throws when there are more; a negative number takes rows back. */
 export function createRowCounter(max: number) {

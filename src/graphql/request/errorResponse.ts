@@ -5,7 +5,8 @@ import { isRetryable } from '../../database/pool/unavailable.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblem } from '../../token/bearer.ts';
 import { DocumentError } from '../document/document.ts';
-import { graphqlError } from '../errors.ts';
+import { limitExceeded } from '../document/measureOperations.ts';
+import { errorCodes } from '../errors.ts';
 import { wantsJson } from './negotiate.ts';
 import { RequestError } from './request.ts';
 
@@ -22,30 +23,29 @@ export function toErrorResponse(
   response: ServerResponse,
   { limits }: Pick<Config, 'limits'>,
 ): ErrorResponse {
-  if (error instanceof RequestError) return { status: error.status, headers: error.headers, errors: [error.error] };
-  if (error instanceof DocumentError) return { status: wantsJson(response) ? 200 : 400, errors: error.errors };
-  if (error instanceof InvalidTokenError) return toErrorResponse(unauthenticated('token'), response, { limits });
-  if (isRetryable(error)) {
-    return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
-  }
+  if (error instanceof RequestError) return ofRequest(error);
+  if (error instanceof DocumentError)
+    return { status: wantsJson(response) ? 200 : statusOf(error), errors: error.errors };
+  if (error instanceof InvalidTokenError) return ofRequest(unauthenticated('token'));
+  if (isRetryable(error))
+    return ofRequest(new RequestError('The database is not available; try again later.', { code: 'UNAVAILABLE' }));
   // What body-parser throws has the status of the client's mistake.
   const status = error instanceof Error && 'status' in error ? error.status : null;
-  if (status === 413) {
-    return {
-      status,
-      errors: [graphqlError('LIMIT_EXCEEDED', `The body has more than ${limits.body} bytes.`, { limit: 'body' })],
-    };
-  }
-  if (status === 400 || status === 415)
-    return { status, errors: [graphqlError('BAD_USER_INPUT', 'The body cannot be read.')] };
+  if (status === 413) return { status, errors: [limitExceeded('body', limits.body)] };
+  if (status === 400 || status === 415) return ofRequest(new RequestError('The body cannot be read.', { status }));
   // A defect of our own, which goes to the log.
   const originalError = error instanceof Error ? error : new Error('thrown', { cause: error });
-  return { status: 500, errors: [new GraphQLError('defect', { originalError })] };
+  return { status: errorCodes.INTERNAL.status, errors: [new GraphQLError('defect', { originalError })] };
 }
+
+const ofRequest = ({ status, headers, error }: RequestError) => ({ status, headers, errors: [error] });
+
+/** The first error's. */
+const statusOf = ({ errors: [error] }: DocumentError) => errorCodes[error?.extensions.code ?? 'INTERNAL'].status;
 
 /** 401, by RFC 6750. */
 export function unauthenticated(kind: Bearer['kind']): RequestError {
-  return new RequestError(401, bearerProblem(kind), {
+  return new RequestError(bearerProblem(kind), {
     code: 'UNAUTHENTICATED',
     headers: { 'WWW-Authenticate': bearerChallenge(kind) },
   });

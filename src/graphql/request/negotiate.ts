@@ -20,12 +20,13 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
   // Beside what it depends on already, such as the origin.
   response.appendHeader('Vary', 'Accept, Accept-Encoding, Authorization');
   if (request.method !== 'GET' && request.method !== 'POST') {
-    throw new RequestError(405, 'Send the operation by POST, or a query by GET.', {
-      headers: { Allow: 'GET, POST' },
-    });
+    const headers = { Allow: 'GET, POST' };
+    throw new RequestError('Send the operation by POST, or a query by GET.', { status: 405, headers });
   }
   if (!accepted)
-    throw new RequestError(406, `The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`);
+    throw new RequestError(`The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`, {
+      status: 406,
+    });
 }
 
 /** By their status 200, clients of `application/json` distinguish answers from those of proxies. */

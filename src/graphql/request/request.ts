@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { GraphQLError } from 'postgraphile/graphql';
+import type { GraphQLError } from 'postgraphile/graphql';
+import { refusal } from '../../../plugins/refusal.ts';
 import { withoutPrefix } from '../document/storedOperations.ts';
+import { type ErrorCode, errorCodes } from '../errors.ts';
 
 /** The parameters of a GraphQL-over-HTTP request; a document, its id, or both. */
 export type GraphqlRequest = {
@@ -17,19 +19,19 @@ export class RequestError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly error: GraphQLError;
 
+  /** @param details `status` where HTTP asks for another one than the code has */
   constructor(
-    status: number,
     message: string,
-    { code = 'BAD_USER_INPUT', headers = {}, ...extensions }: RefusalDetails = {},
+    { code = 'BAD_USER_INPUT', status = errorCodes[code].status, headers = {} }: Details = {},
   ) {
     super(message);
     this.status = status;
     this.headers = headers;
-    this.error = new GraphQLError(message, { extensions: { code, ...extensions } });
+    this.error = refusal(code, message);
   }
 }
 
-type RefusalDetails = { code?: string; headers?: Readonly<Record<string, string>>; limit?: string };
+type Details = { code?: ErrorCode; status?: number; headers?: Readonly<Record<string, string>> };
 
 /** Parses the parameters from the body of a POST or the query of a GET. */
 export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequest {
@@ -42,7 +44,7 @@ function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
   const parameters: Record<string, unknown> = {};
   for (const name of ['query', 'documentId', 'doc_id', 'operationName', 'variables', 'extensions']) {
     const [value, ...others] = search.getAll(name);
-    if (others.length > 0) throw new RequestError(400, `The parameter ${name} is given more than once.`);
+    if (others.length > 0) throw new RequestError(`The parameter ${name} is given more than once.`);
     if (value)
       parameters[name] =
         name === 'variables' || name === 'extensions' ? parseJson(value, `The parameter ${name}`) : value;
@@ -52,7 +54,8 @@ function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
 
 function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, unknown> {
   if (!isJson(headers)) {
-    throw new RequestError(415, 'Send the header Content-Type: application/json, and the body in UTF-8.', {
+    throw new RequestError('Send the header Content-Type: application/json, and the body in UTF-8.', {
+      status: 415,
       headers: { 'Accept-Post': 'application/json' },
     });
   }
@@ -60,24 +63,24 @@ function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, u
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new RequestError(400, 'The body is not UTF-8.');
+    throw new RequestError('The body is not UTF-8.');
   }
   const body = parseJson(text, 'The body');
-  if (Array.isArray(body)) throw new RequestError(400, 'Batches are not supported; send one operation per request.');
+  if (Array.isArray(body)) throw new RequestError('Batches are not supported; send one operation per request.');
   if (typeof body !== 'object' || body === null)
-    throw new RequestError(400, 'The body must be a JSON object with the key "query".');
+    throw new RequestError('The body must be a JSON object with the key "query".');
   return body as Record<string, unknown>;
 }
 
 function checkShape({ query, operationName, variables, extensions, ...ids }: Record<string, unknown>): GraphqlRequest {
   if (operationName != null && typeof operationName !== 'string')
-    throw new RequestError(400, '"operationName" must be a string.');
-  if (!isMap(variables)) throw new RequestError(400, '"variables" must be an object.');
-  if (!isMap(extensions)) throw new RequestError(400, '"extensions" must be an object.');
+    throw new RequestError('"operationName" must be a string.');
+  if (!isMap(variables)) throw new RequestError('"variables" must be an object.');
+  if (!isMap(extensions)) throw new RequestError('"extensions" must be an object.');
   const documentId = readDocumentId(ids, extensions?.persistedQuery);
-  if (query != null && typeof query !== 'string') throw new RequestError(400, '"query" must be a string.');
+  if (query != null && typeof query !== 'string') throw new RequestError('"query" must be a string.');
   if (!query && documentId === null)
-    throw new RequestError(400, 'Send a GraphQL document in "query", or the id of one in "documentId".');
+    throw new RequestError('Send a GraphQL document in "query", or the id of one in "documentId".');
   return { query: query || null, documentId, operationName: operationName || null, variables: variables ?? {} };
 }
 
@@ -87,11 +90,11 @@ function checkShape({ query, operationName, variables, extensions, ...ids }: Rec
  */
 function readDocumentId({ documentId, doc_id }: Record<string, unknown>, persistedQuery: unknown): string | null {
   if (!isMap(persistedQuery) || (persistedQuery && persistedQuery.version !== 1))
-    throw new RequestError(400, '"extensions.persistedQuery" must be {"version": 1, "sha256Hash": "…"}.');
+    throw new RequestError('"extensions.persistedQuery" must be {"version": 1, "sha256Hash": "…"}.');
   const given = [documentId, doc_id, ...(persistedQuery ? [persistedQuery.sha256Hash ?? ''] : [])];
   const ids = given.filter((id) => id != null).map((id) => (typeof id === 'string' ? withoutPrefix(id) : ''));
-  if (ids.includes('')) throw new RequestError(400, 'The id of a document must be a string.');
-  if (new Set(ids).size > 1) throw new RequestError(400, 'The request names several documents by their ids.');
+  if (ids.includes('')) throw new RequestError('The id of a document must be a string.');
+  if (new Set(ids).size > 1) throw new RequestError('The request names several documents by their ids.');
   return ids[0] ?? null;
 }
 
@@ -102,7 +105,7 @@ function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new RequestError(400, `${what} is not JSON.`);
+    throw new RequestError(`${what} is not JSON.`);
   }
 }
 

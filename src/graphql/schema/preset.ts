@@ -100,7 +100,7 @@ export function createPreset(
       muteWarnings: true,
     },
     grafast: {
-      // 100 levels of `children { edges { node } }`, of up to six layers each.
+      // Up to four for each field of the deepest document (`LIMIT_DEPTH`).
       maxPlanningDepth: 2000,
       explain: false,
     },

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import { type Config, limitMeaning } from '../../config.ts';
 import { errorCodes } from '../../graphql/errors.ts';
 import { type Html, html } from '../../html/html.ts';
 
@@ -32,11 +32,11 @@ ${rates(throttle).map(
 <h2 id="limits">Limits</h2>
 <p>An operation beyond one of these is refused with <code>LIMIT_EXCEEDED</code>; <code>extensions.limit</code> names it.</p>
 <table>
-<thead><tr><th>Limit</th><th>At most</th><th>Of what</th></tr></thead>
+<thead><tr><th>Limit</th><th>At most</th><th>Meaning</th></tr></thead>
 <tbody>
-${Object.entries(limitMeanings).map(
-  ([name, meaning]) =>
-    html`<tr><td><code>${name}</code></td><td>${limits[name as keyof Config['limits']].toLocaleString('en')}</td><td>${meaning}</td></tr>
+${Object.entries(limits).map(
+  ([name, max]) =>
+    html`<tr><td><code>${name}</code></td><td>${max.toLocaleString('en')}</td><td>${limitMeaning(name)}</td></tr>
 `,
 )}</tbody>
 </table>
@@ -45,7 +45,6 @@ page beyond that, a negative one, or both at once is <code>BAD_USER_INPUT</code>
 </section>`;
 }
 
-/** Contract section 5, first row. */
 const rates = ({ requestsPerMinute, failuresPerMinute, failuresPerAccount }: Config['throttle']) =>
   [
     [requestsPerMinute, 'a minute', 'Requests of an address.'],
@@ -53,17 +52,3 @@ const rates = ({ requestsPerMinute, failuresPerMinute, failuresPerAccount }: Con
     [failuresPerMinute, 'a minute', 'Failed authentications of an address.'],
     [failuresPerAccount, '15 minutes', 'Failed sign-ins to an account from one address.'],
   ] as const;
-
-/** What each limit counts, by the values of `extensions.limit` (contract section 6). */
-const limitMeanings: Record<keyof Config['limits'], string> = {
-  body: 'Bytes of the request’s body.',
-  tokens: 'Tokens of the document: its names, values and punctuation.',
-  depth: 'Levels of fields.',
-  aliases: 'Aliases.',
-  rootFields: 'Fields on the top level.',
-  directives: 'Directives.',
-  fields: 'Fields.',
-  connections: 'Connections, such as users or children.',
-  rows: 'Rows of the answer, counted as they come.',
-  bytes: 'Bytes of the answer, counted while it is written.',
-};

@@ -13,8 +13,8 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'postgraphile/graphql';
-import type { Config } from '../../config.ts';
-import { graphqlError } from '../errors.ts';
+import { refusal } from '../../../plugins/refusal.ts';
+import { type Config, limitMeaning } from '../../config.ts';
 
 /** The size of an operation with its fragments expanded; the names are values of `extensions.limit`. */
 export type Size = Readonly<Record<(typeof measured)[number], number>>;
@@ -36,21 +36,9 @@ export function exceededLimits(sizes: Iterable<Size>, limits: Config['limits']):
 }
 
 export function limitExceeded(limit: keyof Config['limits'], max: number): GraphQLError {
-  return graphqlError('LIMIT_EXCEEDED', `${sentences[limit]} ${max}.`, { limit });
+  const message = limitMeaning(limit).replace(/^Most ([^.]*).*/, `The most $1 are ${max}.`);
+  return refusal('LIMIT_EXCEEDED', message, { limit });
 }
-
-const sentences: Record<keyof Config['limits'], string> = {
-  body: 'The most bytes that a body may have are',
-  tokens: 'The most tokens that a document may have are',
-  depth: 'The most levels of fields that an operation may have are',
-  aliases: 'The most aliases that an operation may have are',
-  rootFields: 'The most root fields that an operation may have are',
-  directives: 'The most directives that an operation may have are',
-  fields: 'The most fields that an operation may have are',
-  connections: 'The most connections that an operation may have are',
-  rows: 'The most rows that an operation may return are',
-  bytes: 'The most bytes that an answer may have are',
-};
 
 const nothing: Size = { depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0 };
 
