@@ -1,6 +1,6 @@
 /** How long what the OAuth server issues lives, by PostgreSQL's clock: the one place to change it. */
 export const lifetimes = {
-  /** `expires_in`. */
+  /** `expires_in`. Reasons in `audit.accepted` (000012-audit.sql) name it, and `codeSeconds`. */
   accessTokenSeconds: 7200,
   /** A refresh token that is not used for so long ends. */
   refreshTokenIdleDays: 30,

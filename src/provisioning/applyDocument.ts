@@ -32,7 +32,7 @@ export type Applied = {
 };
 
 /**
- * Makes the database what the document says (contract section 2), in one transaction.
+ * Makes the database what the document says, in one transaction.
  * Adds what is missing and changes what differs. Nothing is deleted, and nothing is written when nothing differs. Of two at once one waits.
  *
  * @param owner connections as the owner of the tables

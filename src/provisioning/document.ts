@@ -6,7 +6,7 @@ import { DocumentError, type Problem } from './problem.ts';
 import { flattenUnits, isObject, type UnitOf } from './unitTree.ts';
 
 /**
- * Reads a provisioning document (contract section 2). Unknown keys are problems, too.
+ * Reads a provisioning document (docs/provisioning.md). Unknown keys are problems, too.
  *
  * @returns the document, or null when it breaks a rule; in any case an outline of it, in which whatever breaks a rule is
  * undefined, so that what is left can be compared with itself and with the database

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// The rules of the tables (contract section 4), so that a document is refused with a path instead of a constraint.
+// The rules of the tables, so that a document is refused with a path instead of a constraint.
 // Lengths are in characters as PostgreSQL and JSON Schema count them: code points.
 
 const notUnicode = 'must be valid Unicode text';

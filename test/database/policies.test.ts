@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { ours, policies, privileges } from '../../src/commands/development/permissions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-/** `policies.txt` and `privileges.txt` are for people to review: they change with a migration, on purpose, by hand. */
+/** `policies.txt` and `privileges.txt` are for people to review: with a migration `npm run schema:update` renews them. */
 describe('the permissions of the database', () => {
   let database: TestDatabase;
 

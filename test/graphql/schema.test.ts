@@ -40,7 +40,7 @@ const connection = (type: string) => ({
   totalCount: 'Int!',
 });
 
-// Contract section 4, type by type. What a migration adds to it is in the golden file, and there only.
+// What clients rely on, type by type. What a migration adds to it is in the golden file, and there only.
 test.each<[string, string[], Record<string, string>]>([
   ['Query', [], { viewer: 'Viewer', app: 'App', 'node(id: ID!)': 'Node' }],
   [

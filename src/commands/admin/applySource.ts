@@ -3,7 +3,7 @@ import { type Applied, applyDocument } from '../../provisioning/applyDocument.ts
 import type { AdminContext } from './withOwner.ts';
 
 /**
- * `admin apply FILE` (contract section 2); now and then says how far it is.
+ * `admin apply FILE`; now and then says how far it is.
  *
  * @param source the file's JSON
  * @throws {DocumentError} nothing was changed

@@ -7,9 +7,9 @@ import { refuse } from '../check.ts';
 import { type Application, findApplication } from '../client/application.ts';
 import { OAuthError } from '../errors.ts';
 import type { Form } from '../form.ts';
+import { grantedScopes } from '../grantedScopes.ts';
 import { authorizationCode } from '../grants/authorizationCode.ts';
 import { bodyOf, pick, queryOf } from '../parameters.ts';
-import { grantedScopes } from '../scope.ts';
 import type { AnswerClient, ReplyTo } from './answerClient.ts';
 import { authorizationParameters, clientChecks, requestChecks } from './authorizationChecks.ts';
 

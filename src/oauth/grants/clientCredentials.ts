@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg';
 import { type Scope, scopesOf } from '../../token/scopes.ts';
 import { invalidClient, temporarilyUnavailable, unauthorizedClient } from '../errors.ts';
+import { grantedScopes } from '../grantedScopes.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { deleteExpiredTokens } from '../purge/deleteExpiredTokens.ts';
-import { grantedScopes } from '../scope.ts';
 import { issueTokens } from '../token/issueTokens.ts';
 import type { Grant } from './grant.ts';
 

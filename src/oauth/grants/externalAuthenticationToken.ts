@@ -2,15 +2,15 @@ import type { PoolClient } from 'pg';
 import { scopesOf } from '../../token/scopes.ts';
 import { invalidGrant, invalidRequest, unauthorizedClient } from '../errors.ts';
 import type { Form, ParameterFallback } from '../form.ts';
+import { grantedScopes } from '../grantedScopes.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { grantedScopes } from '../scope.ts';
 import { issueToUser } from '../token/createUserGrant.ts';
 import type { Grant } from './grant.ts';
 
 /**
  * A person by external authentication token.
- * `grant_type=password` with `external_authentication_token` in place of user name and password. The reply lists what was submitted, too
- * (interface specification, Authentication, row 7).
+ * `grant_type=password` with `external_authentication_token` in place of user name and password, which no RFC has. The reply lists what
+ * was submitted, too (docs/oauth.md).
  */
 export const externalAuthenticationToken: Grant = {
   type: 'password',
@@ -19,18 +19,18 @@ export const externalAuthenticationToken: Grant = {
   isForMobileApps: true,
   scopes: scopesOf('user'),
   parameters: {
-    external_authentication_token: 'interface specification, Authentication, row 7',
+    external_authentication_token: 'docs/oauth.md, external_authentication_token',
   },
   checks: [
     [
-      'interface specification, Authentication, row 7: the token replaces user name and password',
+      'docs/oauth.md, external_authentication_token: it replaces user name and password',
       ({ username, password }) => username === undefined && password === undefined,
       () => invalidRequest('Send username and password, or external_authentication_token, not both.'),
     ],
   ],
   clientChecks: [
     [
-      'interface specification, Authentication, row 7',
+      'docs/oauth.md, external_authentication_token',
       ({ application }) => application.mobileApp === 'external_authentication_token',
       () => unauthorizedClient('The application has no mobile app that signs in by external_authentication_token.'),
     ],
@@ -57,7 +57,7 @@ export const externalAuthenticationToken: Grant = {
 
 const wrongToken = 'external_authentication_token is wrong.';
 
-/** Legacy query credentials: row 7 also passes the parameters as the query of a POST without a body. */
+/** Legacy query credentials: older clients pass the parameters as the query of a POST without a body. */
 export const legacyQueryCredentials: ParameterFallback = (body, query) => {
   const credential = 'external_authentication_token';
   if (body.length > 0 || find(query, 'grant_type') !== 'password') return null;

@@ -1,6 +1,6 @@
 import { scopesOf } from '../../token/scopes.ts';
 import { invalidGrant, unauthorizedClient } from '../errors.ts';
-import { grantedScopes } from '../scope.ts';
+import { grantedScopes } from '../grantedScopes.ts';
 import { issueToUser } from '../token/createUserGrant.ts';
 import type { Grant } from './grant.ts';
 
@@ -17,7 +17,7 @@ export const password: Grant = {
   },
   clientChecks: [
     [
-      'interface specification, Authentication, row 7',
+      'docs/oauth.md, external_authentication_token',
       ({ application }) => application.mobileApp !== 'external_authentication_token',
       () => unauthorizedClient('The mobile app of this application signs in by external_authentication_token alone.'),
     ],

@@ -8,7 +8,7 @@ import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequest
 import { lifetimes } from '../lifetimes.ts';
 import { type Count, createCounter } from './counter.ts';
 
-/** Rate limits (contract section 5, first row), shared by all servers of one database. */
+/** Rate limits, shared by all servers of one database. */
 export type Throttle = {
   /** Counts a request of an address; refuses when there were too many, or too many failed ones. */
   limitAddress: RequestHandler;

@@ -4,7 +4,7 @@ import type { Scope } from '../../token/scopes.ts';
 import { lifetimes } from '../lifetimes.ts';
 import { onlyRow } from '../onlyRow.ts';
 
-/** The token endpoint's answer (RFC 6749 section 5.1; interface specification, Authentication, row 8). */
+/** The token endpoint's answer (RFC 6749 section 5.1), and `created_at`, as Doorkeeper has it. */
 export type TokenReply = {
   readonly access_token: string;
   readonly refresh_token: string;

@@ -3,9 +3,9 @@ import { type Check, refuse } from '../check.ts';
 import { requireClient } from '../client/authenticateClient.ts';
 import { invalidRequest, invalidScope, OAuthError } from '../errors.ts';
 import type { Parameters } from '../form.ts';
+import { parseScope } from '../grantedScopes.ts';
 import type { Grant } from '../grants/grant.ts';
 import { grantOf, grantTypes } from '../grants/grants.ts';
-import { isWithin, parseScope } from '../scope.ts';
 
 /**
  * Checks of `POST /oauth/token` for every client, in this order.
@@ -43,6 +43,6 @@ const parameterChecks = (grant: Grant) =>
 
 const scopeCheck = (grant: Grant): Check<Parameters> => [
   'RFC 6749 section 3.3; an application in its own name is no person, a person is no application',
-  ({ scope }) => isWithin(parseScope(scope) ?? [], grant.scopes),
+  ({ scope }) => (parseScope(scope) ?? []).every((word) => grant.scopes.includes(word)),
   () => invalidScope('This grant type cannot give that scope.'),
 ];
