@@ -1,8 +1,8 @@
 /**
  * The table of scopes (RFC 6749 section 3.3), from which all that knows scopes derives.
- * A new one is a row here and a migration.
- * The migration widens the constraints on scopes and has the policies of the role. In order of precedence: a token's role is that of
- * its first scope, since `me` stands alone and `app` includes what `basic` may do.
+ * A new one is a row here and a migration, which widens the constraints on scopes, has the policies of the role, and adds it to the
+ * views of `audit`; test/oauth/agreesWithMigrations.test.ts names what it lacks. A root field of its own is RootFieldsPlugin's.
+ * In order of precedence: a token's role is that of its first scope, since `me` stands alone and `app` includes what `basic` may do.
  */
 const table = {
   me: {

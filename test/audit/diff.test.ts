@@ -41,6 +41,36 @@ describe('comparing who may do what', () => {
     expect(before.outcomes.size).toBeGreaterThan(40);
   });
 
+  it('has examples of tables that it does not know', async () => {
+    const client = await database.owner.connect();
+    try {
+      await client.query(`
+        create table app_public.doors (
+          organization_id uuid, id uuid default app_hidden.uuid_v7(), unit_id uuid, name text not null, width int not null,
+          made_on date not null, is_open boolean not null, tags text[] not null, note text, primary key (organization_id, id),
+          foreign key (organization_id, unit_id) references app_public.units);
+        create table app_public.door_keys (
+          organization_id uuid, door_id uuid, user_id uuid, primary key (organization_id, door_id, user_id),
+          foreign key (organization_id, door_id) references app_public.doors)`);
+      await insertExamples(client);
+      const { rows } = await client.query(
+        'select d.*, k.user_id from app_public.doors d join app_public.door_keys k on k.door_id = d.id order by d.id',
+      );
+
+      expect(rows).toHaveLength(4);
+      expect(rows[3]).toMatchObject({
+        organization_id: 'bbbbbbbb-0000-7000-8000-000000000000',
+        ...Object.fromEntries(
+          ['id', 'unit_id', 'user_id', 'name'].map((name) => [name, expect.stringMatching(/^bbb.*2$/)]),
+        ),
+        ...{ width: 1, is_open: true, tags: [], note: null },
+      });
+    } finally {
+      await client.query('drop table if exists app_public.door_keys, app_public.doors');
+      client.release();
+    }
+  });
+
   it('finds what is wider: columns, policies, functions, row-level security', async () => {
     const found = await differences(
       'grant update (name) on app_public.cards to graph_app',

@@ -33,11 +33,55 @@ test('the scopes, and those of public applications, are the ones of the table', 
   expect(initial).toBe(`'{${defaultScopes.application}}'::text[]`);
 });
 
+test('each table knows the scopes that its rows can have', async () => {
+  const { rows } = await oauth.database.owner.query<{ name: string; definition: string }>(
+    `select conname::text as name, pg_get_constraintdef(oid) as definition
+     from pg_constraint where conname like '%\\_scopes\\_known' order by conname`,
+  );
+
+  expect(rows).toEqual(
+    [
+      ['access_tokens', scopeNames],
+      ['applications', scopeNames],
+      // The codes are for persons.
+      ['authorization_codes', scopesOf('user')],
+      ['grants', scopeNames],
+      ['refresh_tokens', scopeNames],
+    ].map(([table, known]) => ({
+      name: `${table}_scopes_known`,
+      definition: expect.stringContaining(`(scopes <@ '{${known}}'::text[])`),
+    })),
+  );
+});
+
 test('the role of each scope is one that a request can have', async () => {
   const roles = Object.values(scopes).map(({ role }) => role);
 
   expect(await read('select count(*) from pg_roles where rolname = any ($1)', roles)).toBe(String(roles.length));
   expect(await read(`select pg_has_role(current_user, 'graph_oauth', 'member')`)).toBe('true');
+});
+
+// Views as PostgreSQL writes them, and the bodies of functions: two roles in one of them are a list.
+test('what lists the roles of requests lists those of all scopes', async () => {
+  const { rows } = await oauth.database.owner.query<{ name: string; text: string }>(
+    `select oid::regclass::text as name, pg_get_viewdef(oid) as text
+     from pg_class where relkind in ('v', 'm') and relnamespace in ('audit'::regnamespace, 'app_hidden'::regnamespace)
+     union all
+     select oid::regprocedure::text, prosrc from pg_proc
+     where pronamespace in ('audit'::regnamespace, 'app_hidden'::regnamespace, 'oauth'::regnamespace)`,
+  );
+  const roles = Object.values(scopes).map(({ role }) => role);
+  const listing = rows.filter(({ text }) => roles.filter((role) => text.includes(`'${role}'`)).length > 1);
+  const missing = listing.flatMap(({ name, text }) =>
+    roles
+      .filter((role) => !text.includes(`'${role}'`))
+      .map((role) => `${name} does not list ${role}: a migration has to make it anew, with this role`),
+  );
+
+  expect(listing.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['audit.principals', 'audit.bypasses', 'audit.findings']),
+  );
+  expect(missing).toEqual([]);
 });
 
 test('the grants, and those of mobile apps, are the ones of the list', async () => {

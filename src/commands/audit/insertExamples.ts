@@ -1,4 +1,5 @@
-import type { ClientBase } from 'pg';
+import { type ClientBase, DatabaseError } from 'pg';
+import { scopesOf } from '../../token/scopes.ts';
 
 /**
  * Two organizations, A and B, with a row in every table for each of two people, 1 and 2.
@@ -6,49 +7,47 @@ import type { ClientBase } from 'pg';
  * `aaaaaaaa-0000-7000-8000-000000000001` is A1's. What a schema older or newer than these statements refuses is left out.
  */
 export async function insertExamples(client: ClientBase): Promise<void> {
+  await insertForEach(client, statements);
+  const named = [...statements.join().matchAll(/insert into ([\w.]+)/g)].map(([, table]) => table);
+  const { rows } = await client.query<[string]>({ text: statementsOfOthers, values: [named], rowMode: 'array' });
+  await insertForEach(client, rows.flat());
+}
+
+async function insertForEach(client: ClientBase, statements: readonly string[]): Promise<void> {
   for (const letter of ['a', 'b']) {
-    const organization = idOf(letter, 0);
-    await insert(
-      client,
-      `insert into app_hidden.organizations (id, name) values ('${organization}', 'Organization ${letter}')`,
-    );
+    const idOf = (number: number) => `'${letter.repeat(8)}-0000-7000-8000-00000000000${number}'`;
     for (const number of [1, 2]) {
-      for (const statement of statements) {
-        const [id, below] = [idOf(letter, number), idOf(letter, number + 2)];
-        const values = { organization: `'${organization}'`, id: `'${id}'`, below: `'${below}'` };
-        await insert(
-          client,
-          statement.replaceAll(/:(organization|id|below)\b/g, (_, name: keyof typeof values) => values[name]),
-        );
-      }
+      const ids = { ':organization': idOf(0), ':id': idOf(number), ':below': idOf(number + 2) };
+      for (const statement of statements)
+        await client
+          .query(statement.replaceAll(/:(organization|id|below)\b/g, (name) => ids[name as keyof typeof ids]))
+          .catch(ignoreRefusal);
     }
   }
 }
 
-async function insert(client: ClientBase, statement: string): Promise<void> {
-  try {
-    await client.query(statement);
-  } catch (error) {
-    // A table or column that is not there yet or no longer, or a rule that came later.
-    if (!(error instanceof Error && 'code' in error && /^(42|23|3F|22)/.test(String(error.code)))) throw error;
-  }
+/** A table or column that is not there yet or no longer, or a rule that came later. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof DatabaseError && /^(42|23|3F|22)/.test(error.code ?? ''))) throw error;
 }
-
-const idOf = (letter: string, number: number) => `${letter.repeat(8)}-0000-7000-8000-00000000000${number}`;
 
 /** Each id is the row's own; `:id` stands for whatever belongs to the person. */
 const statements = [
+  `insert into app_hidden.organizations (id, name) values (:organization, 'Organization ' || left(:organization, 1))`,
   `insert into app_public.users (organization_id, id, external_identifier, full_name, email)
    values (:organization, :id, :id, :id, :id || '@test')`,
   `insert into oauth.credentials (organization_id, user_id, password_hash) values (:organization, :id, '$argon2id$none')`,
-  `insert into oauth.applications (organization_id, id, name, client_id, scopes) values (:organization, :id, :id, :id, '{app,basic}')`,
+  `insert into oauth.applications (organization_id, id, name, client_id) values (:organization, :id, :id, :id)`,
+  // One by one: an older schema may not know the latest.
+  ...scopesOf('application').map(
+    (name) =>
+      `update oauth.applications set scopes = scopes || '{${name}}' where id = :id and '${name}' <> all (scopes)`,
+  ),
   `insert into oauth.application_secrets (organization_id, application_id, secret_hash)
    values (:organization, :id, sha256(:id))`,
   `insert into app_public.units (organization_id, id, name) values (:organization, :id, :id)`,
   `insert into app_public.units (organization_id, id, parent_id, name) values (:organization, :below, :id, :below)`,
-  `insert into app_hidden.unit_access (organization_id, user_id, unit_id) values (:organization, :id, :id)`,
   `insert into app_public.cards (organization_id, id, type, name) values (:organization, :id, 'IdentificationCode', :id)`,
-  `insert into app_public.card_assignments (organization_id, id, user_id, card_id) values (:organization, :id, :id, :id)`,
   `insert into oauth.grants (organization_id, id, application_id, user_id, grant_type, scopes, client_authentication)
    values (:organization, :id, :id, :id, 'password', '{me}', 'none')`,
   `insert into oauth.access_tokens (organization_id, token_hash, grant_id, scopes, created_at, expires_at)
@@ -64,3 +63,23 @@ const statements = [
    values (:organization, sha256(:id), lpad(:id, 43, '0'), sha256(:id), now() + interval '1 minute')`,
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
+
+/**
+ * Statements for the tables that are not in `$1`, parents first.
+ * They give the columns that must be given, and those of foreign keys. A table whose checks refuse these values needs a statement above.
+ */
+const statementsOfOthers = `
+  select format('insert into %s (%s) values (%s)', r.relation,
+    string_agg(quote_ident(a.attname), ', '),
+    string_agg(case when a.attname = 'organization_id' then ':organization'
+      else case t.typcategory when 'N' then '1' when 'B' then 'true' when 'D' then 'now()' when 'A' then '''{}''' else ':id' end
+    end, ', ')) as statement
+  from audit.relations r
+  join pg_attribute a on a.attrelid = r.relation and a.attnum > 0 and not a.attisdropped
+  join pg_type t on t.oid = a.atttypid
+  where r.kind = 'table' and r.name !~ '^audit[.]' and r.name <> all ($1)
+    and (a.attname = 'id' or a.attnotnull and not a.atthasdef or exists (
+      select from pg_constraint k
+      where k.contype = 'f' and k.conrelid = r.relation and k.confrelid <> r.relation and a.attnum = any (k.conkey)))
+  group by r.relation having bool_or(a.attname = 'organization_id')
+  order by r.relation::oid`;

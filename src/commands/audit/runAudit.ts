@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config.ts';
+import { type Holder, scopeNames, scopes } from '../../token/scopes.ts';
 import { readChanges } from './changes.ts';
 import { diff } from './diff.ts';
 import { explain, visible, whoCan } from './questions.ts';
@@ -86,8 +87,9 @@ function createAuditProgram(run: Run): Command {
 
 const keyHelp = 'its id; or its key as JSON, such as \'{"user_id": "…", "unit_id": "…"}\'';
 
-const principalHelp =
-  'app:<client id>, basic:<client id>, me:<user id, e-mail or external identifier> or oauth:<organization>';
+const keys: Record<Holder, string> = { application: 'client id', user: 'user id, e-mail or external identifier' };
+const principals = scopeNames.map((name) => `${name}:<${keys[scopes[name].holder]}>`);
+const principalHelp = `${principals.join(', ')} or oauth:<organization>`;
 
 const afterHelp = `Without a command: everything as one report.
 Exit code: 0 nothing to look at, 1 findings or failure, 64 wrong usage, 78 wrong configuration.`;

@@ -38,7 +38,7 @@ and <code>created_at</code>. What this server offers is at
 <code>scope</code> (a list), <code>expires_in</code>, <code>application.uid</code> and <code>created_at</code>.</p>
 ${renderCommand(`curl -s ${url}/oauth/token/info -H 'Authorization: Bearer ACCESS_TOKEN'`)}
 <h3 id="introspect">Another client’s token: <code>POST /oauth/introspect</code></h3>
-<p>For a resource server (RFC 7662): a confidential application, or the bearer of a token with scope <code>app</code> or <code>basic</code>, asks
+<p>For a resource server (RFC 7662): a confidential application, or the bearer of an application’s token, asks
 about tokens of its organization. A valid one has <code>active</code>, <code>scope</code>, <code>client_id</code>, <code>token_type</code>,
 <code>exp</code>, <code>iat</code> and <code>sub</code> (the user’s id, else the client’s). Any other is <code>{"active":false}</code>, whatever
 the reason.</p>
