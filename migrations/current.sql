@@ -1,1 +1,2 @@
--- Enter migration here
+-- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
+-- that of a function in the last file of migrations/committed that makes it (psql: \sf app_public.user_create).

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
@@ -23,7 +24,7 @@ export async function createCopy(): Promise<Copy> {
   const root = await createSourceCopy(copied);
   const dataDir = await createTestDataDirectory(await directoryInMemory());
   const save = (sql: string) => writeFile(join(root, 'migrations/current.sql'), sql);
-  await save('-- Enter migration here\n');
+  await save(blankCurrent);
 
   const common = {
     PATH: process.env.PATH ?? '',

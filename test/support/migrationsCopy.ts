@@ -2,6 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
+import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import type * as development from '../../src/commands/development/runDevelopmentCommand.ts';
 import type * as migrate from '../../src/database/migrations/migrate.ts';
 import { createSourceCopy } from './sourceCopy.ts';
@@ -29,7 +30,7 @@ export async function createMigrationsCopy(): Promise<MigrationsCopy> {
   const load = (path: string) => import(pathToFileURL(join(root, path)).href);
   const write = (path: string, text: string) => writeFile(join(root, path), text);
   const committed = async () => (await readdir(folder)).sort();
-  await write('migrations/current.sql', '-- Enter migration here\n');
+  await write('migrations/current.sql', blankCurrent);
 
   const commit = async (message: string, sql: string, after?: string) => {
     const before = after ?? (await committed()).at(-1) ?? '';

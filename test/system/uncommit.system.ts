@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import type { DevelopmentCommand } from '../../src/commands/development/runDevelopmentCommand.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
@@ -59,7 +60,7 @@ test('nothing is lost: neither by a second time nor over what current.sql has', 
   await expect(uncommit()).rejects.toThrow('current.sql is not empty');
   expect([await added(), await current()]).toEqual([[names[0]], '-- a thought\n']);
 
-  await copy.write('migrations/current.sql', '-- Enter migration here\n');
+  await copy.write('migrations/current.sql', blankCurrent);
   await uncommit();
   expect([await added(), await current()]).toEqual([[], `--! Message: add doors\n\n${doors}`]);
 });
@@ -82,7 +83,7 @@ test('only the last is taken back, from a database that has run no other after i
   await migrate();
   await copy.removeFile(`migrations/committed/${follower}`);
   await expect(uncommit()).rejects.toThrow(`has run another migration after ${name}`);
-  expect([await added(), await current()]).toEqual([[name], '-- Enter migration here\n']);
+  expect([await added(), await current()]).toEqual([[name], blankCurrent]);
 
   await database.owner.query(`delete from graphile_migrate.migrations where filename > '${name.slice(0, 6)}.sql'`);
   await uncommit(`migrations/committed/${name}`);

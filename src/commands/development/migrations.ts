@@ -16,6 +16,10 @@ export const currentFile = join(migrationsFolder, 'current.sql');
 /** For what a developer waits for. */
 const log = createLog('warn');
 
+/** The file without a migration, as graphile-migrate leaves it when it has committed one. */
+export const blankCurrent = `-- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
+-- that of a function in the last file of migrations/committed that makes it (psql: \\sf app_public.user_create).`;
+
 /** Its text, empty when there is no such file. */
 export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
 
@@ -57,6 +61,7 @@ export async function withGraphileMigrate<T>(
           ...(shadowUrl && { shadowConnectionString: named(shadowUrl) }),
           rootConnectionString: named(rootUrl ?? otherDatabase(ownerUrl, 'postgres')),
           migrationsFolder,
+          blankMigrationContent: blankCurrent,
           pgSettings: { lock_timeout: String(lockTimeout) },
           // It says everything again in what it throws.
           logger: new Logger(() => () => undefined),

@@ -15,7 +15,7 @@ import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.
 import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
-import { currentFile, databaseName, readCurrent, withMigrationLock } from './migrations.ts';
+import { blankCurrent, currentFile, databaseName, readCurrent, withMigrationLock } from './migrations.ts';
 
 /**
  * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`.
@@ -55,13 +55,9 @@ function readArguments(args: readonly string[]): { file: string | undefined; dat
 
 /** A comment would be lost, too. */
 async function requireBlank(): Promise<void> {
-  const current = (await readCurrent()).trim();
-  if (current === '' || current === blank) return;
+  if (['', blankCurrent].includes((await readCurrent()).trim())) return;
   throw new StartupError('migrations/current.sql is not empty; commit it or move it first. Nothing was changed.');
 }
-
-/** What graphile-migrate leaves of the file when it was committed. */
-const blank = '-- Enter migration here';
 
 async function choose(files: readonly CommittedMigration[], named: string | undefined): Promise<CommittedMigration> {
   const published = await readPublished();
