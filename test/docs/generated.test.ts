@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { helpText } from '../../src/commands/help.ts';
 import { describeVariables } from '../../src/config.ts';
+import { lifetimes } from '../../src/oauth/lifetimes.ts';
 import { documentJsonSchema, parseDocument } from '../../src/provisioning/document.ts';
 import { blocksOf, readPage, root } from './pages.ts';
 import { configurationTables, provisioningTables } from './tables.ts';
@@ -32,6 +33,18 @@ test('every variable has a meaning, also in --help', () => {
     expect({ name, meaning }).toEqual({ name, meaning: expect.stringMatching(/\.$/) });
     expect(helpText()).toMatch(new RegExp(`^  ${name} `, 'm'));
   }
+});
+
+// By hand, but not unnoticed.
+test('docs/oauth.md says how long tokens and codes live', async () => {
+  const { refreshTokenIdleDays, refreshTokenAbsoluteDays, refreshReplaySeconds, codeSeconds } = lifetimes;
+  const text = await readPage('docs/oauth.md');
+
+  expect(text).toContain(`not used for ${refreshTokenIdleDays} days, at the latest after ${refreshTokenAbsoluteDays}.`);
+  expect(text).toContain(`again within ${refreshReplaySeconds} seconds gets the same answer`);
+  expect(text).toContain(`A code holds for ${codeSeconds} seconds`);
+  const shown = [...text.matchAll(/"expires_in": (\d+)/g)].map(([, seconds]) => Number(seconds));
+  expect(new Set(shown)).toEqual(new Set([lifetimes.accessTokenSeconds]));
 });
 
 const user = { externalIdentifier: 'u', fullName: 'U', email: 'u@example.test' };
