@@ -43,8 +43,6 @@ const statements = [
     (name) =>
       `update oauth.applications set scopes = scopes || '{${name}}' where id = :id and '${name}' <> all (scopes)`,
   ),
-  `insert into oauth.application_secrets (organization_id, application_id, secret_hash)
-   values (:organization, :id, sha256(:id))`,
   `insert into app_public.units (organization_id, id, name) values (:organization, :id, :id)`,
   `insert into app_public.units (organization_id, id, parent_id, name) values (:organization, :below, :id, :below)`,
   `insert into app_public.cards (organization_id, id, type, name) values (:organization, :id, 'IdentificationCode', :id)`,
@@ -71,7 +69,7 @@ const statements = [
 const statementsOfOthers = `
   select format('insert into %s (%s) values (%s)', r.relation,
     string_agg(quote_ident(a.attname), ', '),
-    string_agg(case when a.attname = 'organization_id' then ':organization'
+    string_agg(case when a.attname = 'organization_id' then ':organization' when t.typname = 'bytea' then 'sha256(:id)'
       else case t.typcategory when 'N' then '1' when 'B' then 'true' when 'D' then 'now()' when 'A' then '''{}''' else ':id' end
     end, ', ')) as statement
   from audit.relations r

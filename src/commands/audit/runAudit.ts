@@ -58,7 +58,7 @@ function createAuditProgram(run: Run): Command {
   program
     .command('explain')
     .description('what becomes of each command of a principal on a row, and which part of which policy decided')
-    .argument('<principal>', principalHelp)
+    .argument('<principal>', principals.join(', '))
     .argument('<table>', 'such as app_public.units')
     .argument('<key>', keyHelp)
     .action((principal: string, table: string, key: string) =>
@@ -67,7 +67,7 @@ function createAuditProgram(run: Run): Command {
   program
     .command('visible')
     .description('how many rows of each table a principal sees')
-    .argument('<principal>', principalHelp)
+    .argument('<principal>', principals.join(', '))
     .action((principal: string) => run((database) => visible(database, principal)));
   program
     .command('changes')
@@ -88,8 +88,7 @@ function createAuditProgram(run: Run): Command {
 const keyHelp = 'its id; or its key as JSON, such as \'{"user_id": "…", "unit_id": "…"}\'';
 
 const keys: Record<Holder, string> = { application: 'client id', user: 'user id, e-mail or external identifier' };
-const principals = scopeNames.map((name) => `${name}:<${keys[scopes[name].holder]}>`);
-const principalHelp = `${principals.join(', ')} or oauth:<organization>`;
+const principals = [...scopeNames.map((name) => `${name}:<${keys[scopes[name].holder]}>`), 'oauth:<organization>'];
 
 const afterHelp = `Without a command: everything as one report.
 Exit code: 0 nothing to look at, 1 findings or failure, 64 wrong usage, 78 wrong configuration.`;
