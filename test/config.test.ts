@@ -10,7 +10,7 @@ describe('the configuration', () => {
     expect(config.database).toEqual({ kind: 'embedded', dataDir: `${process.cwd()}/.data` });
   });
 
-  it('has the limits and throttles of the contract by default', () => {
+  it('has the documented limits and throttles by default', () => {
     const { limits, throttle, passwordCost } = loadConfig({}, 'serve');
 
     expect(limits).toEqual({
@@ -52,6 +52,11 @@ describe('the configuration', () => {
       'LOG_LEVEL',
       'AUTH_DATABASE_URL',
     ]);
+  });
+
+  it('bounds the depth by what can be planned', () => {
+    expect(loadConfig({ LIMIT_DEPTH: '500' }, 'serve').limits.depth).toBe(500);
+    expect(problemsOf({ LIMIT_DEPTH: '501' })).toEqual(['LIMIT_DEPTH: must be a whole number from 1 to 500']);
   });
 
   it('says each problem once', () => {

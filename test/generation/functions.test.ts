@@ -494,7 +494,7 @@ describe('a mutation', () => {
     expect(await refusals(query, { names: Array(1000).fill('a') })).toEqual([200]);
   });
 
-  test('has payloads by the contract, and input types by their comments', async () => {
+  test('has the payloads that clients rely on, and input types by their comments', async () => {
     const of = async (name: string, fields: string) => {
       const type = 'type { kind name ofType { kind name ofType { kind name ofType { name } } } }';
       const { __type } = await read<{ __type: Record<string, { name: string }[]> }>(

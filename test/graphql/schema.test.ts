@@ -120,7 +120,7 @@ test.each<[string, string[], Record<string, string>]>([
   ['UserCreatePayload', [], { user: 'User' }],
   ['UserUpdatePayload', [], { user: 'User' }],
   ['UserDeletePayload', [], { user: 'User' }],
-])('%s has the fields of the contract', (name, interfaces, fields) => {
+])('%s has the fields that clients rely on', (name, interfaces, fields) => {
   const type = schema.getType(name);
   if (!isObjectType(type) && !isInterfaceType(type)) throw new Error(`${name} is no type with fields`);
 

@@ -34,7 +34,7 @@ describe('applying a document', () => {
     return rows.map((row) => row[0]);
   };
 
-  it("provisions the contract's example", async () => {
+  it('provisions a document with a bit of everything', async () => {
     const applied = await apply(database.owner, example);
 
     const [organizationId] = await values('select id from app_hidden.organizations');

@@ -91,7 +91,7 @@ export const headquarters = {
 /** A document about one organization. */
 export const acme = (parts: object) => ({ organizations: [{ name: 'Acme', ...parts }] });
 
-/** The contract's example, section 2. */
+/** A document with a bit of everything. */
 export const example = acme({ applications: [backend, mobile], units: [headquarters], users: [ada] });
 
 /** A user with nothing but what is required. */
