@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Log } from '../log.ts';
+import { fieldsOf } from '../observability/requestFields.ts';
 import { answerNotFound, answerUnavailable, handleErrors } from './errors.ts';
 import { allowOrigins, type Origin } from './middleware/allowOrigins.ts';
 import { answerHealth, answerReadiness, type Readiness } from './middleware/health.ts';
@@ -9,7 +10,6 @@ import { nameRequest } from './middleware/requestId.ts';
 import { logRequests } from './middleware/requestLog.ts';
 import { setSecurityHeaders } from './middleware/securityHeaders.ts';
 import { traceRequests } from './middleware/traceRequests.ts';
-import { isGraphql } from './requestTarget.ts';
 
 type Options = {
   log: Log;
@@ -51,5 +51,5 @@ export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness
   if (!routes) return app;
 
   const graphql = inOrder([...first, allow, routes.graphql]);
-  return (request, response) => (isGraphql(request) ? graphql : app)(request, response);
+  return (request, response) => (fieldsOf(response).route === '/graphql' ? graphql : app)(request, response);
 }

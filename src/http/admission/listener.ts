@@ -2,10 +2,10 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../observability/metrics/createMetrics.ts';
+import { fieldsOf } from '../../observability/requestFields.ts';
 import { createAdmission, type Permit } from '../../scheduling/admission.ts';
 import { createWaitBudget, withCaller } from '../../scheduling/caller.ts';
 import { measureRequests } from '../middleware/measureRequests.ts';
-import { isHealthCheck } from '../requestTarget.ts';
 import { createTenants } from './tenants.ts';
 
 export type ListenerOptions = {
@@ -35,8 +35,9 @@ export function createListener({ answer, refuse, config, metrics, routeOf, log }
   const measure = measureRequests(metrics, routeOf);
   return (request, response) => {
     measure(request, response, () => {
-      if (isHealthCheck(request)) return answer(request, response);
-      const path = tenants.pathOf(request);
+      const { route } = fieldsOf(response);
+      if (route === '/healthz' || route === '/readyz') return answer(request, response);
+      const path = tenants.pathOf(request, route);
       admit({
         path,
         hasLeft: () => response.closed,
