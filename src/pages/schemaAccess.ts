@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Config } from '../config.ts';
 import { graphqlError } from '../graphql/errors.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
-import { bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
+import { bearerChallenge, bearerProblems, readBearer } from '../token/bearer.ts';
 import { verifyBearer } from '../token/verify.ts';
 
 /**
@@ -33,5 +33,5 @@ function unauthenticated(response: Response, kind: Parameters<typeof bearerChall
   response
     .status(401)
     .set({ 'Cache-Control': 'no-store', 'WWW-Authenticate': bearerChallenge(kind) })
-    .json({ errors: [graphqlError('UNAUTHENTICATED', bearerProblem(kind))] });
+    .json({ errors: [graphqlError('UNAUTHENTICATED', bearerProblems[kind])] });
 }

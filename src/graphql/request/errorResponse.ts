@@ -3,7 +3,7 @@ import { GraphQLError } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
-import { type Bearer, bearerChallenge, bearerProblem } from '../../token/bearer.ts';
+import { type Bearer, bearerChallenge, bearerProblems } from '../../token/bearer.ts';
 import { DocumentError } from '../document/document.ts';
 import { graphqlError } from '../errors.ts';
 import { wantsJson } from './negotiate.ts';
@@ -45,7 +45,7 @@ export function toErrorResponse(
 
 /** 401, by RFC 6750. */
 export function unauthenticated(kind: Bearer['kind']): RequestError {
-  return new RequestError(401, bearerProblem(kind), {
+  return new RequestError(401, bearerProblems[kind], {
     code: 'UNAUTHENTICATED',
     headers: { 'WWW-Authenticate': bearerChallenge(kind) },
   });

@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Log } from '../../log.ts';
+import { isDue } from '../isDue.ts';
 
 /** How traces leave, once OpenTelemetry's own variables ask for it. */
 export type TracingSettings = { readonly protocol: 'http/protobuf' | 'http/json' };
@@ -28,21 +30,14 @@ export async function startTracing({ protocol }: TracingSettings, log: Log): Pro
   provider.register();
 
   return async () => {
-    const deadline = Promise.withResolvers<void>();
-    const timer = setTimeout(deadline.resolve, 2000);
-    await Promise.race([provider.shutdown().catch(() => undefined), deadline.promise]);
-    clearTimeout(timer);
+    await Promise.race([provider.shutdown().catch(() => undefined), delay(2000, undefined, { ref: false })]);
   };
 }
 
 /** OpenTelemetry's errors, once a minute: an unreachable collector is reported with each batch. */
 function toLog(log: Log) {
-  let quietUntil = 0;
-  const error = () => {
-    if (Date.now() < quietUntil) return;
-    quietUntil = Date.now() + 60_000;
-    log.warn('traces cannot be sent; OTEL_EXPORTER_OTLP_ENDPOINT says where to');
-  };
+  const message = 'traces cannot be sent; OTEL_EXPORTER_OTLP_ENDPOINT says where to';
+  const error = () => isDue(log, message) && log.warn(message);
   const nothing = () => undefined;
   return { error, warn: nothing, info: nothing, debug: nothing, verbose: nothing };
 }
