@@ -10,8 +10,6 @@ import { isValueOf } from './isValueOf.ts';
  */
 export const CursorDigestPlugin: GraphileConfig.Plugin = {
   name: 'CursorDigestPlugin',
-  description: 'Notes on each connection which rows it pages through',
-  version: '1.0.0',
 
   schema: {
     hooks: {

@@ -17,8 +17,6 @@ declare global {
  */
 export const OrdersPlugin: GraphileConfig.Plugin = {
   name: 'OrdersPlugin',
-  description: 'Makes a total order of every column that an index sorts',
-  version: '1.0.0',
   after: ['PgIndexBehaviorsPlugin', 'PgOrderAllAttributesPlugin', 'smart-tags'],
   before: ['ConnectionArgumentsPlugin'],
 

@@ -23,8 +23,6 @@ declare global {
  */
 export const RowLimitPlugin: GraphileConfig.Plugin = {
   name: 'RowLimitPlugin',
-  description: 'Counts the rows of connections as they come',
-  version: '1.0.0',
   after: ['ConnectionArgumentsPlugin'],
 
   schema: {

@@ -24,8 +24,6 @@ declare global {
  */
 export const StatementCountPlugin: GraphileConfig.Plugin = {
   name: 'StatementCountPlugin',
-  description: 'Counts the SQL statements of operation plans, and times the planning',
-  version: '1.0.0',
 
   grafast: {
     middleware: {
@@ -42,17 +40,14 @@ export const StatementCountPlugin: GraphileConfig.Plugin = {
 
 const counts = new WeakMap<OperationPlan, number>();
 
+const stepClasses = [PgSelectStep, PgUnionAllStep, PgInsertSingleStep, PgUpdateSingleStep, PgDeleteSingleStep];
+
 function countStatements(plan: OperationPlan): number {
   const known = counts.get(plan);
   if (known !== undefined) return known;
-  const count = plan.getStepsByStepClass<Step>(Step).filter(runsStatement).length;
+  // A statement that was made part of another is no longer among the steps.
+  const steps = plan.getStepsByStepClass<Step>(Step);
+  const count = steps.filter((step) => stepClasses.some((stepClass) => step instanceof stepClass)).length;
   counts.set(plan, count);
   return count;
 }
-
-/** Unless it was made part of another, which then is no longer among the steps. */
-function runsStatement(step: Step): boolean {
-  return stepClasses.some((stepClass) => step instanceof stepClass);
-}
-
-const stepClasses = [PgSelectStep, PgUnionAllStep, PgInsertSingleStep, PgUpdateSingleStep, PgDeleteSingleStep];
