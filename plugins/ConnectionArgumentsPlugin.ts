@@ -93,6 +93,8 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         const isOrdered = scope.pgFieldResource && hasUnique(build, scope.pgFieldResource);
         return {
           ...field,
+          // For isCursorOf: which rows it pages through.
+          extensions: { ...field.extensions, pagedResource: scope.pgFieldResource },
           plan($parent: Step, args: FieldArgs, info) {
             const $connection = plan($parent, args, info) as unknown as ConnectionStep<unknown>;
             const $last = (isOrdered ? args.getRaw('last') : constant(null)) as Step<number | null | undefined>;

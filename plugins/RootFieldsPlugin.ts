@@ -4,15 +4,6 @@ import { extendSchema, gql } from 'postgraphile/utils';
 import { encodeNodeId } from './NodeIdPlugin.ts';
 import { refusal } from './refusal.ts';
 
-declare global {
-  namespace Grafast {
-    interface Context {
-      /** Scopes of the verified access token; empty without one. */
-      scopes: readonly string[];
-    }
-  }
-}
-
 /**
  * The root fields: `viewer` for a person's token, `app` for an application's own.
  * Each is one row of a view, selected by the claims. The wrong kind of token finds no row there anyway; the guard says why.

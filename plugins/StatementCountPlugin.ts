@@ -7,17 +7,6 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import { type OperationPlan, Step } from 'postgraphile/grafast';
 
-declare global {
-  namespace Grafast {
-    interface Context {
-      /** How many statements the operation's plan has; known before the first of them runs. */
-      statementCount?: number;
-      /** When its planning began, by `performance.now()`, and its duration: about 0 for a known plan. */
-      planning?: { readonly startedAt: number; readonly durationMs: number };
-    }
-  }
-}
-
 /**
  * Counts the statements of each operation plan, and times the planning.
  * A query with several statements runs them in one snapshot.

@@ -14,7 +14,8 @@ const levelsPerStatement = 8;
  */
 export const UnitTreePlugin: GraphileConfig.Plugin = wrapPlans({
   App: {
-    // Those without a parent. A comment can relate tables by equal columns only; a function could not both be inlined into the statement and pin its search path.
+    // Those without a parent. A comment can relate tables by equal columns only; a function could not both be inlined into the
+    // statement and pin its search path.
     rootUnits(plan) {
       const $connection = plan();
       const $units = selectOf($connection);

@@ -8,24 +8,6 @@ import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
 import { unusableIn } from './unusableIn.ts';
 
-declare global {
-  namespace Grafast {
-    interface Context {
-      organizationId: string;
-      /** Seals and hashes an external authentication token; the key never reaches the database. */
-      sealExternalAuthenticationToken(
-        token: string,
-        owner: { organizationId: string; userId: string },
-      ): {
-        ciphertext: Buffer;
-        hash: Buffer;
-        /** The hash under the key before, while there is one: the token may be stored under it, too. */
-        previousHash: Buffer | undefined;
-      };
-    }
-  }
-}
-
 /**
  * `userCreate`, `userUpdate` and `userDelete`: each calls the function of that name in app_public.
  * It has the rights of the token. Arguments become a jsonb object, in which an absent key (leave it) and null (clear it) stay apart.

@@ -213,14 +213,12 @@ const maxWriters = 2;
 /** Each keeps its document. */
 const maxWaitingWriters = 200;
 
-/** A parsed request. */
 type ParsedRequest = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };
 
 type Received = {
   readonly request: IncomingMessage;
   readonly body: Buffer;
   readonly requestId: RequestId;
-  /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 };
 

@@ -8,7 +8,6 @@ import { createByteLimitPlugin } from '../../../plugins/ByteLimitPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../../plugins/ConstraintRulesPlugin.ts';
-import { CursorDigestPlugin } from '../../../plugins/CursorDigestPlugin.ts';
 import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { FunctionArgumentsPlugin } from '../../../plugins/functions/FunctionArgumentsPlugin.ts';
@@ -54,7 +53,6 @@ export function createPreset(
       RootFieldsPlugin,
       ConnectionArgumentsPlugin,
       ColumnFiltersPlugin,
-      CursorDigestPlugin,
       RowLimitPlugin,
       StatementCountPlugin,
       AccessibleUnitsPlugin,

@@ -1,9 +1,9 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../observability/metrics/createMetrics.ts';
 import { fieldsOf } from '../../observability/requestFields.ts';
-import { createAdmission, type Permit } from '../../scheduling/admission.ts';
+import { createAdmission } from '../../scheduling/admission.ts';
 import { createWaitBudget, withCaller } from '../../scheduling/caller.ts';
 import { measureRequests } from '../middleware/measureRequests.ts';
 import { createTenants } from './tenants.ts';
@@ -48,7 +48,9 @@ export function createListener({ answer, refuse, config, metrics, routeOf, log }
             // Whether the credential is valid is unknown when the client disconnected.
             if (response.statusCode === 401 || !response.writableFinished) tenants.forget(request);
           });
-          pauseUntilRead(permit, request);
+          // Released while a body is read, as its client may be slow; then the request queues again. A body in the headers'
+          // packets is complete by then.
+          setImmediate(() => request.complete || permit.pause());
           const onIdentified = (organizationId: string) => tenants.remember(request, organizationId);
           // Time spent in the queue is taken from the wait budget for connections.
           const caller = { path, permit, waitBudget: createWaitBudget(config.poolWaitMs - waitedMs), onIdentified };
@@ -57,12 +59,4 @@ export function createListener({ answer, refuse, config, metrics, routeOf, log }
       });
     });
   };
-}
-
-/** Releases the permit while a body is read, as its client may be slow; then the request queues again. */
-function pauseUntilRead(permit: Permit, request: IncomingMessage): void {
-  setImmediate(() => {
-    // A body in the headers' packets is complete by now.
-    if (!request.complete) permit.pause();
-  });
 }

@@ -29,9 +29,7 @@ export async function startTracing({ protocol }: TracingSettings, log: Log): Pro
   });
   provider.register();
 
-  return async () => {
-    await Promise.race([provider.shutdown().catch(() => undefined), delay(2000, undefined, { ref: false })]);
-  };
+  return () => Promise.race([provider.shutdown().catch(() => undefined), delay(2000, undefined, { ref: false })]);
 }
 
 /** OpenTelemetry's errors, once a minute: an unreachable collector is reported with each batch. */
