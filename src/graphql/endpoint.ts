@@ -123,7 +123,7 @@ export function createEndpoint({
     const claims = token?.claims ?? null;
     const { parameters, prepared } = introspection ?? read(request, body, claims);
     if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
-      throw new RequestError(405, 'Send a mutation by POST.', { headers: { Allow: 'POST' } });
+      throw new RequestError(405, 'Send a mutation by POST.', { Allow: 'POST' });
     }
     fields.operationType = prepared.operation.operation;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';

@@ -22,9 +22,9 @@ export function toErrorResponse(
   response: ServerResponse,
   { limits }: Pick<Config, 'limits'>,
 ): ErrorResponse {
-  if (error instanceof RequestError) return { status: error.status, headers: error.headers, errors: [error.error] };
+  if (error instanceof RequestError) return error;
   if (error instanceof DocumentError) return { status: wantsJson(response) ? 200 : 400, errors: error.errors };
-  if (error instanceof InvalidTokenError) return toErrorResponse(unauthenticated('token'), response, { limits });
+  if (error instanceof InvalidTokenError) return unauthenticated('token');
   if (isRetryable(error)) {
     return { status: 503, errors: [graphqlError('UNAVAILABLE', 'The database is not available; try again later.')] };
   }
@@ -45,8 +45,6 @@ export function toErrorResponse(
 
 /** 401, by RFC 6750. */
 export function unauthenticated(kind: Bearer['kind']): RequestError {
-  return new RequestError(401, bearerProblems[kind], {
-    code: 'UNAUTHENTICATED',
-    headers: { 'WWW-Authenticate': bearerChallenge(kind) },
-  });
+  const headers = { 'WWW-Authenticate': bearerChallenge(kind) };
+  return new RequestError(401, bearerProblems[kind], headers, 'UNAUTHENTICATED');
 }

@@ -20,9 +20,7 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
   // Beside what it depends on already, such as the origin.
   response.appendHeader('Vary', 'Accept, Accept-Encoding, Authorization');
   if (request.method !== 'GET' && request.method !== 'POST') {
-    throw new RequestError(405, 'Send the operation by POST, or a query by GET.', {
-      headers: { Allow: 'GET, POST' },
-    });
+    throw new RequestError(405, 'Send the operation by POST, or a query by GET.', { Allow: 'GET, POST' });
   }
   if (!accepted)
     throw new RequestError(406, `The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { GraphQLError } from 'postgraphile/graphql';
+import type { GraphQLError } from 'postgraphile/graphql';
 import { withoutPrefix } from '../document/storedOperations.ts';
+import { type ErrorCode, graphqlError } from '../errors.ts';
 
 /** The parameters of a GraphQL-over-HTTP request; a document, its id, or both. */
 export type GraphqlRequest = {
@@ -15,21 +16,20 @@ export type GraphqlRequest = {
 export class RequestError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly error: GraphQLError;
+  readonly errors: readonly GraphQLError[];
 
   constructor(
     status: number,
     message: string,
-    { code = 'BAD_USER_INPUT', headers = {}, ...extensions }: RefusalDetails = {},
+    headers: Readonly<Record<string, string>> = {},
+    code: ErrorCode = 'BAD_USER_INPUT',
   ) {
     super(message);
     this.status = status;
     this.headers = headers;
-    this.error = new GraphQLError(message, { extensions: { code, ...extensions } });
+    this.errors = [graphqlError(code, message)];
   }
 }
-
-type RefusalDetails = { code?: string; headers?: Readonly<Record<string, string>>; limit?: string };
 
 /** Parses the parameters from the body of a POST or the query of a GET. */
 export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequest {
@@ -53,7 +53,7 @@ function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
 function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, unknown> {
   if (!isJson(headers)) {
     throw new RequestError(415, 'Send the header Content-Type: application/json, and the body in UTF-8.', {
-      headers: { 'Accept-Post': 'application/json' },
+      'Accept-Post': 'application/json',
     });
   }
   let text: string;

@@ -2,11 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { isDue } from '../isDue.ts';
-
-/** How traces leave, once OpenTelemetry's own variables ask for it. */
-export type TracingSettings = { readonly protocol: 'http/protobuf' | 'http/json' };
 
 /**
  * Begins to record and send traces, from this thread.
@@ -15,7 +13,10 @@ export type TracingSettings = { readonly protocol: 'http/protobuf' | 'http/json'
  *
  * @returns what to call at the end: sends what is left, in at most 2 s
  */
-export async function startTracing({ protocol }: TracingSettings, log: Log): Promise<() => Promise<void>> {
+export async function startTracing(
+  { protocol }: NonNullable<Config['tracing']>,
+  log: Log,
+): Promise<() => Promise<void>> {
   diag.setLogger(toLog(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
   const exporter =
     protocol === 'http/json'
