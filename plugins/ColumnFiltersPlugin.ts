@@ -26,11 +26,11 @@ export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
     hooks: {
       GraphQLObjectType_fields_field_args(args, build, { scope }) {
         if (!scope.isPgFieldConnection) return args;
-        const added = filtersOf(scope.pgFieldResource).map(({ argument, operator, attribute, codec }) => {
+        return filtersOf(scope.pgFieldResource).reduce((others, { argument, operator, attribute, codec }) => {
           const description = operator.description(wordsOf(argument), wordsOf(attribute));
-          return [argument, { type: operator.type(build, codec), description }];
-        });
-        return build.extend(args, Object.fromEntries(added), 'Adding filters by the comments of columns');
+          const filter = { type: operator.type(build, codec), description };
+          return build.extend(others, { [argument]: filter }, `Adding the filter ${argument} by a column's comment`);
+        }, args);
       },
 
       GraphQLObjectType_fields_field(field, _build, { scope }) {
