@@ -13,16 +13,12 @@ import { traceRequests } from './middleware/traceRequests.ts';
 
 type Options = {
   log: Log;
-  /** How many reverse proxies in front are believed about the client's address. */
   trustedProxies: number;
-  /** Whether clients come by https. */
   isHttps: boolean;
-  /** Origins of pages that may call the API from a browser. */
   corsOrigins: readonly Origin[];
   readiness: Readiness;
   /** Null until it is built. */
   routes: {
-    /** Answers `/graphql`. */
     graphql: RequestListener;
     /** What answers everything else but the health checks, in this order. */
     mounts: RequestHandler[];

@@ -15,7 +15,6 @@ export type ListenerOptions = {
   readonly refuse: RequestListener;
   readonly config: Config;
   readonly metrics: Metrics;
-  /** The route label of a request target. */
   readonly routeOf: (url: string) => string;
   readonly log: Log;
 };
