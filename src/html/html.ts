@@ -12,6 +12,22 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(strings.reduce((markup, part, index) => markup + toMarkup(values[index - 1]) + part));
 }
 
+/** A whole document. */
+export const renderDocument = (title: string, head: Html, body: Html): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Graph Query Service</title>
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`.markup;
+
 type HtmlValue = string | number | Html | readonly Html[] | null | undefined;
 
 function toMarkup(value: HtmlValue): string {
