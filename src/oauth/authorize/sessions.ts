@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Request, RequestHandler } from 'express';
 import session from 'express-session';
 import type { Pool } from 'pg';
@@ -60,16 +61,12 @@ export function createSessions(pool: Pool, keys: readonly Buffer[], url: string)
 
 /** Regenerates the session's id: an attacker may have set the one before (session fixation). */
 export async function beginSession(request: Request, userId: string): Promise<void> {
-  await new Promise<void>((resolve, reject) =>
-    request.session.regenerate((error) => (error ? reject(error) : resolve())),
-  );
+  await promisify(request.session.regenerate).call(request.session);
   request.session.userId = userId;
-  await new Promise<void>((resolve, reject) => request.session.save((error) => (error ? reject(error) : resolve())));
+  await promisify(request.session.save).call(request.session);
 }
 
-export function endSession(request: Request): Promise<void> {
-  return new Promise((resolve, reject) => request.session.destroy((error) => (error ? reject(error) : resolve())));
-}
+export const endSession = ({ session }: Request): Promise<void> => promisify(session.destroy).call(session);
 
 /** With the prefix that keeps other hosts of a domain from setting it (RFC 6265bis section 4.1.3.2). */
 export const cookieName = (name: string, isHttps: boolean) => `${isHttps ? '__Host-' : ''}gqs_${name}`;

@@ -10,7 +10,7 @@ import { purgeExpired } from './purgeExpired.ts';
  * Purges what has expired soon after the start, and then every hour.
  * As long as the process lives; of several processes at a time one does it. Logs what it deleted, and why it could not.
  */
-export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000, everyMs: 3_600_000 }): Purging {
+export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000, everyMs: 3_600_000 }) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const purge = async () => {
@@ -32,14 +32,10 @@ export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000
   const ended = purgeRepeatedly().catch(() => undefined);
 
   return {
-    stop: async () => {
+    /** Waits for the batch that is running. */
+    async stop(): Promise<void> {
       stopping.abort();
       await ended;
     },
   };
 }
-
-export type Purging = {
-  /** Waits for the batch that is running. */
-  stop(): Promise<void>;
-};
