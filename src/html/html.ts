@@ -28,10 +28,11 @@ ${body}
 </html>
 `.markup;
 
-type HtmlValue = string | number | Html | readonly Html[] | null | undefined;
+/** What is absent is left out, as is the `false` of a condition. */
+type HtmlValue = string | number | Html | readonly Html[] | false | null | undefined;
 
 function toMarkup(value: HtmlValue): string {
-  if (value === null || value === undefined) return '';
+  if (value === false || value === null || value === undefined) return '';
   if (value instanceof Html) return value.markup;
   if (typeof value === 'object') return value.map(toMarkup).join('');
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -8,15 +8,6 @@ import type { Claims } from '../token/claims.ts';
 import { verifyBearer } from '../token/verify.ts';
 import { OAuthError } from './errors.ts';
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** Set by `authenticateBearer`. */
-      oauthClaims?: Claims;
-    }
-  }
-}
-
 /** Sets `request.oauthClaims` from the bearer token in the header, or refuses with 401 (RFC 6750). */
 export function authenticateBearer(pool: Pool): RequestHandler {
   return async (request, response, next) => {

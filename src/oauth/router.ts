@@ -10,7 +10,6 @@ import { authenticateClient } from './client/authenticateClient.ts';
 import { legacyQueryCredentials } from './grants/externalAuthenticationToken.ts';
 import { handleErrors } from './handleErrors.ts';
 import { describeServer } from './metadata.ts';
-import { noStore } from './noStore.ts';
 import { readParameters, refuseQueryCredentials } from './parameters.ts';
 import { createPasswords, type PasswordCost } from './passwords.ts';
 import { createThrottle, type ThrottledBy, type ThrottleLimits } from './throttle/createThrottle.ts';
@@ -44,7 +43,11 @@ export function createOauthRouter(context: OauthContext): Router {
   const authenticateUser = createAuthenticateUser(pool, throttle, createPasswords(config.passwordCost));
   const exchange = createTokenExchange({ pool, secrets, authenticateUser });
 
-  router.use(['/oauth', '/.well-known/oauth-authorization-server'], noStore);
+  router.use(['/oauth', '/.well-known/oauth-authorization-server'], (_request, response, next) => {
+    // RFC 6749 section 5.1: no cache keeps a reply, errors included.
+    response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
+    next();
+  });
   router.use(createAuthorizeRouter({ pool, keys, throttle, authenticateUser, url, log }));
   router.use('/oauth', throttle.limitAddress);
   router

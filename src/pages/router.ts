@@ -21,6 +21,7 @@ export async function createPagesRouter({ url, ...context }: PagesContext): Prom
     basePath,
     'pages',
     ['browser', '../html'].map((folder) => fileURLToPath(new URL(folder, import.meta.url))),
+    (file) => !file.endsWith('.ts'),
   );
   const served = config.explorers ? pages : [];
   const links = [

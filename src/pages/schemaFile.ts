@@ -4,7 +4,7 @@ import { compressed } from './compressed.ts';
 
 /** `/graphql/schema.graphql`: the schema definition language, as text that a browser shows too. */
 export function sendSchemaFile(schema: GraphQLSchema): RequestHandler {
-  const send = compressed('text/plain; charset=utf-8', async () => Buffer.from(`${printSchema(schema)}\n`));
+  const send = compressed('txt', async () => Buffer.from(`${printSchema(schema)}\n`));
   return async (request, response) => {
     response.set('Cache-Control', 'no-cache');
     await send(request, response);

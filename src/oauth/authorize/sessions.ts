@@ -16,15 +16,6 @@ declare module 'express-session' {
   }
 }
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** Set by `createSessions`: the person signed in to the application's organization; null without. */
-      oauthPerson?: Person | null;
-    }
-  }
-}
-
 export type Person = { readonly id: string; readonly fullName: string; readonly email: string };
 
 /**

@@ -5,6 +5,20 @@ export const renderCode = (title: string, code: string): Html =>
   html`<figure class="code"><figcaption>${title}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>
 `;
 
+/** A row has the cells of one thing. */
+export const renderTable = (
+  titles: readonly string[],
+  rows: readonly (readonly (string | number | Html | Html[])[])[],
+) =>
+  html`<table>
+<thead><tr>${titles.map((title) => html`<th>${title}</th>`)}</tr></thead>
+<tbody>
+${rows.map(
+  (cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
+`,
+)}</tbody>
+</table>`;
+
 /** The command that sends an operation. */
 export function renderRequest(url: string, document: string, variables: Readonly<Record<string, unknown>>): Html {
   const body = JSON.stringify({ query: document.replace(/\s+/g, ' '), variables });
