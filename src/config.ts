@@ -149,15 +149,15 @@ const environment = z.object({
   PERSISTED_OPERATIONS: folder.optional().describe('Folder of the only documents that are answered.'),
   FUSION: trueOrFalse.default(true).describe('Whether FusionPlugin writes lists as JSON in one pass.'),
   LIMIT_BODY_BYTES: limit(100_000).describe('Bytes of a request body.'),
-  LIMIT_TOKENS: limit(5000).describe('Tokens of a document.'),
+  LIMIT_TOKENS: limit(5000).describe('Tokens of a document: its names, values and punctuation.'),
   LIMIT_DEPTH: limit(310).describe('Nested fields of a document.'),
   LIMIT_ALIASES: limit(50).describe('Aliases of a document.'),
   LIMIT_ROOT_FIELDS: limit(20).describe('Root fields of an operation.'),
   LIMIT_DIRECTIVES: limit(20).describe('Directives of a document.'),
   LIMIT_FIELDS: limit(1000).describe('Fields of a document.'),
-  LIMIT_CONNECTIONS: limit(110).describe('Connections of a document.'),
-  LIMIT_ROWS: limit(10_000).describe('Rows of an answer.'),
-  LIMIT_BYTES: limit(8_000_000).describe('Bytes of an answer.'),
+  LIMIT_CONNECTIONS: limit(110).describe('Connections of a document, such as users or children.'),
+  LIMIT_ROWS: limit(10_000).describe('Rows of an answer, counted as they come.'),
+  LIMIT_BYTES: limit(8_000_000).describe('Bytes of an answer, counted while it is written.'),
   LOG_LEVEL: z
     .enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` })
     .default('info')

@@ -29,7 +29,7 @@ ${body}
 `.markup;
 
 /** What is absent is left out, as is the `false` of a condition. */
-type HtmlValue = string | number | Html | readonly Html[] | false | null | undefined;
+export type HtmlValue = string | number | Html | readonly Html[] | false | null | undefined;
 
 function toMarkup(value: HtmlValue): string {
   if (value === false || value === null || value === undefined) return '';

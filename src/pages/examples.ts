@@ -15,8 +15,9 @@ export const kindOf = (scope: Scope): TokenKind => {
 };
 
 const tree = '{ nodes { name children { totalCount nodes { name children { nodes { name } } } } } }';
-const cards =
-  'cardAssignments { card { __typename name ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } } }';
+const cards = `cardAssignments {
+  card { __typename name ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } }
+}`;
 
 /** By label: coordinates of a field, and what to select or to give where its own example would not do. */
 const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: string | undefined, given?: object]>> = {

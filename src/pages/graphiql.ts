@@ -56,7 +56,7 @@ ${jsonElement('settings', {
 })}
 <script type="module" src="${assetsPath}graphiql.js"></script>`,
     body: html`${storedOperationsNotice(config, site)}
-<section class="panel" aria-label="Access token and examples">
+<section class="subbar panel" aria-label="Access token and examples">
 <div id="examples" role="group" aria-label="Example queries"></div>
 <p id="status"><select id="token" aria-label="Active token"></select> <span id="token-scopes"></span> <span id="token-expiry"></span></p>
 <div class="actions">

@@ -40,7 +40,7 @@ ${jsonElement('settings', {
   },
 })}`,
     body: html`${storedOperationsNotice(config, site)}
-<p class="hint"><span id="token-hint">Without a token the service shows its schema only. Sign in with <a
+<p class="subbar hint"><span id="token-hint">Without a token the service shows its schema only. Sign in with <a
 href="${basePath}/graphiql">GraphiQL</a> in this tab, or put a token</span> in place of <code>&lt;ACCESS_TOKEN&gt;</code>
 in the <button type="button" id="show-headers">HTTP headers</button>; <a href="${basePath}/documentations/graphql#token">how to get one</a>.</p>
 ${new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')))}

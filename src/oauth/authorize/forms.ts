@@ -59,7 +59,7 @@ ${asked
 <button>Deny</button>
 </form>
 </div>
-<form class="sign-out" method="post" action="${addressOf('sign-out')}">
+<form class="sign-out hint" method="post" action="${addressOf('sign-out')}">
 <input type="hidden" name="csrf_token" value="${tokens.signOutToken}">
 Not you? <button class="link">Sign out</button>
 </form>`;

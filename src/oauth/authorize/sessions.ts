@@ -71,15 +71,15 @@ async function findPerson(
   requestId: RequestId,
 ): Promise<Person | null> {
   const { rows } = await inOrganization(pool, organizationId, requestId, (database) =>
-    database.query<{ id: string; full_name: string; email: string }>({
+    database.query<Person>({
       name: 'find_person',
       text: `
-        select u.id, u.full_name, u.email
+        select u.id, u.full_name as "fullName", u.email
         from app_public.users u
         where u.id = $1
           and not exists (select from oauth.credentials c where c.user_id = u.id and c.disabled_at is not null)`,
       values: [userId],
     }),
   );
-  return rows[0] ? { id: rows[0].id, fullName: rows[0].full_name, email: rows[0].email } : null;
+  return rows[0] ?? null;
 }

@@ -13,19 +13,15 @@ import { purgeExpired } from './purgeExpired.ts';
 export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000, everyMs: 3_600_000 }) {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const purge = async () => {
-    try {
-      const purged = await purgeExpired((query) => queryOnce(pool, oauthSettings(null, noRequest), query), signal);
-      if (purged) log.info({ purged }, 'purged what has expired');
-    } catch (error) {
-      log.warn({ error }, 'could not purge what has expired; trying again later');
-    }
-  };
   const purgeRepeatedly = async () => {
-    await setTimeout(intervals.firstMs, null, { ref: false, signal });
-    for (;;) {
-      await purge();
-      await setTimeout(intervals.everyMs, null, { ref: false, signal });
+    for (let waitMs = intervals.firstMs; ; waitMs = intervals.everyMs) {
+      await setTimeout(waitMs, null, { ref: false, signal });
+      try {
+        const purged = await purgeExpired((query) => queryOnce(pool, oauthSettings(null, noRequest), query), signal);
+        if (purged) log.info({ purged }, 'purged what has expired');
+      } catch (error) {
+        log.warn({ error }, 'could not purge what has expired; trying again later');
+      }
     }
   };
   // Only stopping ends it.

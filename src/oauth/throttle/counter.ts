@@ -6,6 +6,8 @@ import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 import { temporarilyUnavailable } from '../errors.ts';
 
+export type Counter = ReturnType<typeof createCounter>;
+
 /** Whether it is too many, and for how long: whole seconds until the window ends. */
 export type Count = { readonly tooMany: boolean; readonly retryAfterSeconds: number };
 

@@ -6,7 +6,7 @@ import { withoutPermit } from '../../scheduling/caller.ts';
 import { createPermits } from '../../scheduling/permits.ts';
 import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequests } from '../errors.ts';
 import { lifetimes } from '../lifetimes.ts';
-import { type Count, createCounter } from './counter.ts';
+import { type Count, type Counter, createCounter } from './counter.ts';
 
 export type Throttle = ReturnType<typeof createThrottle>;
 
@@ -33,17 +33,17 @@ export function createThrottle(
   onThrottled: (by: ThrottledBy) => void = () => undefined,
 ) {
   const key = subkey(secretKey, 'throttling');
-  const count = (name: string, limit: number, windowSeconds: number, inMemory = false) =>
+  const counter = (name: string, limit: number, windowSeconds: number, inMemory = false) =>
     createCounter({ pool, key, name, limit, windowSeconds, inMemory });
-  const perMinute = (name: string, limit: number) => count(name, limit, 60, true);
+  const perMinute = (name: string, limit: number) => counter(name, limit, 60, true);
   const requests = perMinute('requests_of_address', limits.requestsPerMinute);
   const requestsOfSite = perMinute('requests_of_site', 5 * limits.requestsPerMinute);
   const requestsOfClient = perMinute('requests_of_client', 5 * limits.requestsPerMinute);
   const failures = perMinute('failures_of_address', limits.failuresPerMinute);
   const failuresOfSite = perMinute('failures_of_site', 5 * limits.failuresPerMinute);
-  const failuresHere = count('failures_of_account_and_address', limits.failuresPerAccount, 15 * 60);
-  const failuresAnywhere = count('failures_of_account', 5 * limits.failuresPerAccount, 15 * 60);
-  const signedIn = count('sign_ins_of_account_and_address', 1, lifetimes.knownAddressSeconds);
+  const failuresHere = counter('failures_of_account_and_address', limits.failuresPerAccount, 15 * 60);
+  const failuresAnywhere = counter('failures_of_account', 5 * limits.failuresPerAccount, 15 * 60);
+  const signedIn = counter('sign_ins_of_account_and_address', 1, lifetimes.knownAddressSeconds);
   const tries = createPermits({
     maxHeld: Number.POSITIVE_INFINITY,
     maxHeldByTenant: 2,
@@ -59,9 +59,13 @@ export function createThrottle(
     const retryAfterSeconds = Math.max(...exceeded.map(([, count]) => count.retryAfterSeconds));
     throw tooManyRequests(retryAfterSeconds, `too many by these counts: ${exceeded.map(([by]) => by).join(', ')}`);
   };
-  const ofSite = async (address: string, count: (site: string) => Promise<Count>): Promise<Count> => {
-    const site = siteOf(address);
-    return site === null ? none : count(site);
+  /** The worse of the counts of its network and of its site. */
+  const ofAddress = async (ip: string, ofNetwork: Counter['count'], ofSite: Counter['count']): Promise<Count> => {
+    const site = siteOf(ip);
+    const counts = await Promise.all([ofNetwork(networkOf(ip)), ...(site === null ? [] : [ofSite(site)])]);
+    const exceeded = counts.filter(({ tooMany }) => tooMany);
+    const retryAfterSeconds = Math.max(0, ...exceeded.map((count) => count.retryAfterSeconds));
+    return { tooMany: exceeded.length > 0, retryAfterSeconds };
   };
   /**
    * Counts a failure to authenticate whose answer is no refusal that `countFailures` sees.
@@ -69,8 +73,7 @@ export function createThrottle(
    * @throws {OAuthError} 429 to answer instead when there were too many
    */
   const countFailure = async ({ ip = '' }: Request) => {
-    const counted = await Promise.all([failures.count(networkOf(ip)), ofSite(ip, failuresOfSite.count)]);
-    refuse({ failures: worst(counted) });
+    refuse({ failures: await ofAddress(ip, failures.count, failuresOfSite.count) });
   };
 
   const attemptCounted = async <T>(account: string, here: string, attempt: () => Promise<T | null>) => {
@@ -98,14 +101,11 @@ export function createThrottle(
   return {
     /** Counts a request of an address; refuses when there were too many, or too many failed ones. */
     async limitAddress({ ip = '' }: Request, _response: Response, next: NextFunction): Promise<void> {
-      const network = networkOf(ip);
-      const [address, ofItsSite, failed, failedOfSite] = await Promise.all([
-        requests.count(network),
-        ofSite(ip, requestsOfSite.count),
-        failures.read(network),
-        ofSite(ip, failuresOfSite.read),
+      const [address, failed] = await Promise.all([
+        ofAddress(ip, requests.count, requestsOfSite.count),
+        ofAddress(ip, failures.read, failuresOfSite.read),
       ]);
-      refuse({ address: worst([address, ofItsSite]), failures: worst([failed, failedOfSite]) });
+      refuse({ address, failures: failed });
       next();
     },
 
@@ -152,12 +152,5 @@ export function createThrottle(
     },
   };
 }
-
-const none: Count = { tooMany: false, retryAfterSeconds: 0 };
-
-const worst = (counts: readonly Count[]): Count =>
-  counts
-    .filter(({ tooMany }) => tooMany)
-    .reduce((one, other) => (one.retryAfterSeconds > other.retryAfterSeconds ? one : other), none);
 
 const failuresToAuthenticate: readonly OAuthErrorCode[] = ['invalid_client', 'invalid_grant', 'invalid_token'];

@@ -1,13 +1,13 @@
 import { createButton, element } from './dom.js';
 import { currentSession } from './session.js';
 
-start();
+if (document.getElementById('graph')) showPage();
+else askForToken();
 
-function start() {
-  if (document.getElementById('graph')) return showPage();
+function askForToken() {
   const session = currentSession();
   if (session) void unlock(session.accessToken);
-  document.getElementById('token-form')?.addEventListener('submit', (event) => {
+  element('token-form').addEventListener('submit', (event) => {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
     void unlock(String(form.get('token')).trim());

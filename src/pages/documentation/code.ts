@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html/html.ts';
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
 
 /** Code under what it is; the page's script adds a button that copies it. */
 export const renderCode = (title: string, code: string): Html =>
@@ -6,10 +6,7 @@ export const renderCode = (title: string, code: string): Html =>
 `;
 
 /** A row has the cells of one thing. */
-export const renderTable = (
-  titles: readonly string[],
-  rows: readonly (readonly (string | number | Html | Html[])[])[],
-) =>
+export const renderTable = (titles: readonly string[], rows: readonly (readonly HtmlValue[])[]) =>
   html`<table>
 <thead><tr>${titles.map((title) => html`<th>${title}</th>`)}</tr></thead>
 <tbody>

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import { type Config, describeVariables } from '../../config.ts';
 import { errorCodes } from '../../graphql/errors.ts';
 import { type Html, html } from '../../html/html.ts';
 import { renderTable } from './code.ts';
@@ -32,11 +32,7 @@ ${renderTable(
 <p>An operation beyond one of these is refused with <code>LIMIT_EXCEEDED</code>; <code>extensions.limit</code> names it.</p>
 ${renderTable(
   ['Limit', 'At most', 'Of what'],
-  Object.entries(limitMeanings).map(([name, meaning]) => [
-    html`<code>${name}</code>`,
-    inDigits(limits[name as keyof Config['limits']]),
-    meaning,
-  ]),
+  Object.entries(limits).map(([name, limit]) => [html`<code>${name}</code>`, inDigits(limit), meaningOf(name)]),
 )}
 <p>A connection returns 100 objects unless <code>first</code> or <code>last</code> asks for another number, at most 1,000. A
 page beyond that, a negative one, or both at once is <code>BAD_USER_INPUT</code>.</p>
@@ -45,16 +41,8 @@ page beyond that, a negative one, or both at once is <code>BAD_USER_INPUT</code>
 
 const inDigits = (limit: number) => limit.toLocaleString('en');
 
-/** What each limit counts, by the values of `extensions.limit` (contract section 6). */
-const limitMeanings: Record<keyof Config['limits'], string> = {
-  body: 'Bytes of the request’s body.',
-  tokens: 'Tokens of the document: its names, values and punctuation.',
-  depth: 'Levels of fields.',
-  aliases: 'Aliases.',
-  rootFields: 'Fields on the top level.',
-  directives: 'Directives.',
-  fields: 'Fields.',
-  connections: 'Connections, such as users or children.',
-  rows: 'Rows of the answer, counted as they come.',
-  bytes: 'Bytes of the answer, counted while it is written.',
-};
+/** What a limit counts, by its value of `extensions.limit` (contract section 6); as its variable says. */
+function meaningOf(limit: string): string | undefined {
+  const variable = `LIMIT_${limit.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+  return describeVariables().find(({ name }) => name.startsWith(variable))?.meaning;
+}
