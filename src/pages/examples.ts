@@ -58,10 +58,11 @@ export function chooseExamples(schema: GraphQLSchema): Record<TokenKind, readonl
 function toExample(label: string, operation: Operation, selection?: string, given?: object): Example {
   const name = label.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
   const { document, variables } = createExample(operation, name, selection);
+  const comment = (operation.path.at(-1)?.description ?? label).replaceAll('\n', '\n# ');
   const hasVariables = Object.keys(variables).length > 0;
   return {
     label,
-    query: `# ${operation.path.at(-1)?.description}\n${document}\n`,
+    query: `# ${comment}\n${document}\n`,
     ...(hasVariables && { variables: { ...variables, ...given } }),
   };
 }

@@ -15,11 +15,13 @@ import { createSessions } from './sessions.ts';
 import { signIn, signOut } from './signIn.ts';
 
 export type AuthorizeContext = {
+  /** Connections as the authenticator. */
   pool: Pool;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
   keys: readonly [Buffer, ...Buffer[]];
   throttle: Throttle;
   authenticateUser: AuthenticateUser;
+  /** The specification's `{base_url}`: the issuer. */
   url: string;
   log: Log;
 };
