@@ -10,8 +10,6 @@ export const createByteLimitPlugin = (max: number): GraphileConfig.Plugin => {
   const limited = new WeakSet<GrafastOperationPlan>();
   return {
     name: 'ByteLimitPlugin',
-    description: 'Counts the bytes of an answer while it is written',
-    version: '1.0.0',
 
     grafast: {
       middleware: {

@@ -6,36 +6,31 @@ import {
   sqlValueWithCodec,
   TYPES,
 } from 'postgraphile/@dataplan/pg';
-import { bakedInput, type FieldArgs, lambda, type Step } from 'postgraphile/grafast';
+import { type FieldArgs, lambda, type Step } from 'postgraphile/grafast';
 import type { GraphQLInputType } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { baseOf } from './baseOf.ts';
-import { anyOf, type FilterValues } from './ConnectionArgumentsPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
 /**
  * Filters from comments: `@filter names` on a column adds `names` to every connection of its table.
- * It takes values, one of which the column of each row has, as `externalIdentifiers` does. With an operator behind the argument it compares
- * otherwise: `@filter createdFrom from`. A comment may have several. Each is part of the statement, under row-level security.
+ * It takes values, one of which the column of each row has. With an operator behind the argument it compares otherwise:
+ * `@filter createdFrom from`. A comment may have several. Each is part of the statement, under row-level security. A column
+ * `external_identifier` has the filter `externalIdentifiers` without a comment.
  */
 export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
   name: 'ColumnFiltersPlugin',
-  description: 'Adds filters to connections by the comments of columns',
-  version: '1.0.0',
   after: ['ConnectionArgumentsPlugin'],
 
   schema: {
     hooks: {
       GraphQLObjectType_fields_field_args(args, build, { scope }) {
         if (!scope.isPgFieldConnection) return args;
-        const added = filtersOf(scope.pgFieldResource).map(({ argument, operator, attribute, codec }) => {
-          const { type, description } = operators[operator];
-          return [
-            argument,
-            { type: type(build, codec), description: description(wordsOf(argument), wordsOf(attribute)) },
-          ];
-        });
-        return build.extend(args, Object.fromEntries(added), 'Adding filters by the comments of columns');
+        return filtersOf(scope.pgFieldResource).reduce((others, { argument, operator, attribute, codec }) => {
+          const description = operator.description(wordsOf(argument), wordsOf(attribute));
+          const filter = { type: operator.type(build, codec), description };
+          return build.extend(others, { [argument]: filter }, `Adding the filter ${argument} by a column's comment`);
+        }, args);
       },
 
       GraphQLObjectType_fields_field(field, _build, { scope }) {
@@ -46,10 +41,8 @@ export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
           ...field,
           plan($parent: Step, args: FieldArgs, info) {
             const $connection = plan($parent, args, info);
-            for (const { argument, apply } of filters) {
-              const $value = bakedInput(args.typeAt(argument), args.getRaw(argument));
-              selectOf($connection).apply(lambda($value, apply, true));
-            }
+            for (const { argument, apply } of filters)
+              selectOf($connection).apply(lambda(args.getRaw(argument), apply, true));
             return $connection;
           },
         };
@@ -79,8 +72,10 @@ const operators = {
         new build.graphql.GraphQLNonNull(build.getGraphQLTypeByPgCodec(codec, 'input') as GraphQLInputType),
       ),
     description: (argument) => `Only rows with one of these ${argument}, at most 1,000. An empty list matches nothing.`,
-    apply: (attribute, codec, values: FilterValues) =>
-      anyOf(attribute, values, listOfCodec(codec as typeof TYPES.text)),
+    apply(attribute, codec, values) {
+      const list = sqlValueWithCodec(values, listOfCodec(codec as typeof TYPES.text));
+      return (query) => query.where(sql`${columnOf(query, attribute)} = any (${list})`);
+    },
   },
   from: comparing(sql`>=`, 'is this or later, or more'),
   until: comparing(sql`<`, 'is earlier than this, or less'),
@@ -104,39 +99,20 @@ const columnOf = ({ alias }: PgSelectQueryBuilder, attribute: string) => sql`${a
 
 const wordsOf = (name: string) => name.replaceAll('_', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-type Filter = {
-  readonly argument: string;
-  readonly operator: keyof typeof operators;
-  readonly attribute: string;
-  readonly codec: PgCodec;
-  readonly apply: (value: unknown) => (query: PgSelectQueryBuilder) => void;
-};
-
 /** @throws when a comment asks for what cannot be */
-function filtersOf(resource: PgResource | undefined): readonly Filter[] {
-  return Object.entries(resource?.codec.attributes ?? {}).flatMap(([attribute, { codec, extensions }]) =>
-    [extensions?.tags?.filter ?? []].flat().map((tag) => {
-      const [argument = '', operator = 'anyOf', ...more] = String(tag).split(' ');
-      const problem = problemOf(argument, operator, codec as PgCodec);
-      if (problem || more.length > 0) {
-        throw new Error(
-          `${resource?.name}.${attribute}: "@filter ${tag}" ${problem ?? 'is an argument and an operator'}`,
-        );
-      }
-      return filterOf(attribute, codec as PgCodec, argument, operator as keyof typeof operators);
-    }),
-  );
-}
-
-function filterOf(attribute: string, codec: PgCodec, argument: string, operator: keyof typeof operators): Filter {
-  const { apply }: Operator = operators[operator];
-  return {
-    argument,
-    operator,
-    attribute,
-    codec,
-    apply: (value) => (value == null ? () => undefined : apply(attribute, codec, value as never)),
-  };
+function filtersOf(resource: PgResource | undefined) {
+  return Object.entries(resource?.codec.attributes ?? {}).flatMap(([attribute, { codec: anyCodec, extensions }]) => {
+    const codec = anyCodec as PgCodec;
+    const inherent = attribute === 'external_identifier' ? ['externalIdentifiers'] : [];
+    return [...inherent, ...[extensions?.tags?.filter ?? []].flat()].map((tag) => {
+      const [argument = '', name = 'anyOf', ...more] = String(tag).split(' ');
+      const problem = problemOf(argument, name, codec) ?? (more.length > 0 ? 'is an argument and an operator' : null);
+      if (problem) throw new Error(`${resource?.name}.${attribute}: "@filter ${tag}" ${problem}`);
+      const operator: Operator = operators[name as keyof typeof operators];
+      const apply = (value: unknown) => (value == null ? null : operator.apply(attribute, codec, value as never));
+      return { argument, operator, attribute, codec, apply };
+    });
+  });
 }
 
 function problemOf(argument: string, operator: string, codec: PgCodec): string | null {

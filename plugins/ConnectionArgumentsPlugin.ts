@@ -1,17 +1,15 @@
 import {
   listOfCodec,
-  type PgCodec,
   type PgCodecWithAttributes,
   type PgResource,
   type PgSelectQueryBuilder,
   sqlValueWithCodec,
-  TYPES,
+  type TYPES,
 } from 'postgraphile/@dataplan/pg';
 import { type ConnectionStep, constant, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { readerOf } from './functions/functionArguments.ts';
-import { findNodeId, type NodeKeys, typeNames } from './NodeIdPlugin.ts';
-import { primaryKeyOf } from './primaryKeyOf.ts';
+import { findNodeId, nodeTypes } from './NodeIdPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
 /** Rows on a page when neither `first` nor `last` is given. */
@@ -19,12 +17,10 @@ export const defaultPageSize = 100;
 
 /**
  * The arguments of each connection (Relay): `first`, `last`, `after`, `before`, `orderBy`, filters.
- * The filters are `ids`, and `externalIdentifiers` where rows have such a column. Other lists take none but those of their function.
+ * Of the filters here is `ids`; ColumnFiltersPlugin adds those by columns. Other lists take none but those of their function.
  */
 export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
   name: 'ConnectionArgumentsPlugin',
-  description: 'Gives every connection the same arguments and a page size',
-  version: '1.0.0',
   after: [
     'PgFirstLastBeforeAfterArgsPlugin',
     'PgConnectionArgOrderByPlugin',
@@ -49,10 +45,8 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
           return Object.fromEntries(Object.entries(args).filter(([, arg]) => readerOf(arg)));
         if (!scope.isPgFieldConnection || !scope.pgFieldResource?.codec.attributes) return args;
 
-        const { GraphQLID, GraphQLList, GraphQLNonNull, GraphQLString } = build.graphql;
-        const { codec } = scope.pgFieldResource;
-        const { attributes } = codec;
-        const hasIds = typeNames(build, codec).some((name) => build.nodeKeys.has(name));
+        const { GraphQLID, GraphQLList, GraphQLNonNull } = build.graphql;
+        const hasIds = nodeTypes(build, scope.pgFieldResource.codec).length > 0;
         const { offset: _offset, first, last, orderBy, ...others } = args;
         const { before: _before, ...forwards } = others;
         const isOrdered = hasUnique(build, scope.pgFieldResource);
@@ -81,14 +75,7 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
               description: 'Only rows with one of these ids, at most 1,000. An empty list matches nothing.',
             },
           }),
-          ...(attributes.external_identifier && {
-            externalIdentifiers: {
-              type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
-              description:
-                'Only rows with one of these external identifiers, at most 1,000. An empty list matches nothing.',
-            },
-          }),
-        };
+        } as object as typeof args;
       },
 
       // Core gives the default order to tables only, not to functions that return their rows.
@@ -102,18 +89,18 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         const { plan } = field;
         if (!scope.isPgFieldConnection || !plan) return field;
 
-        const filters = scope.pgFieldResource ? filtersOf(build, scope.pgFieldResource) : {};
+        const withIds = scope.pgFieldResource && idsFilter(build, scope.pgFieldResource);
         const isOrdered = scope.pgFieldResource && hasUnique(build, scope.pgFieldResource);
         return {
           ...field,
+          // For isCursorOf: which rows it pages through.
+          extensions: { ...field.extensions, pagedResource: scope.pgFieldResource },
           plan($parent: Step, args: FieldArgs, info) {
             const $connection = plan($parent, args, info) as unknown as ConnectionStep<unknown>;
             const $last = (isOrdered ? args.getRaw('last') : constant(null)) as Step<number | null | undefined>;
             $connection.setFirst(lambda(list([args.getRaw('first'), $last]), pageSize, true));
             $connection.setLast($last);
-            for (const [argument, filter] of Object.entries(filters)) {
-              selectOf($connection).apply(lambda(args.getRaw(argument) as Step<FilterValues>, filter, true));
-            }
+            if (withIds) selectOf($connection).apply(lambda(args.getRaw('ids') as Step<Ids>, withIds, true));
             return $connection;
           },
         };
@@ -128,21 +115,6 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
 const pageSize = ([first, last]: readonly (number | null | undefined)[]) =>
   first ?? (last == null ? defaultPageSize : null);
 
-export type FilterValues = readonly string[] | null | undefined;
-type Filter = (values: FilterValues) => (query: PgSelectQueryBuilder) => void;
-
-function filtersOf(build: GraphileBuild.Build, resource: PgResource): Readonly<Record<string, Filter>> {
-  const { codec } = resource;
-  const key = keyOf(build, resource);
-  const types = typeNames(build, codec).filter((name) => build.nodeKeys.has(name));
-  return {
-    ...(key && types.length > 0 && { ids: withIds(build.nodeKeys, types, codec, key.attributes) }),
-    ...(codec.attributes?.external_identifier !== undefined && {
-      externalIdentifiers: (values: FilterValues) => anyOf('external_identifier', values, listOfCodec(TYPES.text)),
-    }),
-  };
-}
-
 /** The unique keys of the rows' table. */
 const uniquesOf = (build: GraphileBuild.Build, { codec }: PgResource) =>
   build.pgTableResource(codec as PgCodecWithAttributes, false)?.uniques ?? [];
@@ -150,15 +122,21 @@ const uniquesOf = (build: GraphileBuild.Build, { codec }: PgResource) =>
 const hasUnique = (build: GraphileBuild.Build, resource: PgResource) => uniquesOf(build, resource).length > 0;
 
 const keyOf = (build: GraphileBuild.Build, resource: PgResource) =>
-  primaryKeyOf({ uniques: uniquesOf(build, resource) });
+  uniquesOf(build, resource).find(({ isPrimary }) => isPrimary);
 
-/** Leaves the rows with one of the ids; one of another type stands for none. */
-function withIds(nodeKeys: NodeKeys, types: readonly string[], codec: PgCodec, attributes: readonly string[]): Filter {
+type Ids = readonly string[] | null | undefined;
+
+/** Leaves the rows with one of the ids; one of another type stands for none. Null without ids. */
+function idsFilter(build: GraphileBuild.Build, resource: PgResource) {
+  const { codec } = resource;
+  const types = nodeTypes(build, codec);
+  const attributes = keyOf(build, resource)?.attributes;
+  if (!attributes || types.length === 0) return null;
   const listCodecs = attributes.map((name) => listOfCodec(codec.attributes?.[name]?.codec as typeof TYPES.text));
-  return (ids) => (query) => {
+  return (ids: Ids) => (query: PgSelectQueryBuilder) => {
     if (ids == null) return;
     const keys = ids.flatMap((id) => {
-      const [type = '', ...key] = findNodeId(nodeKeys, id) ?? [];
+      const [type = '', ...key] = findNodeId(build.nodeKeys, id) ?? [];
       return types.includes(type) ? [key as string[]] : [];
     });
     const columns = attributes.map((name) => sql`${query.alias}.${sql.identifier(name)}`);
@@ -173,14 +151,6 @@ function withIds(nodeKeys: NodeKeys, types: readonly string[], codec: PgCodec, a
       query.where(sql`(${sql.join(columns, ', ')}) in (select * from unnest(${sql.join(lists, ', ')}))`);
     // Without a column beside the tenant's there is one row, and one key.
     else if (keys.length === 0) query.where(sql`false`);
-  };
-}
-
-/** Leaves the rows whose attribute has one of the values; null leaves all. */
-export function anyOf(attribute: string, values: FilterValues, codec: PgCodec) {
-  return (query: PgSelectQueryBuilder) => {
-    if (values == null) return;
-    query.where(sql`${query.alias}.${sql.identifier(attribute)} = any (${sqlValueWithCodec(values, codec)})`);
   };
 }
 

@@ -14,8 +14,6 @@ declare global {
  */
 export const ConstraintRulesPlugin: GraphileConfig.Plugin = {
   name: 'ConstraintRulesPlugin',
-  description: 'Takes the messages for broken constraints from their comments',
-  version: '1.0.0',
 
   gather: {
     async main(output, { helpers, inflection }) {

@@ -4,8 +4,6 @@
  */
 export const EnumValuesPlugin: GraphileConfig.Plugin = {
   name: 'EnumValuesPlugin',
-  description: 'Gives values of enums that are no GraphQL names one',
-  version: '1.0.0',
 
   inflection: {
     replace: {

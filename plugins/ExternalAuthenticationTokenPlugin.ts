@@ -2,15 +2,6 @@ import { context, lambda, list, type Step } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { assertScope } from './RootFieldsPlugin.ts';
 
-declare global {
-  namespace Grafast {
-    interface Context {
-      /** Opens a sealed external authentication token. The key never reaches the database. */
-      openExternalAuthenticationToken(ciphertext: Buffer, owner: { organizationId: string; userId: string }): string;
-    }
-  }
-}
-
 /** `User.externalAuthenticationToken`: opened here, where the key is, for application tokens only. */
 export const ExternalAuthenticationTokenPlugin: GraphileConfig.Plugin = extendSchema(
   {

@@ -6,12 +6,9 @@ import {
   type PgResource,
   TYPES,
 } from 'postgraphile/@dataplan/pg';
-import { lambda, type Step } from 'postgraphile/grafast';
-import { extendSchema, gql } from 'postgraphile/utils';
 import { baseOf } from './baseOf.ts';
 import { isUuid } from './isUuid.ts';
 import { isValueOf } from './isValueOf.ts';
-import { primaryKeyOf } from './primaryKeyOf.ts';
 
 declare global {
   namespace GraphileBuild {
@@ -34,8 +31,6 @@ export type NodeKeys = ReadonlyMap<string, readonly PgCodec[]>;
  */
 export const NodeIdPlugin: GraphileConfig.Plugin = {
   name: 'NodeIdPlugin',
-  description: 'Encodes global ids from the type and the key of a row',
-  version: '1.0.0',
   after: ['PgBasicsPlugin'],
 
   inflection: {
@@ -76,27 +71,6 @@ export const NodeIdPlugin: GraphileConfig.Plugin = {
     },
   },
 };
-
-/** `Viewer.id` is the id of the user that the viewer is. */
-export const ViewerIdPlugin: GraphileConfig.Plugin = extendSchema(
-  {
-    typeDefs: gql`
-      extend type Viewer {
-        """Identifier of the user."""
-        id: ID!
-      }
-    `,
-    objects: {
-      Viewer: {
-        plans: {
-          id: ($viewer: Step & { get(attribute: string): Step<string> }) =>
-            lambda($viewer.get('id'), (uuid) => encodeNodeId(['User', uuid]), true),
-        },
-      },
-    },
-  },
-  'ViewerIdPlugin',
-);
 
 export const nodeIdCodecName = 'typeAndKey';
 
@@ -163,10 +137,14 @@ function nodeKeysOf(build: GraphileBuild.Build): NodeKeys {
 }
 
 /** What rows of a table are in the graph: one type, or one for each kind of row. */
-export function typeNames(build: GraphileBuild.Build, codec: PgCodec): readonly string[] {
+function typeNames(build: GraphileBuild.Build, codec: PgCodec): readonly string[] {
   if (codec.polymorphism?.mode !== 'single') return [build.inflection.tableType(codec as never)];
   return Object.values(codec.polymorphism.types).map(({ name }) => name);
 }
+
+/** Those of them whose rows have a global id. */
+export const nodeTypes = (build: GraphileBuild.Build, codec: PgCodec): readonly string[] =>
+  typeNames(build, codec).filter((name) => build.nodeKeys.has(name));
 
 /** Whether a column of the key says something that neither the id nor a referred object does. */
 function isNaturalKey(codec: PgCodecWithAttributes, attribute: string, build: GraphileBuild.Build): boolean {
@@ -179,6 +157,8 @@ function isNaturalKey(codec: PgCodecWithAttributes, attribute: string, build: Gr
   );
   return !refers && attribute !== 'id' && codec.attributes[attribute]?.codec !== TYPES.uuid;
 }
+
+const primaryKeyOf = ({ uniques }: PgResource) => uniques.find(({ isPrimary }) => isPrimary);
 
 /** Null without a primary key. */
 function keyCodecs(resource: PgResource): readonly PgCodec[] | null {

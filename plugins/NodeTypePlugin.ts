@@ -7,8 +7,6 @@ import { sql } from 'postgraphile/pg-sql2';
  */
 export const NodeTypePlugin: GraphileConfig.Plugin = {
   name: 'NodeTypePlugin',
-  description: 'Finds a row by a global id only if it is of the type that the id names',
-  version: '1.0.0',
   after: ['PgPolymorphismPlugin'],
 
   schema: {

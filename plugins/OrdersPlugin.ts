@@ -17,8 +17,6 @@ declare global {
  */
 export const OrdersPlugin: GraphileConfig.Plugin = {
   name: 'OrdersPlugin',
-  description: 'Makes a total order of every column that an index sorts',
-  version: '1.0.0',
   after: ['PgIndexBehaviorsPlugin', 'PgOrderAllAttributesPlugin', 'smart-tags'],
   before: ['ConnectionArgumentsPlugin'],
 
@@ -42,7 +40,9 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
         const table = pgAttribute.getClass();
         const indexes = table?.getIndexes() ?? [];
         const isIn = indexes.filter((index) => index.getKeys().some((key) => key?.attname === pgAttribute.attname));
-        const isSorted = isIn.some((index) => !index.indpred && isBTree(index));
+        const isSorted = isIn.some(
+          (index) => !index.indpred && index.getIndexClass()?.getAccessMethod()?.amname === 'btree',
+        );
         attribute.extensions ??= {};
         if (isSorted) attribute.extensions.isSorted = true;
         // Of another kind, an index finds values and sorts none; and a partitioned table has indexes as others do.
@@ -92,15 +92,10 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
   },
 };
 
-type Direction = 'ASC' | 'DESC';
-type Index = { getIndexClass(): { getAccessMethod(): { amname: string | null } | undefined } | undefined };
-
-const isBTree = (index: Index) => index.getIndexClass()?.getAccessMethod()?.amname === 'btree';
-
 /** PostGraphile writes and reads these types without a loss. */
 const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;
 
-function orderBy(attribute: string, codec: PgCodec, notNull: boolean, direction: Direction) {
+function orderBy(attribute: string, codec: PgCodec, notNull: boolean, direction: 'ASC' | 'DESC') {
   const inCursors = asText(codec);
   return (query: PgSelectQueryBuilder) => {
     const column = sql`${query.alias}.${sql.identifier(attribute)}`;

@@ -1,20 +1,13 @@
 import type { PgResource } from 'postgraphile/@dataplan/pg';
-import { context, lambda } from 'postgraphile/grafast';
+import { context, lambda, type Step } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
+import { encodeNodeId } from './NodeIdPlugin.ts';
 import { refusal } from './refusal.ts';
-
-declare global {
-  namespace Grafast {
-    interface Context {
-      /** Scopes of the verified access token; empty without one. */
-      scopes: readonly string[];
-    }
-  }
-}
 
 /**
  * The root fields: `viewer` for a person's token, `app` for an application's own.
  * Each is one row of a view, selected by the claims. The wrong kind of token finds no row there anyway; the guard says why.
+ * `Viewer.id` is the id of the user that the viewer is.
  */
 export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const { app, viewer } = build.pgResources;
@@ -30,12 +23,23 @@ export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
         """The API application that the access token was issued to, and all that it may read. Needs an app token (scope \`app\`)."""
         app: App
       }
+
+      extend type Viewer {
+        """Identifier of the user."""
+        id: ID!
+      }
     `,
     objects: {
       Query: {
         plans: {
           viewer: () => theOnlyRow(viewer, 'me'),
           app: () => theOnlyRow(app, 'app'),
+        },
+      },
+      Viewer: {
+        plans: {
+          id: ($viewer: Step & { get(attribute: string): Step<string> }) =>
+            lambda($viewer.get('id'), (uuid) => encodeNodeId(['User', uuid]), true),
         },
       },
     },

@@ -3,19 +3,6 @@ import { type ConnectionStep, context, lambda, list, type Step } from 'postgraph
 import { sql } from 'postgraphile/pg-sql2';
 import { selectOf } from './selectOf.ts';
 
-declare global {
-  namespace Grafast {
-    interface Context {
-      /**
-       * Counts rows against the limit, and throws `LIMIT_EXCEEDED`.
-       * Null for operations that have few rows even if every page is full. Rows that will be counted again are taken back by their negative
-       * number.
-       */
-      countRows: ((rows: number) => void) | null;
-    }
-  }
-}
-
 /**
  * Row limit against the multiplication of nested pages, counted twice.
  * In PostgreSQL each row of a connection calls app_hidden.count_row, which ends the statement. Here each page is counted before its rows
@@ -23,8 +10,6 @@ declare global {
  */
 export const RowLimitPlugin: GraphileConfig.Plugin = {
   name: 'RowLimitPlugin',
-  description: 'Counts the rows of connections as they come',
-  version: '1.0.0',
   after: ['ConnectionArgumentsPlugin'],
 
   schema: {

@@ -7,25 +7,12 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import { type OperationPlan, Step } from 'postgraphile/grafast';
 
-declare global {
-  namespace Grafast {
-    interface Context {
-      /** How many statements the operation's plan has; known before the first of them runs. */
-      statementCount?: number;
-      /** When its planning began, by `performance.now()`, and its duration: about 0 for a known plan. */
-      planning?: { readonly startedAt: number; readonly durationMs: number };
-    }
-  }
-}
-
 /**
  * Counts the statements of each operation plan, and times the planning.
  * A query with several statements runs them in one snapshot.
  */
 export const StatementCountPlugin: GraphileConfig.Plugin = {
   name: 'StatementCountPlugin',
-  description: 'Counts the SQL statements of operation plans, and times the planning',
-  version: '1.0.0',
 
   grafast: {
     middleware: {
@@ -42,17 +29,14 @@ export const StatementCountPlugin: GraphileConfig.Plugin = {
 
 const counts = new WeakMap<OperationPlan, number>();
 
+const stepClasses = [PgSelectStep, PgUnionAllStep, PgInsertSingleStep, PgUpdateSingleStep, PgDeleteSingleStep];
+
 function countStatements(plan: OperationPlan): number {
   const known = counts.get(plan);
   if (known !== undefined) return known;
-  const count = plan.getStepsByStepClass<Step>(Step).filter(runsStatement).length;
+  // A statement that was made part of another is no longer among the steps.
+  const steps = plan.getStepsByStepClass<Step>(Step);
+  const count = steps.filter((step) => stepClasses.some((stepClass) => step instanceof stepClass)).length;
   counts.set(plan, count);
   return count;
 }
-
-/** Unless it was made part of another, which then is no longer among the steps. */
-function runsStatement(step: Step): boolean {
-  return stepClasses.some((stepClass) => step instanceof stepClass);
-}
-
-const stepClasses = [PgSelectStep, PgUnionAllStep, PgInsertSingleStep, PgUpdateSingleStep, PgDeleteSingleStep];

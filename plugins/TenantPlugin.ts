@@ -4,8 +4,6 @@
  */
 export const TenantPlugin: GraphileConfig.Plugin = {
   name: 'TenantPlugin',
-  description: 'Identifies rows by their key without organization_id, and hides that column',
-  version: '1.0.0',
   after: ['PgSimplifyInflectionPlugin'],
 
   inflection: {

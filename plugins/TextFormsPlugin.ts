@@ -8,8 +8,6 @@ import { type SQL, sql } from 'postgraphile/pg-sql2';
  */
 export const TextFormsPlugin: GraphileConfig.Plugin = {
   name: 'TextFormsPlugin',
-  description: 'Keeps infinite dates, and the one form of padded texts',
-  version: '1.0.0',
 
   gather: {
     hooks: {

@@ -1,4 +1,4 @@
-import type { PgCodec, PgResource } from 'postgraphile/@dataplan/pg';
+import type { PgClientQuery, PgCodec, PgResource } from 'postgraphile/@dataplan/pg';
 import { access, context, type ExecutableStep, type FieldArgs, lambda, list, object } from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
@@ -7,24 +7,6 @@ import { decodeNodeId } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
 import { unusableIn } from './unusableIn.ts';
-
-declare global {
-  namespace Grafast {
-    interface Context {
-      organizationId: string;
-      /** Seals and hashes an external authentication token; the key never reaches the database. */
-      sealExternalAuthenticationToken(
-        token: string,
-        owner: { organizationId: string; userId: string },
-      ): {
-        ciphertext: Buffer;
-        hash: Buffer;
-        /** The hash under the key before, while there is one: the token may be stored under it, too. */
-        previousHash: Buffer | undefined;
-      };
-    }
-  }
-}
 
 /**
  * `userCreate`, `userUpdate` and `userDelete`: each calls the function of that name in app_public.
@@ -145,15 +127,14 @@ async function toUpdateCall([graph, args]: readonly [Grafast.Context, Arguments]
   const { id: globalId, externalIdentifier, ...others } = args;
   for (const argument of ['fullName', 'email', 'locale', 'timeZone', 'timezone']) {
     if (args[argument] === null)
-      throw refusal('BAD_USER_INPUT', `${argument} cannot be null; leave it out to keep its value.`, { argument });
+      throw badInput(argument, `${argument} cannot be null; leave it out to keep its value.`);
   }
   if (globalId != null) {
     const id = userIdOf(globalId);
     const values = toValues(externalIdentifier === undefined ? others : { ...others, externalIdentifier });
     return { id, externalIdentifier: null, values: await seal(graph, id, values) };
   }
-  if (externalIdentifier == null)
-    throw refusal('BAD_USER_INPUT', 'Give id or externalIdentifier to say which user to change.', { argument: 'id' });
+  if (externalIdentifier == null) throw badInput('id', 'Give id or externalIdentifier to say which user to change.');
 
   const values = toValues(others);
   assertText('externalIdentifier', externalIdentifier);
@@ -164,11 +145,8 @@ async function toUpdateCall([graph, args]: readonly [Grafast.Context, Arguments]
 
 function toDeleteCall([graph, { id, externalIdentifier }]: readonly [Grafast.Context, Arguments]) {
   assertScope(graph.scopes, 'app');
-  if ((id == null) === (externalIdentifier == null)) {
-    throw refusal('BAD_USER_INPUT', 'Give either id or externalIdentifier to say which user to delete.', {
-      argument: 'id',
-    });
-  }
+  if ((id == null) === (externalIdentifier == null))
+    throw badInput('id', 'Give either id or externalIdentifier to say which user to delete.');
   if (externalIdentifier != null) assertText('externalIdentifier', externalIdentifier);
   return { id: id == null ? null : userIdOf(id), externalIdentifier: externalIdentifier ?? null };
 }
@@ -178,11 +156,8 @@ function toValues(args: Arguments): Values {
   const { timezone, ...others } = args;
   const values: Record<string, string | null | undefined> = others;
   if (timezone != null) {
-    if (values.timeZone != null && values.timeZone !== timezone) {
-      throw refusal('BAD_USER_INPUT', 'timezone is another spelling of timeZone; the two differ.', {
-        argument: 'timezone',
-      });
-    }
+    if (values.timeZone != null && values.timeZone !== timezone)
+      throw badInput('timezone', 'timezone is another spelling of timeZone; the two differ.');
     values.timeZone = timezone;
   }
   for (const [argument, value] of Object.entries(values)) if (value != null) assertText(argument, value);
@@ -199,11 +174,8 @@ async function seal(graph: Grafast.Context, userId: string, values: Values): Pro
     return { ...others, externalAuthenticationTokenCiphertext: null, externalAuthenticationTokenHash: null };
 
   const length = [...token].length;
-  if (length < 16 || length > 500) {
-    throw refusal('BAD_USER_INPUT', 'An external authentication token has 16 to 500 characters.', {
-      argument: 'externalAuthenticationToken',
-    });
-  }
+  if (length < 16 || length > 500)
+    throw badInput('externalAuthenticationToken', 'An external authentication token has 16 to 500 characters.');
   const owner = { organizationId: graph.organizationId, userId };
   const { ciphertext, hash, previousHash } = graph.sealExternalAuthenticationToken(token, owner);
   if (previousHash) await assertFree(graph, userId, previousHash);
@@ -216,13 +188,11 @@ async function seal(graph: Grafast.Context, userId: string, values: Values): Pro
 
 /** The unique constraint compares hashes under one key; this one is under the key before. */
 async function assertFree(graph: Grafast.Context, userId: string, previousHash: Buffer): Promise<void> {
-  const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
-    client.query({
-      text: 'select from app_public.users where external_authentication_token_hash = $1 and id <> $2',
-      values: [previousHash, userId],
-    }),
-  );
-  if (rows.length === 0) return;
+  const others = await queryUsers(graph, {
+    text: 'select from app_public.users where external_authentication_token_hash = $1 and id <> $2',
+    values: [previousHash, userId],
+  });
+  if (others.length === 0) return;
   throw refusal('CONFLICT', 'Another user has this external authentication token.', {
     argument: 'externalAuthenticationToken',
   });
@@ -230,25 +200,30 @@ async function assertFree(graph: Grafast.Context, userId: string, previousHash: 
 
 function userIdOf(globalId: string): string {
   const [type, key] = decodeNodeId(globalId) ?? [];
-  if (!type) throw refusal('BAD_USER_INPUT', 'This is not an id that the service has issued.', { argument: 'id' });
+  if (!type) throw badInput('id', 'This is not an id that the service has issued.');
   if (type !== 'User' || !isUuid(key)) throw notFound();
   return key;
 }
 
 async function findUserId(graph: Grafast.Context, externalIdentifier: string): Promise<string> {
-  const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
-    client.query<{ id: string }>({
-      text: 'select id from app_public.users where external_identifier = $1',
-      values: [externalIdentifier],
-    }),
-  );
-  if (!rows[0]) throw notFound();
-  return rows[0].id;
+  const [user] = await queryUsers<{ id: string }>(graph, {
+    text: 'select id from app_public.users where external_identifier = $1',
+    values: [externalIdentifier],
+  });
+  if (!user) throw notFound();
+  return user.id;
+}
+
+async function queryUsers<Row>(graph: Grafast.Context, query: PgClientQuery): Promise<readonly Row[]> {
+  const { rows } = await graph.withPgClient(graph.pgSettings, (client) => client.query<Row>(query));
+  return rows;
 }
 
 function assertText(argument: string, value: string): void {
   const problem = unusableIn(value);
-  if (problem) throw refusal('BAD_USER_INPUT', `${argument} ${problem}.`, { argument });
+  if (problem) throw badInput(argument, `${argument} ${problem}.`);
 }
+
+const badInput = (argument: string, message: string) => refusal('BAD_USER_INPUT', message, { argument });
 
 const notFound = () => refusal('NOT_FOUND', 'There is no such user.');

@@ -4,8 +4,6 @@
  */
 export const VariableNamesPlugin: GraphileConfig.Plugin = {
   name: 'VariableNamesPlugin',
-  description: 'Keeps what JavaScript objects inherit out of the values of variables',
-  version: '1.0.0',
 
   grafast: {
     middleware: {

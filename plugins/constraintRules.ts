@@ -38,7 +38,7 @@ export function rulesOf(introspection: Introspection, camelCase: (name: string) 
   for (const index of indexes.filter(({ indisunique }) => indisunique)) {
     const [table, own] = [index.getClass(), index.getIndexClass()];
     if (!table || !own) continue;
-    const fallback = fallbacks.u(namesOf(table, index.indkey ?? []));
+    const fallback = used(namesOf(table, index.indkey ?? []));
     add(ruleKey(...pathOf(table), own.relname), fallback, wordsOf(own, above.table));
   }
   for (const constraint of constraints) {
@@ -61,19 +61,16 @@ export function rulesOf(introspection: Introspection, camelCase: (name: string) 
 
 const pathOf = (table: PgClass) => [table.getNamespace()?.nspname, table.relname] as const;
 
+const used = (names: readonly string[]) => `${subjectOf(names)} is already used.`;
+
 /** By the kind of constraint: the message when there is no comment. */
-const fallbacks: Readonly<Record<string, (names: readonly string[]) => string>> &
-  Record<'u', (names: readonly string[]) => string> = {
+const fallbacks: Readonly<Record<string, (names: readonly string[]) => string>> = {
   u: used,
   p: used,
   x: (names) => `${subjectOf(names)} overlaps with what is already there.`,
   f: (names) => `${subjectOf(names)} refers to what is not there, or is still referred to.`,
   c: (names) => `${subjectOf(names)} is not allowed.`,
 };
-
-function used(names: readonly string[]): string {
-  return `${subjectOf(names)} is already used.`;
-}
 
 const subjectOf = (names: readonly string[]) => {
   const [name, ...others] = names;

@@ -164,6 +164,10 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       'plugins/ColumnFiltersPlugin.ts',
       'query.where(sql {columnOf(query, attribute)} {operator} {sqlValueWithCodec(value, codec)}),',
     ],
+    [
+      'plugins/ColumnFiltersPlugin.ts',
+      'return (query) => query.where(sql {columnOf(query, attribute)} = any ({list}));',
+    ],
     ['plugins/ColumnFiltersPlugin.ts', 'return (query) => query.where(sql {columnOf(query, attribute)} {test});'],
     ['plugins/ConnectionArgumentsPlugin.ts', 'else if (keys.length === 0) query.where(sql false);'],
     [
@@ -175,14 +179,10 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       "query.where(sql ({sql.join(columns, ', ')}) in (select * from unnest({sql.join(lists, ', ')})));",
     ],
     [
-      'plugins/ConnectionArgumentsPlugin.ts',
-      'query.where(sql {query.alias}.{sql.identifier(attribute)} = any ({sqlValueWithCodec(values, codec)}));',
-    ],
-    [
       'plugins/NodeTypePlugin.ts',
       '$rows.where(sql {$rows.alias}.{sql.identifier(typeColumn)} = {sql.literal(value)});',
     ],
-    ['plugins/RootUnitsPlugin.ts', '$units.where(sql {$units.alias}.parent_id is null);'],
+    ['plugins/UnitTreePlugin.ts', '$units.where(sql {$units.alias}.parent_id is null);'],
     [
       'plugins/UserMutationsPlugin.ts',
       "text: 'select from app_public.users where external_authentication_token_hash = $1 and id <> $2',",

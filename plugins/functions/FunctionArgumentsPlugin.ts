@@ -8,8 +8,6 @@ import { argumentsOf, type FunctionResource, passed, problem } from './functionA
  */
 export const FunctionArgumentsPlugin: GraphileConfig.Plugin = {
   name: 'FunctionArgumentsPlugin',
-  description: 'Makes arguments of the parameters of functions',
-  version: '1.0.0',
   after: ['PgCustomTypeFieldPlugin'],
 
   schema: {

@@ -16,8 +16,6 @@ import { payloadFieldOf } from './payloadField.ts';
  */
 export const FunctionMutationsPlugin: GraphileConfig.Plugin = {
   name: 'FunctionMutationsPlugin',
-  description: 'Makes mutations of functions that say so in their comments',
-  version: '1.0.0',
   after: ['PgCodecs'],
 
   schema: {

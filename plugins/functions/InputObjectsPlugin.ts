@@ -16,8 +16,6 @@ declare global {
  */
 export const InputObjectsPlugin: GraphileConfig.Plugin = {
   name: 'InputObjectsPlugin',
-  description: 'Makes input objects of composite types',
-  version: '1.0.0',
   after: ['PgTablesPlugin', 'PgAttributesPlugin', 'PgRelayPlugin'],
   before: ['TenantPlugin'],
 

@@ -8,8 +8,6 @@ import type { PgResource } from 'postgraphile/@dataplan/pg';
  */
 export const SetofPlugin: GraphileConfig.Plugin = {
   name: 'SetofPlugin',
-  description: 'Gives functions that return rows of a table the order and the cursors of that table, and others a list',
-  version: '1.0.0',
 
   inflection: {
     replace: {

@@ -3,8 +3,6 @@ import type { PgProc } from 'postgraphile/graphile-build-pg/pg-introspection';
 /** Stops the build where PostGraphile would only warn: a `@mutation` or `@param` function left out. */
 export const UncallableFunctionsPlugin: GraphileConfig.Plugin = {
   name: 'UncallableFunctionsPlugin',
-  description: 'Refuses functions that are meant for clients and cannot be called',
-  version: '1.0.0',
 
   gather: {
     async main(_output, { helpers, resolvedPreset }) {

@@ -1,4 +1,4 @@
-import type { PgCodec } from 'postgraphile/@dataplan/pg';
+import type { PgCodec, PgResource } from 'postgraphile/@dataplan/pg';
 import type { GraphQLInputType } from 'postgraphile/graphql';
 
 /** How clients give a value of a type of PostgreSQL, and what becomes of it. */
@@ -20,10 +20,5 @@ export class InputError extends Error {
 }
 
 /** As SQL names it. */
-export const nameOf = ({
-  extensions,
-  name,
-}: {
-  extensions?: PgCodec['extensions'] | undefined;
-  name: string;
-}): string => (extensions?.pg ? `${extensions.pg.schemaName}.${extensions.pg.name}` : name);
+export const nameOf = ({ extensions, name }: Pick<PgCodec | PgResource, 'extensions' | 'name'>): string =>
+  extensions?.pg ? `${extensions.pg.schemaName}.${extensions.pg.name}` : name;

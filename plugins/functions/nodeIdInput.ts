@@ -1,6 +1,6 @@
 import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
 import { baseOf } from '../baseOf.ts';
-import { findNodeId, typeNames } from '../NodeIdPlugin.ts';
+import { findNodeId, nodeTypes } from '../NodeIdPlugin.ts';
 import { type Input, InputError, nameOf } from './input.ts';
 
 /**
@@ -11,7 +11,7 @@ import { type Input, InputError, nameOf } from './input.ts';
  */
 export function nodeIdInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string, owner: string): Input | null {
   const { nodeKeys } = build;
-  const types = nodeTypes(build, typeName);
+  const types = typesNamed(build, typeName);
   const keys = types[0] === undefined ? undefined : nodeKeys.get(types[0]);
   if (!keys) return null;
   const [key, ...others] = keys;
@@ -28,12 +28,12 @@ export function nodeIdInput(build: GraphileBuild.Build, codec: PgCodec, typeName
 }
 
 /** The type of that name, or those of the interface. */
-function nodeTypes(build: GraphileBuild.Build, typeName: string): readonly string[] {
+function typesNamed(build: GraphileBuild.Build, typeName: string): readonly string[] {
   if (build.nodeKeys.has(typeName)) return [typeName];
   const codecs = Object.values(build.pgResources).map(({ codec }) => codec);
   const table = codecs.find(
     (codec) =>
       codec.attributes && !codec.isAnonymous && build.inflection.tableType(codec as PgCodecWithAttributes) === typeName,
   );
-  return table ? typeNames(build, table).filter((name) => build.nodeKeys.has(name)) : [];
+  return table ? nodeTypes(build, table) : [];
 }

@@ -53,13 +53,9 @@ function nameOfResult(build: GraphileBuild.Build, codec: PgCodec, isMany: boolea
     return { name: 'result', description: isMany ? 'What came of it, one by one.' : 'What came of it.' };
   const { inflection } = build;
   const typeName = inflection.tableType(codec as Parameters<typeof inflection.tableType>[0]);
-  return isMany
-    ? {
-        name: inflection.camelCase(inflection.pluralize(typeName)),
-        description: 'The rows after the change; as they were, when they were deleted.',
-      }
-    : {
-        name: inflection.camelCase(typeName),
-        description: 'The row after the change; as it was, when it was deleted.',
-      };
+  const name = inflection.camelCase(isMany ? inflection.pluralize(typeName) : typeName);
+  const description = isMany
+    ? 'The rows after the change; as they were, when they were deleted.'
+    : 'The row after the change; as it was, when it was deleted.';
+  return { name, description };
 }

@@ -1,39 +1,38 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
-/** What SECRET_KEY protects. Each purpose has a subkey of its own. */
-export type Secrets = {
-  /**
-   * Seals an external authentication token for one user: AES-256-GCM.
-   * The organization and user are associated data, so that a ciphertext copied to another row does not open.
-   */
-  seal(plaintext: string, owner: TokenOwner): Buffer;
-  /** Opens what `seal` made, also under SECRET_KEY_PREVIOUS. Throws for another owner or key. */
-  open(ciphertext: Buffer, owner: TokenOwner): string;
-  /** Keyed hash (HMAC-SHA-256) by which the token is found within its organization. */
-  lookupHash(token: string, organizationId: string): Buffer;
-  /** The hashes that a token may be stored under: by SECRET_KEY, then by SECRET_KEY_PREVIOUS if set. */
-  lookupHashes(token: string, organizationId: string): readonly Buffer[];
-};
+export type Secrets = ReturnType<typeof createSecrets>;
 
 export type TokenOwner = { readonly organizationId: string; readonly userId: string };
 
-/** @param keys SECRET_KEY, then SECRET_KEY_PREVIOUS if set; 32 bytes each. */
-export function createSecrets(keys: readonly [Buffer, ...Buffer[]]): Secrets {
+/**
+ * What SECRET_KEY protects. Each purpose has a subkey of its own.
+ *
+ * @param keys SECRET_KEY, then SECRET_KEY_PREVIOUS if set; 32 bytes each.
+ */
+export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const sealingKeys = keys.map((key) => subkey(key, 'external authentication token sealing'));
   const lookupKeys = keys.map((key) => subkey(key, 'external authentication token lookup'));
   const [sealingKey, lookupKey] = [sealingKeys[0], lookupKeys[0]] as [Buffer, Buffer];
 
   return {
-    seal: (plaintext, owner) => encrypt(sealingKey, plaintext, associatedData(owner)),
-    open: (ciphertext, owner) => {
+    /**
+     * Seals an external authentication token for one user: AES-256-GCM.
+     * The organization and user are associated data, so that a ciphertext copied to another row does not open.
+     */
+    seal: (plaintext: string, owner: TokenOwner) => encrypt(sealingKey, plaintext, associatedData(owner)),
+    /** Opens what `seal` made, also under SECRET_KEY_PREVIOUS. Throws for another owner or key. */
+    open(ciphertext: Buffer, owner: TokenOwner): string {
       for (const key of sealingKeys) {
         const plaintext = decrypt(key, ciphertext, associatedData(owner));
         if (plaintext !== null) return plaintext;
       }
       throw new Error('An external authentication token does not open under SECRET_KEY or SECRET_KEY_PREVIOUS');
     },
-    lookupHash: (token, organizationId) => keyedHash(lookupKey, token, organizationId),
-    lookupHashes: (token, organizationId) => lookupKeys.map((key) => keyedHash(key, token, organizationId)),
+    /** Keyed hash (HMAC-SHA-256) by which the token is found within its organization. */
+    lookupHash: (token: string, organizationId: string) => keyedHash(lookupKey, token, organizationId),
+    /** The hashes that a token may be stored under: by SECRET_KEY, then by SECRET_KEY_PREVIOUS if set. */
+    lookupHashes: (token: string, organizationId: string) =>
+      lookupKeys.map((key) => keyedHash(key, token, organizationId)),
   };
 }
 

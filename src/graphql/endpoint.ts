@@ -8,7 +8,7 @@ import { DatabaseUnavailable, isRetryable } from '../database/pool/unavailable.t
 import { chooseEncoding, createCompressor } from '../http/compression.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
-import { traced, tracedSync } from '../observability/tracing/traced.ts';
+import { traced } from '../observability/tracing/traced.ts';
 import { createReplicaQueries } from '../replica/queries.ts';
 import type { Replica } from '../replica/watchReplica.ts';
 import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
@@ -153,7 +153,7 @@ export function createEndpoint({
 
   const read = (request: IncomingMessage, body: Buffer, claims: Claims | null): ParsedRequest => {
     const parameters = readRequest(request, body);
-    const prepared = tracedSync('read document', () =>
+    const prepared = traced('read document', () =>
       readDocument(persisted.find(parameters, claims), parameters.operationName, hidesNames(claims)),
     );
     return { parameters, prepared };
@@ -213,14 +213,12 @@ const maxWriters = 2;
 /** Each keeps its document. */
 const maxWaitingWriters = 200;
 
-/** A parsed request. */
 type ParsedRequest = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };
 
 type Received = {
   readonly request: IncomingMessage;
   readonly body: Buffer;
   readonly requestId: RequestId;
-  /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 };
 

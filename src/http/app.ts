@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Log } from '../log.ts';
+import { fieldsOf } from '../observability/requestFields.ts';
 import { answerNotFound, answerUnavailable, handleErrors } from './errors.ts';
 import { allowOrigins, type Origin } from './middleware/allowOrigins.ts';
 import { answerHealth, answerReadiness, type Readiness } from './middleware/health.ts';
@@ -9,20 +10,15 @@ import { nameRequest } from './middleware/requestId.ts';
 import { logRequests } from './middleware/requestLog.ts';
 import { setSecurityHeaders } from './middleware/securityHeaders.ts';
 import { traceRequests } from './middleware/traceRequests.ts';
-import { isGraphql } from './requestTarget.ts';
 
 type Options = {
   log: Log;
-  /** How many reverse proxies in front are believed about the client's address. */
   trustedProxies: number;
-  /** Whether clients come by https. */
   isHttps: boolean;
-  /** Origins of pages that may call the API from a browser. */
   corsOrigins: readonly Origin[];
   readiness: Readiness;
   /** Null until it is built. */
   routes: {
-    /** Answers `/graphql`. */
     graphql: RequestListener;
     /** What answers everything else but the health checks, in this order. */
     mounts: RequestHandler[];
@@ -51,5 +47,5 @@ export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness
   if (!routes) return app;
 
   const graphql = inOrder([...first, allow, routes.graphql]);
-  return (request, response) => (isGraphql(request) ? graphql : app)(request, response);
+  return (request, response) => (fieldsOf(response).route === '/graphql' ? graphql : app)(request, response);
 }

@@ -26,7 +26,7 @@ export function handleErrors(log: Log): ErrorRequestHandler {
   return (error, _request, response, _next) => {
     const requestId = requestIdOf(response);
     const status = clientErrorStatus(error);
-    if (status !== null) log.debug({ requestId, status, type: parserErrorType(error) }, 'refused a request');
+    if (status !== null) log.debug({ requestId, status, type: error.type }, 'refused a request');
     else if (isRetryable(error)) logUnavailable(log, error, { requestId });
     else log.error({ requestId, error }, 'a request failed');
 
@@ -49,8 +49,4 @@ function clientErrorStatus(error: unknown): number | null {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   if (!(status >= 400 && status < 500)) return null;
   return status in clientErrors ? status : 400;
-}
-
-function parserErrorType(error: unknown): string {
-  return error instanceof Error && 'type' in error ? String(error.type) : 'unknown';
 }

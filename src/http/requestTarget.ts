@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-
 // Request target (RFC 9112 section 3.2): in origin form, or in absolute form as some proxies send it. It may hold a password before
 // its host, and one of a careless client has a fragment.
 
@@ -28,11 +26,6 @@ export function createRouteOf(pages: readonly string[]): (url: string) => string
     return path.startsWith('/assets/') ? '/assets' : 'other';
   };
 }
-
-export const isGraphql = ({ url = '' }: IncomingMessage): boolean => spellingOf(url) === '/graphql';
-
-export const isHealthCheck = ({ url = '' }: IncomingMessage): boolean =>
-  ['/healthz', '/readyz'].includes(spellingOf(url));
 
 /** Each that answers, beside the pages; a test compares them with the mounts. */
 export const apiRoutes: readonly string[] = [

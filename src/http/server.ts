@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { hasCode } from '../errors/hasCode.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
@@ -103,17 +104,13 @@ const unsentGraceMs = 2000;
 
 async function stop(server: Server, drainMs: number, preStopMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
-  if (preStopMs > 0 && (await hasConnections(server))) await delay(preStopMs);
+  if (preStopMs > 0 && (await promisify(server.getConnections).call(server)) > 0) await delay(preStopMs);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A kept-alive connection becomes idle only when its request in flight is answered.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearInterval(sweep);
   clearTimeout(deadline);
-}
-
-function hasConnections(server: Server): Promise<boolean> {
-  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count > 0)));
 }
 
 function explain(error: Error, host: string, port: number): Error {

@@ -3,19 +3,10 @@ import type { Pool } from 'pg';
 import { requestIdOf } from '../http/middleware/requestId.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
-import { type Bearer, bearerChallenge, bearerProblem, readBearer } from '../token/bearer.ts';
+import { type Bearer, bearerChallenge, bearerProblems, readBearer } from '../token/bearer.ts';
 import type { Claims } from '../token/claims.ts';
 import { verifyBearer } from '../token/verify.ts';
 import { OAuthError } from './errors.ts';
-
-declare global {
-  namespace Express {
-    interface Request {
-      /** Set by `authenticateBearer`. */
-      oauthClaims?: Claims;
-    }
-  }
-}
 
 /** Sets `request.oauthClaims` from the bearer token in the header, or refuses with 401 (RFC 6750). */
 export function authenticateBearer(pool: Pool): RequestHandler {
@@ -37,8 +28,8 @@ export function requireClaims({ oauthClaims }: Request): Claims {
 }
 
 /** 401 with the challenge that belongs to what was brought. */
-export function invalidToken(kind: Bearer['kind'], reason = bearerProblem(kind)): OAuthError {
-  return new OAuthError('invalid_token', bearerProblem(kind), {
+export function invalidToken(kind: Bearer['kind'], reason = bearerProblems[kind]): OAuthError {
+  return new OAuthError('invalid_token', bearerProblems[kind], {
     status: 401,
     reason,
     headers: { 'WWW-Authenticate': bearerChallenge(kind) },

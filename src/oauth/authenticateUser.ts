@@ -33,7 +33,9 @@ export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords
   return async (organizationId, requestId, { username, password, address }) => {
     const path = [organizationId, networkOf(address)] as const;
     passwords.refuseIfBusy(path);
-    const user = await inOrganization(pool, organizationId, requestId, (database) => findUser(database, username));
+    const user = await inOrganization(pool, organizationId, requestId, (database) =>
+      findUser(database, 'email', username.trim()),
+    );
     const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
     const userId = await throttle.tryAccount(account, address, async () => {
       // No sign-in is refused before its password was verified, or the time would say why.
@@ -60,15 +62,21 @@ function reasonOf(user: UserRow | undefined): string {
 
 type UserRow = { id: string; password_hash: string | null; disabled: boolean };
 
-async function findUser(database: PoolClient, username: string): Promise<UserRow | undefined> {
+/** By what a user is known to the organization of the transaction. */
+const conditions = {
+  email: 'u.email_lowercase = lower($1)',
+  external_authentication_token: 'u.external_authentication_token_hash = any ($1)',
+};
+
+export async function findUser(database: PoolClient, by: keyof typeof conditions, value: unknown) {
   const { rows } = await database.query<UserRow>({
-    name: 'find_user_by_email',
+    name: `find_user_by_${by}`,
     text: `
       select u.id, c.password_hash, c.disabled_at is not null as disabled
       from app_public.users u
       left join oauth.credentials c on c.organization_id = u.organization_id and c.user_id = u.id
-      where u.email_lowercase = lower($1)`,
-    values: [username.trim()],
+      where ${conditions[by]}`,
+    values: [value],
   });
   return rows[0];
 }

@@ -1,10 +1,4 @@
-import express, {
-  type ErrorRequestHandler,
-  type NextFunction,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import { resumeQueued } from '../scheduling/caller.ts';
 import { invalidRequest, OAuthError } from './errors.ts';
 import { type Form, type ParameterFallback, parseForm } from './form.ts';
@@ -30,17 +24,15 @@ const credentialNames = ['client_secret', 'token', 'access_token', 'client_asser
  * Refuses credentials in the query; `fallback` may take the parameters from another source.
  */
 export function readParameters(fallback: ParameterFallback = () => null): (RequestHandler | ErrorRequestHandler)[] {
-  return [
-    ...readBody(),
-    (request: Request, _response: Response, next: NextFunction) => {
-      const body = bodyOf(request);
-      const query = queryOf(request);
-      const found = fallback(body, query);
-      refuseCredentials(query, found?.credential);
-      request.body = pick(found?.form ?? body, parameterNames);
-      next();
-    },
-  ];
+  const pickParameters: RequestHandler = (request, _response, next) => {
+    const body = bodyOf(request);
+    const query = queryOf(request);
+    const found = fallback(body, query);
+    refuseCredentials(query, found?.credential);
+    request.body = pick(found?.form ?? body, parameterNames);
+    next();
+  };
+  return [...readBody(), pickParameters];
 }
 
 /** Reads a body of at most 56 KiB, for {@link bodyOf}. */

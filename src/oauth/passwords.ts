@@ -7,24 +7,7 @@ import { temporarilyUnavailable } from './errors.ts';
 /** What argon2id spends on one hash (RFC 9106 section 3.1): memory in KiB, and passes over it. */
 export type PasswordCost = { readonly memoryKib: number; readonly passes: number };
 
-export type Passwords = {
-  /** The argon2id hash to keep of a password. */
-  hash(password: string): Promise<string>;
-  /**
-   * Whether the password is the one that was hashed.
-   * Without a hash it takes the same time and does not match, so that the time does not say whether there is such a user. Organizations
-   * have fair shares, and within one the addresses have.
-   *
-   * @throws {OAuthError} temporarily_unavailable when too many are waiting already
-   */
-  verify(passwordHash: string | null, password: string, path: SignInPath): Promise<Verification>;
-  /**
-   * Refuses before anything else is done for a sign-in whose password could not be verified now.
-   *
-   * @throws {OAuthError} temporarily_unavailable when too many are waiting already
-   */
-  refuseIfBusy(path: SignInPath): void;
-};
+export type Passwords = ReturnType<typeof createPasswords>;
 
 /** Where it waits for its turn. */
 export type SignInPath = readonly [organizationId: string, network: string];
@@ -33,7 +16,7 @@ export type SignInPath = readonly [organizationId: string, network: string];
 export type Verification = { readonly matches: boolean; readonly renewedHash: string | null };
 
 /** Password hashing with argon2id at the configured cost; other hashes are renewed at a sign-in. */
-export function createPasswords({ memoryKib, passes }: PasswordCost): Passwords {
+export function createPasswords({ memoryKib, passes }: PasswordCost) {
   const parameters = { memoryCost: memoryKib, timeCost: passes, parallelism: lanes };
   /** How every hash with these parameters begins. */
   const prefix = `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$`;
@@ -44,8 +27,16 @@ export function createPasswords({ memoryKib, passes }: PasswordCost): Passwords 
 
   const hashOf = (password: string) => hash(normalize(password), parameters);
   return {
+    /** The argon2id hash to keep of a password. */
     hash: hashOf,
-    verify(passwordHash, password, path) {
+    /**
+     * Whether the password is the one that was hashed.
+     * Without a hash it takes the same time and does not match, so that the time does not say whether there is such a user. Organizations
+     * have fair shares, and within one the addresses have.
+     *
+     * @throws {OAuthError} temporarily_unavailable when too many are waiting already
+     */
+    verify(passwordHash: string | null, password: string, path: SignInPath): Promise<Verification> {
       const compare = async () => {
         const matches = await verify(passwordHash ?? hashOfNothing, normalize(password));
         if (!matches || passwordHash === null) return { matches: false, renewedHash: null };
@@ -53,7 +44,8 @@ export function createPasswords({ memoryKib, passes }: PasswordCost): Passwords 
       };
       return withoutPermit(() => permits.run(path, compare));
     },
-    refuseIfBusy: permits.refuseIfFull,
+    /** Refuses, as `verify` does, before anything else is done for a sign-in. */
+    refuseIfBusy: (path: SignInPath): void => permits.refuseIfFull(path),
   };
 }
 

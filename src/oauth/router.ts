@@ -1,16 +1,13 @@
 import { Router } from 'express';
-import type { Pool } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
-import type { Log } from '../log.ts';
 import { allowOnly } from './allowOnly.ts';
 import { authenticateBearer } from './authenticateBearer.ts';
 import { createAuthenticateUser } from './authenticateUser.ts';
-import { createAuthorizeRouter } from './authorize/authorizeRouter.ts';
+import { type AuthorizeContext, createAuthorizeRouter } from './authorize/authorizeRouter.ts';
 import { authenticateClient } from './client/authenticateClient.ts';
 import { legacyQueryCredentials } from './grants/externalAuthenticationToken.ts';
 import { handleErrors } from './handleErrors.ts';
 import { describeServer } from './metadata.ts';
-import { noStore } from './noStore.ts';
 import { readParameters, refuseQueryCredentials } from './parameters.ts';
 import { createPasswords, type PasswordCost } from './passwords.ts';
 import { createThrottle, type ThrottledBy, type ThrottleLimits } from './throttle/createThrottle.ts';
@@ -20,16 +17,9 @@ import { refuseBadParameters, refuseWrongClient } from './token/tokenChecks.ts';
 import { createTokenExchange } from './token/tokenExchange.ts';
 import { describeBearer } from './token/tokenInfo.ts';
 
-export type OauthContext = {
-  /** Connections as the authenticator. */
-  pool: Pool;
+export type OauthContext = Omit<AuthorizeContext, 'throttle' | 'authenticateUser'> & {
   secrets: Secrets;
-  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
-  keys: readonly [Buffer, ...Buffer[]];
   config: { throttle: ThrottleLimits; passwordCost: PasswordCost };
-  /** The specification's `{base_url}`: the issuer. */
-  url: string;
-  log: Log;
   userIdOf: UserIdOf;
   onThrottled: (by: ThrottledBy) => void;
 };
@@ -44,8 +34,12 @@ export function createOauthRouter(context: OauthContext): Router {
   const authenticateUser = createAuthenticateUser(pool, throttle, createPasswords(config.passwordCost));
   const exchange = createTokenExchange({ pool, secrets, authenticateUser });
 
-  router.use(['/oauth', '/.well-known/oauth-authorization-server'], noStore);
-  router.use(createAuthorizeRouter({ pool, keys, throttle, authenticateUser, url, log }));
+  router.use(['/oauth', '/.well-known/oauth-authorization-server'], (_request, response, next) => {
+    // RFC 6749 section 5.1: no cache keeps a reply, errors included.
+    response.set({ 'Cache-Control': 'no-store', Pragma: 'no-cache' });
+    next();
+  });
+  router.use(createAuthorizeRouter({ ...context, throttle, authenticateUser }));
   router.use('/oauth', throttle.limitAddress);
   router
     .route('/oauth/token')

@@ -25,15 +25,9 @@ export async function serveAssets(
 ): Promise<Assets> {
   const files = (await Promise.all([folders].flat().map((folder) => listFiles(folder, isWanted)))).flat();
   const mountPath = `/assets/${name}-${await hashFiles(files)}/`;
-  const answers = new Map<string, Compressed>();
-  for (const { file, path } of files) {
-    const type = mediaTypes[extname(file)];
-    if (type)
-      answers.set(
-        mountPath + file,
-        compressed(type, () => readFile(path)),
-      );
-  }
+  const answers = new Map<string, Compressed>(
+    files.map(({ file, path }) => [mountPath + file, compressed(extname(file), () => readFile(path))]),
+  );
 
   const answer: RequestHandler = async (request, response, next) => {
     const send = answers.get(request.path);
@@ -47,19 +41,6 @@ export async function serveAssets(
   };
   return { path: basePath + mountPath, router: Router().use(answer) };
 }
-
-const mediaTypes: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.ico': 'image/vnd.microsoft.icon',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.ttf': 'font/ttf',
-  '.wasm': 'application/wasm',
-  '.woff': 'font/woff',
-  '.woff2': 'font/woff2',
-};
 
 /** Its path in its folder, and in the file system. */
 type AssetFile = { readonly file: string; readonly path: string };

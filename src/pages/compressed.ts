@@ -6,7 +6,11 @@ import { chooseEncoding, type Encoding } from '../http/compression.ts';
 /** Answers a request with always the same bytes. */
 export type Compressed = (request: Request, response: Response) => Promise<void>;
 
-/** Sends a constant body: compressed once for each encoding, when it is first asked for, and kept. */
+/**
+ * Sends a constant body: compressed once for each encoding, when it is first asked for, and kept.
+ *
+ * @param type of media, or the extension of a file
+ */
 export function compressed(type: string, load: () => Promise<Buffer>): Compressed {
   const bodies = new Map<Encoding, Promise<Buffer>>();
   const bodyIn = (encoding: Encoding) => {
@@ -18,9 +22,9 @@ export function compressed(type: string, load: () => Promise<Buffer>): Compresse
   };
 
   return async (request, response) => {
-    const encoding = isText(type) ? chooseEncoding(request) : 'identity';
+    response.vary('Accept-Encoding').type(type);
+    const encoding = isText(response.get('Content-Type') ?? '') ? chooseEncoding(request) : 'identity';
     const body = await bodyIn(encoding);
-    response.vary('Accept-Encoding').set('Content-Type', type);
     if (encoding !== 'identity') response.set('Content-Encoding', encoding);
     response.send(body);
   };

@@ -1,5 +1,6 @@
-import { parse, print } from 'postgraphile/graphql';
+import { type GraphQLSchema, SchemaMetaFieldDef } from 'postgraphile/graphql';
 import { type Scope, scopes } from '../token/scopes.ts';
+import { createExample, listOperations, type Operation } from './documentation/examples.ts';
 
 /** What a token gives access to; each sees other example queries. */
 export type TokenKind = 'app' | 'user' | 'basic' | 'none';
@@ -13,106 +14,55 @@ export const kindOf = (scope: Scope): TokenKind => {
   return scope === 'app' ? scope : 'basic';
 };
 
-export type Example = { readonly label: string; readonly query: string; readonly variables?: Record<string, unknown> };
+const tree = '{ nodes { name children { totalCount nodes { name children { nodes { name } } } } } }';
+const cards = `cardAssignments {
+  card { __typename name ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } }
+}`;
 
-/** As the editor shows it. */
-function example(label: string, comment: string, query: string, variables?: Record<string, unknown>): Example {
-  return { label, query: `# ${comment}\n${print(parse(query))}\n`, ...(variables && { variables }) };
+/** By label: coordinates of a field, and what to select or to give where its own example would not do. */
+const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: string | undefined, given?: object]>> = {
+  app: {
+    Users: ['App.users'],
+    Units: ['App.rootUnits', tree],
+    Cards: ['App.users', `{ nodes { fullName ${cards} } }`],
+    'Create a user': ['Mutation.userCreate'],
+    'Update it': ['Mutation.userUpdate', undefined, { fullName: 'Mary Fairfax Somerville' }],
+    'Delete it': ['Mutation.userDelete'],
+  },
+  user: {
+    Me: ['Query.viewer'],
+    'My units': ['Viewer.accessibleUnits'],
+    'My units as a tree': ['Viewer.accessibleUnits', tree],
+    'My cards': ['Query.viewer', `{ fullName ${cards} }`],
+  },
+};
+
+export type Example = { readonly label: string; readonly query: string; readonly variables?: object };
+
+/**
+ * One click puts one into GraphiQL's editor.
+ * The first is there at the start, and can do without its variables. One of a field that the schema does not have is left out.
+ */
+export function chooseExamples(schema: GraphQLSchema): Record<TokenKind, readonly Example[]> {
+  const operations = listOperations(schema);
+  const choose = (kind: keyof typeof chosen) =>
+    Object.entries(chosen[kind]).flatMap(([label, [of, selection, given]]) => {
+      const operation = operations.get(of);
+      return operation ? toExample(label, operation, selection, given) : [];
+    });
+  const introspection: Operation = { kind: 'query', path: [SchemaMetaFieldDef] };
+  const basic = [toExample('What the schema offers', introspection, '{ queryType { fields { name description } } }')];
+  return { app: choose('app'), user: choose('user'), basic, none: basic };
 }
 
-const card =
-  'card { __typename name ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } }';
-const fields = 'query Fields { __schema { queryType { fields { name description } } } }';
-
-/** One click puts one into GraphiQL's editor; the first, without variables, is there at the start. */
-export const examples: Record<TokenKind, readonly [Example, ...Example[]]> = {
-  app: [
-    example(
-      'Users',
-      'All users of the organization, a page at a time.',
-      `query Users {
-        app {
-          name
-          users(first: 5, orderBy: FULL_NAME_ASC) {
-            totalCount nodes { id fullName email locale timeZone externalIdentifier } pageInfo { hasNextPage endCursor }
-          }
-        }
-      }`,
-    ),
-    example(
-      'Units',
-      'The top of the tree of units, and two levels below it.',
-      `query Units {
-        app {
-          rootUnits(first: 10, orderBy: NAME_ASC) {
-            nodes {
-              name children { totalCount nodes { name parent { name } children { nodes { name externalIdentifier } } } }
-            }
-          }
-        }
-      }`,
-    ),
-    example(
-      'Cards',
-      'The cards of each user; there are three types.',
-      `query Cards { app { users(first: 10) { nodes { fullName cardAssignments { id ${card} } } } } }`,
-    ),
-    example(
-      'Create a user',
-      'Its external identifier lets the next two examples find it again.',
-      `mutation CreateUser($fullName: String!, $email: String!, $externalIdentifier: String) {
-        userCreate(
-          fullName: $fullName, email: $email, locale: "en", timeZone: "London", externalIdentifier: $externalIdentifier
-        ) { user { id fullName email timeZone externalIdentifier } }
-      }`,
-      { fullName: 'Mary Somerville', email: 'mary@example.test', externalIdentifier: 'example-mary' },
-    ),
-    example(
-      'Update it',
-      'What is left out stays as it is.',
-      `mutation UpdateUser($externalIdentifier: String!, $fullName: String) {
-        userUpdate(externalIdentifier: $externalIdentifier, fullName: $fullName) { user { id fullName email } }
-      }`,
-      { externalIdentifier: 'example-mary', fullName: 'Mary Fairfax Somerville' },
-    ),
-    example(
-      'Delete it',
-      'Returns the user as it was.',
-      `mutation DeleteUser($externalIdentifier: String!) {
-        userDelete(externalIdentifier: $externalIdentifier) { user { id fullName } }
-      }`,
-      { externalIdentifier: 'example-mary' },
-    ),
-  ],
-  user: [
-    example(
-      'Me',
-      'The person that the token was issued for.',
-      'query Me { viewer { id fullName email locale timeZone externalIdentifier } }',
-    ),
-    example(
-      'My units',
-      'Every unit granted to me, and all below them.',
-      `query MyUnits($first: Int!) {
-        viewer {
-          accessibleUnits(first: $first) { totalCount nodes { id name parent { name } } pageInfo { hasNextPage endCursor } }
-        }
-      }`,
-      { first: 20 },
-    ),
-    example(
-      'My units as a tree',
-      'The same units, each with what is below it.',
-      `query MyUnitTree {
-        viewer { accessibleUnits(first: 5) { nodes { name children { nodes { name children { totalCount } } } } } }
-      }`,
-    ),
-    example(
-      'My cards',
-      'My cards; there are three types.',
-      `query MyCards { viewer { fullName cardAssignments { ${card} } } }`,
-    ),
-  ],
-  basic: [example('What the schema offers', 'A token of scope basic authenticates, but reads no row.', fields)],
-  none: [example('What the schema offers', 'Sign in to read data; this reads the schema.', fields)],
-};
+function toExample(label: string, operation: Operation, selection?: string, given?: object): Example {
+  const name = label.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const { document, variables } = createExample(operation, name, selection);
+  const comment = (operation.path.at(-1)?.description ?? label).replaceAll('\n', '\n# ');
+  const hasVariables = Object.keys(variables).length > 0;
+  return {
+    label,
+    query: `# ${comment}\n${document}\n`,
+    ...(hasVariables && { variables: { ...variables, ...given } }),
+  };
+}

@@ -1,30 +1,29 @@
 import { join } from 'node:path';
 import type { RequestHandler } from 'express';
-import type { Config } from '../config.ts';
 import { html } from '../html/html.ts';
 import { scopes, scopesByRank } from '../token/scopes.ts';
 import { serveAssets } from './assets.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
 import { type DemoAccess, isFromThisMachine } from './demo.ts';
-import { examples, kindOf } from './examples.ts';
+import { chooseExamples, kindOf } from './examples.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
 import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
-import type { Site } from './site.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
 /**
  * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens.
  * With the demo it is signed in from the start, for the user of this machine.
  */
-export async function createGraphiql({ site, config, demo }: PageContext): Promise<ServedPage> {
+export async function createGraphiql(context: PageContext): Promise<ServedPage> {
+  const { site, config, demo } = context;
   const ruru = findPackage('ruru');
   // Its source maps are four times as large as all the rest.
   const isWanted = (file: string) => !file.endsWith('.map');
   const assets = await serveAssets(site.basePath, 'ruru', join(ruru.folder, 'static'), isWanted);
   const render = (access: DemoAccess | null) =>
-    sendPage(renderGraphiql(site, config, access, { version: ruru.version, path: assets.path }), policy);
+    sendPage(renderGraphiql({ ...context, demo: access }, ruru.version, assets.path), policy);
   const sendAnonymous = render(null);
   const sendDemo = demo && render(demo);
 
@@ -36,33 +35,28 @@ export async function createGraphiql({ site, config, demo }: PageContext): Promi
 /** GraphiQL's editor, Monaco, writes its styles into the page and works in workers, without `eval`. */
 const policy = contentSecurityPolicy({ 'style-src': "'self' 'unsafe-inline'", 'worker-src': "'self'" });
 
-function renderGraphiql(
-  site: Site,
-  config: Config,
-  demo: DemoAccess | null,
-  ruru: { version: string; path: string },
-): string {
+function renderGraphiql({ site, config, schema, demo }: PageContext, version: string, ruruPath: string): string {
   const { url, basePath, assetsPath, here } = site;
   const { publicIntrospection, database } = config;
   return renderPage({
     ...site,
-    madeWith: `Ruru ${ruru.version}`,
-    head: html`<link rel="stylesheet" href="${ruru.path}ruru.css">
+    madeWith: `Ruru ${version}`,
+    head: html`<link rel="stylesheet" href="${ruruPath}ruru.css">
 <link rel="stylesheet" href="${assetsPath}graphiql.css">
-<link rel="modulepreload" href="${ruru.path}ruru.js">
+<link rel="modulepreload" href="${ruruPath}ruru.js">
 ${jsonElement('settings', {
   issuer: url,
   endpoint: `${basePath}/graphql`,
   oauthPath: `${basePath}/oauth`,
-  ruruPath: ruru.path,
+  ruruPath,
   publicIntrospection,
-  examples,
+  examples: chooseExamples(schema),
   scopes: scopesByRank.map((name) => ({ name, kind: kindOf(name), forbidden: scopes[name].forbidden })),
   demo: demo && { clientId: 'demo-backend', clientSecret: demo.clientSecret },
 })}
 <script type="module" src="${assetsPath}graphiql.js"></script>`,
     body: html`${storedOperationsNotice(config, site)}
-<section class="panel" aria-label="Access token and examples">
+<section class="subbar panel" aria-label="Access token and examples">
 <div id="examples" role="group" aria-label="Example queries"></div>
 <p id="status"><select id="token" aria-label="Active token"></select> <span id="token-scopes"></span> <span id="token-expiry"></span></p>
 <div class="actions">

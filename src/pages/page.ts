@@ -2,7 +2,7 @@ import type { RequestHandler, Router } from 'express';
 import type { Pool } from 'pg';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
-import { type Html, html } from '../html/html.ts';
+import { type Html, html, renderDocument } from '../html/html.ts';
 import type { DemoAccess } from './demo.ts';
 import { serviceVersion } from './package.ts';
 import type { Link, Site } from './site.ts';
@@ -41,26 +41,18 @@ type Content = Pick<Site, 'title' | 'assetsPath' | 'links' | 'here'> & {
 
 /** A whole document: the bar that all pages share, and what is below it. */
 export function renderPage({ title, assetsPath, links, here, madeWith, head, body }: Content): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Graph Query Service</title>
-<link rel="icon" href="${assetsPath}icon.svg" type="image/svg+xml">
+  return renderDocument(
+    title,
+    html`<link rel="icon" href="${assetsPath}icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${assetsPath}page.css">
-${head}
-</head>
-<body>
-<header class="bar">
+${head}`,
+    html`<header class="bar">
 <a class="brand" href="${links[0]?.href}"><img src="${assetsPath}icon.svg" alt="" width="20" height="20"> Graph Query Service</a>
 <nav aria-label="Explorers">${links.slice(1).map((link) => renderLink(link, here))}</nav>
 <span class="version">${[`v${serviceVersion}`, madeWith].filter(Boolean).join(' · ')}</span>
 </header>
-${body}
-</body>
-</html>
-`.markup;
+${body}`,
+  );
 }
 
 const renderLink = ({ href, title }: Link, here: string) =>

@@ -21,11 +21,6 @@ export const pages: readonly Page[] = [
     path: '/documentations/graphql',
     title: 'Documentation',
     description: 'The schema as a graph and in writing, tokens, errors, limits',
-    async create({ site, config, pool, schema }) {
-      const { createDocumentation } = await import('./documentation/createDocumentation.ts');
-      const { requireSchemaAccess } = await import('./schemaAccess.ts');
-      const { page, gate } = createDocumentation(site, config, schema);
-      return { page: [requireSchemaAccess(config, pool, gate), page] };
-    },
+    create: async (context) => (await import('./documentation/createDocumentation.ts')).createDocumentation(context),
   },
 ];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Html, html } from '../html/html.ts';
 import { serveAssets } from './assets.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
-import { examples } from './examples.ts';
+import { chooseExamples } from './examples.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
 import { type PageContext, renderPage, type ServedPage } from './page.ts';
@@ -11,13 +11,13 @@ import { sendPage } from './sendPage.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
 /** `/playground`: Altair, with the endpoint and an Authorization header for GraphiQL's token filled in. */
-export async function createPlayground({ site, config }: PageContext): Promise<ServedPage> {
+export async function createPlayground({ site, config, schema }: PageContext): Promise<ServedPage> {
   const { basePath, assetsPath } = site;
   // Its module, which says where its files are, would hold 8 MB of memory.
   const altair = findPackage('altair-static');
   const folder = join(altair.folder, 'build/dist');
   const assets = await serveAssets(basePath, 'altair', folder, isWanted);
-  const [example] = examples.app;
+  const [example] = chooseExamples(schema).app;
   const page = renderPage({
     ...site,
     madeWith: `Altair ${altair.version}`,
@@ -25,20 +25,22 @@ export async function createPlayground({ site, config }: PageContext): Promise<S
 <link rel="stylesheet" href="${assets.path}styles.css">
 <link rel="stylesheet" href="${assetsPath}playground.css">
 ${jsonElement('settings', {
-  baseURL: assets.path,
-  endpointURL: `${basePath}/graphql`,
-  initialName: 'Graph Query Service',
-  initialQuery: example.query,
-  initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
+  endpoint: `${basePath}/graphql`,
   oauthPath: `${basePath}/oauth`,
   publicIntrospection: config.publicIntrospection,
-  // A token typed into the headers must not outlive the page.
-  preserveState: false,
-  // It would be one with the makers of Altair.
-  disableAccount: true,
+  altair: {
+    baseURL: assets.path,
+    initialName: 'Graph Query Service',
+    initialQuery: example?.query,
+    initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
+    // A token typed into the headers must not outlive the page.
+    preserveState: false,
+    // It would be one with the makers of Altair.
+    disableAccount: true,
+  },
 })}`,
     body: html`${storedOperationsNotice(config, site)}
-<p class="hint"><span id="token-hint">Without a token the service shows its schema only. Sign in with <a
+<p class="subbar hint"><span id="token-hint">Without a token the service shows its schema only. Sign in with <a
 href="${basePath}/graphiql">GraphiQL</a> in this tab, or put a token</span> in place of <code>&lt;ACCESS_TOKEN&gt;</code>
 in the <button type="button" id="show-headers">HTTP headers</button>; <a href="${basePath}/documentations/graphql#token">how to get one</a>.</p>
 ${new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')))}

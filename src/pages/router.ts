@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
+import { printSchema } from 'postgraphile/graphql';
 import { serveAssets } from './assets.ts';
+import { compressed } from './compressed.ts';
 import { createHome } from './home.ts';
 import type { PageContext } from './page.ts';
 import { pages } from './pages.ts';
 import { requireSchemaAccess } from './schemaAccess.ts';
-import { sendSchemaFile } from './schemaFile.ts';
 import { basePathOf } from './site.ts';
 
 type PagesContext = Omit<PageContext, 'site'> & {
@@ -21,6 +22,7 @@ export async function createPagesRouter({ url, ...context }: PagesContext): Prom
     basePath,
     'pages',
     ['browser', '../html'].map((folder) => fileURLToPath(new URL(folder, import.meta.url))),
+    (file) => !file.endsWith('.ts'),
   );
   const served = config.explorers ? pages : [];
   const links = [
@@ -34,7 +36,11 @@ export async function createPagesRouter({ url, ...context }: PagesContext): Prom
   const router = Router();
   router.use(assets.router);
   router.get('/', createHome(siteAt('/', 'Home')));
-  router.get('/graphql/schema.graphql', requireSchemaAccess(config, pool), sendSchemaFile(schema));
+  // As text, which a browser shows too.
+  const sendSchema = compressed('txt', async () => Buffer.from(`${printSchema(schema)}\n`));
+  router.get('/graphql/schema.graphql', requireSchemaAccess(config, pool), async (request, response) => {
+    await sendSchema(request, response.set('Cache-Control', 'no-cache'));
+  });
   for (const { path, title, create } of served) {
     const { assets, page } = await create({ ...context, site: siteAt(path, title) });
     if (assets) router.use(assets);

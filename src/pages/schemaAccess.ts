@@ -30,9 +30,9 @@ export function requireSchemaAccess(
 
 /** As `/graphql` answers. */
 function refuseBearer(response: Response, kind: Bearer['kind']): void {
-  const { status, headers, error } = unauthenticated(kind);
+  const { status, headers, errors } = unauthenticated(kind);
   response
     .status(status)
     .set({ 'Cache-Control': 'no-store', ...headers })
-    .json({ errors: [error] });
+    .json({ errors });
 }

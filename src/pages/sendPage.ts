@@ -3,7 +3,7 @@ import { compressed } from './compressed.ts';
 
 /** Answers with a page under its own Content-Security-Policy, uncached: it may hold a credential. */
 export function sendPage(page: string, policy: string): RequestHandler {
-  const send = compressed('text/html; charset=utf-8', async () => Buffer.from(page));
+  const send = compressed('html', async () => Buffer.from(page));
   return async (request, response) => {
     response.set({ 'Cache-Control': 'no-store', 'Content-Security-Policy': policy });
     await send(request, response);

@@ -5,6 +5,6 @@ import type { Site } from './site.ts';
 /** Says above an editor that next to nothing of what is written there will be answered; else nothing. */
 export function storedOperationsNotice({ persistedOperations }: Config, { basePath }: Site): Html | null {
   if (!persistedOperations) return null;
-  return html`<p class="notice">This service answers its stored operations only. Any other is refused, also that by which this page
+  return html`<p class="subbar notice">This service answers its stored operations only. Any other is refused, also that by which this page
 asks for the schema; the <a href="${basePath}/documentations/graphql">documentation</a> shows it.</p>`;
 }

@@ -6,7 +6,7 @@ import type { Claims } from '../token/claims.ts';
 import { hashToken, isToken } from '../token/format.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
-import { type AccessTokenRow, toClaims } from '../token/verify.ts';
+import { claimColumns } from '../token/verify.ts';
 
 // Read-your-writes on a replica, by a causal token: the LSN of a grant's last write, which the replica must have replayed.
 
@@ -14,18 +14,20 @@ import { type AccessTokenRow, toClaims } from '../token/verify.ts';
 export function createReplicaTokenVerifier(primary: Pool): TokenVerifier {
   return async (token, requestId) => {
     if (!isToken('access', token)) return null;
-    const { rows } = await queryOnce<AccessTokenRow & { written_lsn: string | null }>(
-      primary,
-      oauthSettings(null, requestId),
-      { name: 'verify_writer', text: verifyText, values: [hashToken(token)] },
-    );
-    return rows[0] ? { ...liveToken(toClaims(rows[0])), writtenLsn: rows[0].written_lsn } : null;
+    const { rows } = await queryOnce<Claims & { writtenLsn: string | null }>(primary, oauthSettings(null, requestId), {
+      name: 'verify_writer',
+      text: verifyText,
+      values: [hashToken(token)],
+    });
+    if (!rows[0]) return null;
+    const { writtenLsn, ...claims } = rows[0];
+    return { ...liveToken(claims), writtenLsn };
   };
 }
 
 const verifyText = `
-  select t.*, oauth.written_lsn(t.organization_id, t.grant_id)::text as written_lsn
-  from oauth.verify_access_token($1) t`;
+  select ${claimColumns}, oauth.written_lsn(organization_id, grant_id)::text as "writtenLsn"
+  from oauth.verify_access_token($1)`;
 
 /** Records the current LSN as that of the grant's last write. When it resolves every server reads it. */
 export type RecordWriteLsn = (claims: Claims, requestId: RequestId) => Promise<void>;

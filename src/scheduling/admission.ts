@@ -208,7 +208,6 @@ export function createAdmission(
 
 type Queued = Waiting & { readonly since: number };
 type Overload = { readonly shedsUntil: number; endsAt: number };
-/** Of a flow: queueing → shedding ⇄ probing → queueing. */
 type State = 'queueing' | 'shedding' | 'probing';
 
 const nameOf = ({ path }: Flow<Queued>) => path.join(' ');

@@ -32,17 +32,13 @@ export function readBearer(request: IncomingMessage): Bearer {
 export function bearerChallenge(kind: Bearer['kind']): string {
   const realm = 'Bearer realm="graph-query-service"';
   if (kind === 'missing') return realm;
-  return `${realm}, error="invalid_token", error_description="${bearerProblem(kind)}"`;
+  return `${realm}, error="invalid_token", error_description="${bearerProblems[kind]}"`;
 }
 
 /** The same in words that a client's developer reads. */
-export function bearerProblem(kind: Bearer['kind']): string {
-  return problems[kind];
-}
-
-const problems = {
+export const bearerProblems = {
   token: 'The access token is unknown, expired or revoked.',
   missing: 'This needs an access token: send the header Authorization: Bearer <access token>.',
   malformed: 'Send exactly one header Authorization: Bearer <access token>.',
   placeholder: 'Replace <ACCESS_TOKEN>, with its angle brackets, by an access token: POST /oauth/token issues them.',
-} as const;
+};

@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 import type { RequestId } from '../observability/requestFields.ts';
 import type { Claims } from './claims.ts';
 import { hashToken, isToken } from './format.ts';
-import type { Scope } from './scopes.ts';
 import { oauthSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 
@@ -18,35 +17,15 @@ export async function verifyBearer(pool: Pool, token: string, requestId: Request
 
 /** The same by the hash, which is all that the database stores of a token. */
 export async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: RequestId): Promise<Claims | null> {
-  const { rows } = await queryOnce<AccessTokenRow>(pool, oauthSettings(null, requestId), {
+  const { rows } = await queryOnce<Claims>(pool, oauthSettings(null, requestId), {
     name: 'verify_access_token',
-    text: 'select * from oauth.verify_access_token($1)',
+    text: `select ${claimColumns} from oauth.verify_access_token($1)`,
     values: [hash],
   });
-  return rows[0] ? toClaims(rows[0]) : null;
+  return rows[0] ?? null;
 }
 
-/** What `oauth.verify_access_token` returns. */
-export type AccessTokenRow = {
-  organization_id: string;
-  application_id: string;
-  client_id: string;
-  user_id: string | null;
-  grant_id: string;
-  scopes: Scope[];
-  created_at: Date;
-  expires_at: Date;
-};
-
-export function toClaims(row: AccessTokenRow): Claims {
-  return {
-    organizationId: row.organization_id,
-    applicationId: row.application_id,
-    clientId: row.client_id,
-    userId: row.user_id,
-    grantId: row.grant_id,
-    scopes: row.scopes,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-  };
-}
+/** The columns of `oauth.verify_access_token`, by the names of {@link Claims}. */
+export const claimColumns = `
+  organization_id as "organizationId", application_id as "applicationId", client_id as "clientId", user_id as "userId",
+  grant_id as "grantId", scopes, created_at as "createdAt", expires_at as "expiresAt"`;

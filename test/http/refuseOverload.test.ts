@@ -1,7 +1,9 @@
 import { request } from 'node:http';
 import { createRefusal } from '../../src/http/admission/refuseOverload.ts';
+import { createRouteOf } from '../../src/http/requestTarget.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
+import { fieldsOf } from '../../src/observability/requestFields.ts';
 import { until } from '../support/until.ts';
 
 describe('a request that cannot be served soon', () => {
@@ -15,7 +17,11 @@ describe('a request that cannot be served soon', () => {
       isHttps: false,
       corsOrigins: ['https://app.example.com', /^http:\/\/localhost(:\d+)?$/],
     });
-    server = await listen('127.0.0.1', 0, refuse);
+    const routeOf = createRouteOf([]);
+    server = await listen('127.0.0.1', 0, (request, response) => {
+      fieldsOf(response).route = routeOf(request.url ?? '');
+      refuse(request, response);
+    });
   });
   afterAll(() => server.stop(0));
 

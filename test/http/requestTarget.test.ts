@@ -1,13 +1,18 @@
-import type { IncomingMessage } from 'node:http';
-import { createRouteOf, isGraphql, isHealthCheck, pathOf } from '../../src/http/requestTarget.ts';
-
-const request = (url: string) => ({ url }) as IncomingMessage;
+import { createRouteOf, pathOf } from '../../src/http/requestTarget.ts';
 
 test.each([
   ['/graphql', '/graphql'],
   ['/GraphQL/?query={a}', '/graphql'],
   ['http://host:3000/graphql?query={a}', '/graphql'],
   ['HTTPS://user:secret@host/graphql', '/graphql'],
+  ['/GRAPHQL/', '/graphql'],
+  ['/graphqls', 'other'],
+  ['/healthz', '/healthz'],
+  ['/readyz?x', '/readyz'],
+  ['http://host/READYZ/', '/readyz'],
+  ['/healthz/graphql', 'other'],
+  ['/healthz/live', 'other'],
+  ['/graphql?/healthz', '/graphql'],
   ['http://host', 'other'],
   ['/', '/'],
   ['//', '/'],
@@ -27,13 +32,4 @@ test.each([
 test('a path that is logged has neither a query nor a password', () => {
   expect(pathOf('http://user:secret@host/Graphql?token=secret')).toBe('/Graphql');
   expect(pathOf('/graphql#token=secret')).toBe('/graphql');
-});
-
-test('/graphql and the health checks are known in every spelling', () => {
-  expect(['/graphql', '/GRAPHQL/', 'http://host/graphql?x'].map((url) => isGraphql(request(url)))).not.toContain(false);
-  expect(['/healthz', '/readyz?x', 'http://host/READYZ/'].map((url) => isHealthCheck(request(url)))).not.toContain(
-    false,
-  );
-  expect(['/graphqls', '/healthz/graphql', '/oauth/token'].map((url) => isGraphql(request(url)))).not.toContain(true);
-  expect(['/healthz/live', '/graphql?/healthz'].map((url) => isHealthCheck(request(url)))).not.toContain(true);
 });

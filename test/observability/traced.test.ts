@@ -1,6 +1,6 @@
 import { context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { traced, tracedSync, tracer } from '../../src/observability/tracing/traced.ts';
+import { traced, tracer } from '../../src/observability/tracing/traced.ts';
 
 const exporter = new InMemorySpanExporter();
 beforeAll(() => new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register());
@@ -15,7 +15,7 @@ const fail = () => {
 
 test.each<[string, () => Promise<unknown> | unknown]>([
   ['what waits', () => traced('work', async () => fail())],
-  ['what does not wait', () => tracedSync('work', fail)],
+  ['what does not wait', () => traced('work', fail)],
 ])('of an error in %s the trace learns that there was one, and no more', async (_what, work) => {
   await tracer.startActiveSpan('request', async (request) => {
     await expect((async () => work())()).rejects.toThrow('what a client has sent');
@@ -29,7 +29,7 @@ test.each<[string, () => Promise<unknown> | unknown]>([
 
 test('work outside of a traced request is no span', async () => {
   await traced('work', async () => undefined);
-  tracedSync('work', () => undefined);
+  traced('work', () => undefined);
 
   expect(exporter.getFinishedSpans()).toEqual([]);
 });

@@ -40,10 +40,7 @@ export function traceStatements(client: PoolClient): void {
     const last = values.at(-1);
     if (typeof last === 'function') return query.apply(client, [...values.slice(0, -1), endBefore(last as Callback)]);
     const result = query.apply(client, values) as Promise<unknown>;
-    result.then(
-      () => end(),
-      (error: unknown) => end(error),
-    );
+    result.then(() => end(), end);
     return result;
   };
   client.query = traced as typeof client.query;

@@ -14,8 +14,8 @@ import {
   visit,
 } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../../plugins/ConnectionArgumentsPlugin.ts';
-import { isCursorOf } from '../../../plugins/CursorDigestPlugin.ts';
 import { readerOf } from '../../../plugins/functions/functionArguments.ts';
+import { isCursorOf } from '../../../plugins/isCursorOf.ts';
 import { isNodeId, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
 import { unusableIn } from '../../../plugins/unusableIn.ts';
 import { rootOf } from '../errors.ts';

@@ -66,7 +66,7 @@ function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operatio
       const inner = node.typeCondition ? schema.getType(node.typeCondition.name.value) : type;
       return add(ofSelections(node.selectionSet, inner), { ...nothing, directives });
     }
-    const fieldType = typeOfField(type, node.name.value);
+    const fieldType = getNamedType(fieldOf(type, node.name.value)?.type);
     const inner = node.selectionSet ? ofSelections(node.selectionSet, fieldType) : nothing;
     return {
       depth: inner.depth + 1,
@@ -102,11 +102,6 @@ function add(one: Size, other: Size): Size {
 
 /** Fragments that spread fragments double the count with each; past every limit it need not be exact. */
 const saturated = (count: number) => Math.min(count, Number.MAX_SAFE_INTEGER / 4);
-
-function typeOfField(type: GraphQLNamedType | undefined, name: string): GraphQLNamedType | undefined {
-  const field = fieldOf(type, name);
-  return field && getNamedType(field.type);
-}
 
 /** A field that the type has in the schema. */
 export const fieldOf = (type: GraphQLNamedType | undefined, name: string) =>

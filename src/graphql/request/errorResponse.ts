@@ -3,7 +3,7 @@ import { GraphQLError } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
-import { type Bearer, bearerChallenge, bearerProblem } from '../../token/bearer.ts';
+import { type Bearer, bearerChallenge, bearerProblems } from '../../token/bearer.ts';
 import { DocumentError } from '../document/document.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
 import { errorCodes } from '../errors.ts';
@@ -23,30 +23,26 @@ export function toErrorResponse(
   response: ServerResponse,
   { limits }: Pick<Config, 'limits'>,
 ): ErrorResponse {
-  if (error instanceof RequestError) return ofRequest(error);
+  if (error instanceof RequestError) return error;
   if (error instanceof DocumentError)
     return { status: wantsJson(response) ? 200 : statusOf(error), errors: error.errors };
-  if (error instanceof InvalidTokenError) return ofRequest(unauthenticated('token'));
+  if (error instanceof InvalidTokenError) return unauthenticated('token');
   if (isRetryable(error))
-    return ofRequest(new RequestError('The database is not available; try again later.', { code: 'UNAVAILABLE' }));
+    return new RequestError('The database is not available; try again later.', { code: 'UNAVAILABLE' });
   // What body-parser throws has the status of the client's mistake.
   const status = error instanceof Error && 'status' in error ? error.status : null;
   if (status === 413) return { status, errors: [limitExceeded('body', limits.body)] };
-  if (status === 400 || status === 415) return ofRequest(new RequestError('The body cannot be read.', { status }));
+  if (status === 400 || status === 415) return new RequestError('The body cannot be read.', { status });
   // A defect of our own, which goes to the log.
   const originalError = error instanceof Error ? error : new Error('thrown', { cause: error });
   return { status: errorCodes.INTERNAL.status, errors: [new GraphQLError('defect', { originalError })] };
 }
-
-const ofRequest = ({ status, headers, error }: RequestError) => ({ status, headers, errors: [error] });
 
 /** The first error's. */
 const statusOf = ({ errors: [error] }: DocumentError) => errorCodes[error?.extensions.code ?? 'INTERNAL'].status;
 
 /** 401, by RFC 6750. */
 export function unauthenticated(kind: Bearer['kind']): RequestError {
-  return new RequestError(bearerProblem(kind), {
-    code: 'UNAUTHENTICATED',
-    headers: { 'WWW-Authenticate': bearerChallenge(kind) },
-  });
+  const headers = { 'WWW-Authenticate': bearerChallenge(kind) };
+  return new RequestError(bearerProblems[kind], { code: 'UNAUTHENTICATED', headers });
 }

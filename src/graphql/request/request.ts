@@ -17,7 +17,7 @@ export type GraphqlRequest = {
 export class RequestError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly error: GraphQLError;
+  readonly errors: readonly GraphQLError[];
 
   /** @param details `status` where HTTP asks for another one than the code has */
   constructor(
@@ -27,7 +27,7 @@ export class RequestError extends Error {
     super(message);
     this.status = status;
     this.headers = headers;
-    this.error = refusal(code, message);
+    this.errors = [refusal(code, message)];
   }
 }
 

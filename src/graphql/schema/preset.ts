@@ -5,11 +5,9 @@ import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../plugins/AccessibleUnitsPlugin.ts';
 import { createByteLimitPlugin } from '../../../plugins/ByteLimitPlugin.ts';
-import { ChildrenPlugin } from '../../../plugins/ChildrenPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../../plugins/ConstraintRulesPlugin.ts';
-import { CursorDigestPlugin } from '../../../plugins/CursorDigestPlugin.ts';
 import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { FunctionArgumentsPlugin } from '../../../plugins/functions/FunctionArgumentsPlugin.ts';
@@ -18,16 +16,15 @@ import { InputObjectsPlugin } from '../../../plugins/functions/InputObjectsPlugi
 import { SetofPlugin } from '../../../plugins/functions/SetofPlugin.ts';
 import { UncallableFunctionsPlugin } from '../../../plugins/functions/UncallableFunctionsPlugin.ts';
 import { createFusionPlugin } from '../../../plugins/fusion/FusionPlugin.ts';
-import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../../plugins/NodeIdPlugin.ts';
+import { NodeIdPlugin, nodeIdCodecName } from '../../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../../plugins/NodeTypePlugin.ts';
 import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
-import { ParentPlugin } from '../../../plugins/ParentPlugin.ts';
 import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
-import { RootUnitsPlugin } from '../../../plugins/RootUnitsPlugin.ts';
 import { RowLimitPlugin } from '../../../plugins/RowLimitPlugin.ts';
 import { StatementCountPlugin } from '../../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../../plugins/TenantPlugin.ts';
 import { TextFormsPlugin } from '../../../plugins/TextFormsPlugin.ts';
+import { UnitTreePlugin } from '../../../plugins/UnitTreePlugin.ts';
 import { UserMutationsPlugin } from '../../../plugins/UserMutationsPlugin.ts';
 import { VariableNamesPlugin } from '../../../plugins/VariableNamesPlugin.ts';
 
@@ -53,17 +50,13 @@ export function createPreset(
       SetofPlugin,
       NodeIdPlugin,
       NodeTypePlugin,
-      ViewerIdPlugin,
       RootFieldsPlugin,
       ConnectionArgumentsPlugin,
       ColumnFiltersPlugin,
-      CursorDigestPlugin,
       RowLimitPlugin,
       StatementCountPlugin,
-      ChildrenPlugin,
-      ParentPlugin,
       AccessibleUnitsPlugin,
-      RootUnitsPlugin,
+      UnitTreePlugin,
       UserMutationsPlugin,
       InputObjectsPlugin,
       FunctionArgumentsPlugin,

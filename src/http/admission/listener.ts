@@ -1,11 +1,11 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../observability/metrics/createMetrics.ts';
-import { createAdmission, type Permit } from '../../scheduling/admission.ts';
+import { fieldsOf } from '../../observability/requestFields.ts';
+import { createAdmission } from '../../scheduling/admission.ts';
 import { createWaitBudget, withCaller } from '../../scheduling/caller.ts';
 import { measureRequests } from '../middleware/measureRequests.ts';
-import { isHealthCheck } from '../requestTarget.ts';
 import { createTenants } from './tenants.ts';
 
 export type ListenerOptions = {
@@ -15,7 +15,6 @@ export type ListenerOptions = {
   readonly refuse: RequestListener;
   readonly config: Config;
   readonly metrics: Metrics;
-  /** The route label of a request target. */
   readonly routeOf: (url: string) => string;
   readonly log: Log;
 };
@@ -35,8 +34,9 @@ export function createListener({ answer, refuse, config, metrics, routeOf, log }
   const measure = measureRequests(metrics, routeOf);
   return (request, response) => {
     measure(request, response, () => {
-      if (isHealthCheck(request)) return answer(request, response);
-      const path = tenants.pathOf(request);
+      const { route } = fieldsOf(response);
+      if (route === '/healthz' || route === '/readyz') return answer(request, response);
+      const path = tenants.pathOf(request, route);
       admit({
         path,
         hasLeft: () => response.closed,
@@ -47,7 +47,9 @@ export function createListener({ answer, refuse, config, metrics, routeOf, log }
             // Whether the credential is valid is unknown when the client disconnected.
             if (response.statusCode === 401 || !response.writableFinished) tenants.forget(request);
           });
-          pauseUntilRead(permit, request);
+          // Released while a body is read, as its client may be slow; then the request queues again. A body in the headers'
+          // packets is complete by then.
+          setImmediate(() => request.complete || permit.pause());
           const onIdentified = (organizationId: string) => tenants.remember(request, organizationId);
           // Time spent in the queue is taken from the wait budget for connections.
           const caller = { path, permit, waitBudget: createWaitBudget(config.poolWaitMs - waitedMs), onIdentified };
@@ -56,12 +58,4 @@ export function createListener({ answer, refuse, config, metrics, routeOf, log }
       });
     });
   };
-}
-
-/** Releases the permit while a body is read, as its client may be slow; then the request queues again. */
-function pauseUntilRead(permit: Permit, request: IncomingMessage): void {
-  setImmediate(() => {
-    // A body in the headers' packets is complete by now.
-    if (!request.complete) permit.pause();
-  });
 }

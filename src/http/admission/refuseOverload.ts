@@ -1,10 +1,10 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Log } from '../../log.ts';
+import { fieldsOf } from '../../observability/requestFields.ts';
 import { exposedHeaders, isAllowed, type Origin } from '../middleware/allowOrigins.ts';
 import { giveRequestId } from '../middleware/requestId.ts';
 import { logRequests } from '../middleware/requestLog.ts';
 import { setSecurityHeaders } from '../middleware/securityHeaders.ts';
-import { isGraphql } from '../requestTarget.ts';
 
 type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly Origin[] };
 
@@ -15,12 +15,12 @@ type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly Origin
  */
 export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): RequestListener {
   const logRequest = logRequests(log);
-  const securityHeaders = headersOf((response) =>
-    setSecurityHeaders(isHttps)({} as IncomingMessage, response, () => undefined),
-  );
+  const example = new ServerResponse({ method: 'GET' } as IncomingMessage);
+  setSecurityHeaders(isHttps)(example.req, example, () => undefined);
+  const securityHeaders = example.getHeaders();
   return (request, response) => {
-    const { type, body } = answerFor(request);
-    const { origin = '' } = request.headers;
+    const { accept = '', origin = '' } = request.headers;
+    const { type, body } = answerFor(fieldsOf(response).route, accept);
     const { id } = giveRequestId(request, response);
     logRequest(request, response, () => undefined);
     response.writeHead(503, {
@@ -43,23 +43,9 @@ export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): Re
   };
 }
 
-/** The headers that it sets. */
-function headersOf(set: (response: ServerResponse) => void): Record<string, string> {
-  const headers: Record<string, string> = {};
-  set({
-    setHeader: (name: string, value: string) => {
-      headers[name] = value;
-    },
-    removeHeader: () => undefined,
-  } as unknown as ServerResponse);
-  return headers;
-}
-
-function answerFor(request: IncomingMessage) {
-  const { accept = '' } = request.headers;
-  if (isGraphql(request)) {
+function answerFor(route: string | undefined, accept: string) {
+  if (route === '/graphql')
     return { type: accept.includes(graphqlMediaType) ? graphqlMediaType : 'application/json', body: graphqlBody };
-  }
   if (accept.includes('text/html')) return { type: 'text/plain', body: description };
   return { type: 'application/json', body: oauthBody };
 }

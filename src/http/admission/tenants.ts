@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { isGraphql } from '../requestTarget.ts';
 import { networkOf } from './networkOf.ts';
 
 /**
@@ -26,11 +25,11 @@ export function createTenants(trustedProxies: number) {
     return key;
   };
   return {
-    pathOf(request: IncomingMessage): readonly string[] {
+    pathOf(request: IncomingMessage, route: string | undefined): readonly string[] {
       const key = keyOf(request);
       const organizationId = key && organizations.get(key);
       if (organizationId) return [organizationId];
-      return [isGraphql(request) ? 'strangers' : 'sign-in', networkOf(addressOf(request, trustedProxies))];
+      return [route === '/graphql' ? 'strangers' : 'sign-in', networkOf(addressOf(request, trustedProxies))];
     },
     remember(request: IncomingMessage, organizationId: string): void {
       const key = keyOf(request);

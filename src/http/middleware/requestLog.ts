@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../../log.ts';
-import { fieldsOf, type RequestFields } from '../../observability/requestFields.ts';
+import { fieldsOf } from '../../observability/requestFields.ts';
 import { pathOf } from '../requestTarget.ts';
 import { requestIdOf } from './requestId.ts';
 
@@ -18,6 +18,7 @@ export function logRequests(log: Log) {
     const { method, url = '' } = request;
     response.once('close', () => {
       const requestId = requestIdOf(response);
+      const { operation, clientId, code, reason, statements, server, planningMs, traceId } = fieldsOf(response);
       const fields = {
         requestId,
         // By which the history finds this line, whatever the client sent.
@@ -26,23 +27,17 @@ export function logRequests(log: Log) {
         path: pathOf(url),
         status: response.statusCode,
         durationMs: Math.round(performance.now() - startedAt),
-        ...shown(fieldsOf(response)),
+        operation: operation?.slice(0, 100),
+        clientId,
+        code,
+        reason,
+        statements,
+        server,
+        planningMs: planningMs === undefined ? undefined : Math.round(planningMs),
+        traceId,
       };
       log.info(fields, response.writableFinished ? 'request' : 'request ended by the client');
     });
     next();
-  };
-}
-
-function shown({ operation, clientId, code, reason, statements, server, planningMs, traceId }: RequestFields) {
-  return {
-    operation: operation?.slice(0, 100),
-    clientId,
-    code,
-    reason,
-    statements,
-    server,
-    planningMs: planningMs === undefined ? undefined : Math.round(planningMs),
-    traceId,
   };
 }

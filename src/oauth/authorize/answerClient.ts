@@ -3,16 +3,11 @@ import type { Request, Response } from 'express';
 /** The client's redirect URI, and the `state` to send back to it. */
 export type ReplyTo = { readonly redirectUri: string; readonly state: string | undefined };
 
-/** Sends the person back with an answer (RFC 6749 4.1.2, 4.1.2.1) that names us (RFC 9207). */
-export type AnswerClient = (
-  request: Request,
-  response: Response,
-  replyTo: ReplyTo,
-  answer: Readonly<Record<string, string>>,
-) => void;
+export type AnswerClient = ReturnType<typeof createAnswerClient>;
 
-export function createAnswerClient(issuer: string): AnswerClient {
-  return (request, response, { redirectUri, state }, answer) => {
+/** Sends the person back with an answer (RFC 6749 4.1.2, 4.1.2.1) that names us (RFC 9207). */
+export function createAnswerClient(issuer: string) {
+  return (request: Request, response: Response, { redirectUri, state }: ReplyTo, answer: Record<string, string>) => {
     const parameters = new URLSearchParams({ ...answer, ...(state !== undefined && { state }), iss: issuer });
     sendTo(request, response, `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${parameters}`);
   };

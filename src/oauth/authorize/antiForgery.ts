@@ -10,14 +10,7 @@ import { cookieName } from './sessions.ts';
  * A form carries a keyed hash of the browser's cookie. Nothing is stored, since every client may open the sign-in page. The consent
  * screen has a one-time token of its own.
  */
-export type AntiForgery = {
-  /** The token for a form in the answer to this request; gives the browser its cookie if it has none. */
-  tokenFor(request: Request, response: Response): string;
-  /** @throws {OAuthError} 403 */
-  verify(request: Request, token: string | undefined): void;
-};
-
-export function createAntiForgery(key: Buffer, url: string): AntiForgery {
+export function createAntiForgery(key: Buffer, url: string) {
   const isHttps = url.startsWith('https:');
   const name = cookieName('browser', isHttps);
   const tokenKey = subkey(key, 'anti-forgery token');
@@ -26,20 +19,24 @@ export function createAntiForgery(key: Buffer, url: string): AntiForgery {
   const hash = (browser: string) => createHmac('sha256', tokenKey).update(browser).digest('base64url');
 
   return {
-    tokenFor: (request, response) => {
+    /** The token for a form in the answer to this request; gives the browser its cookie if it has none. */
+    tokenFor(request: Request, response: Response): string {
       const known = browserOf(request);
       if (known !== undefined) return hash(known);
       const browser = randomBytes(32).toString('base64url');
       response.cookie(name, browser, { httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' });
       return hash(browser);
     },
-    verify: (request, token = '') => {
+    /** @throws {OAuthError} 403 */
+    verify(request: Request, token = ''): void {
       const browser = browserOf(request);
       if (browser === undefined) throw invalidCsrfToken('the browser has no cookie');
       if (!isSame(token, hash(browser))) throw invalidCsrfToken('csrf_token is missing or of another browser');
     },
   };
 }
+
+export type AntiForgery = ReturnType<typeof createAntiForgery>;
 
 /** The form was not shown to this session, was shown too long ago, or was submitted already. */
 export const invalidCsrfToken = (reason: string) =>

@@ -1,4 +1,4 @@
-import { type Request, type RequestHandler, Router } from 'express';
+import { type Request, Router } from 'express';
 import type { Pool } from 'pg';
 import type { Log } from '../../log.ts';
 import { allowOnly } from '../allowOnly.ts';
@@ -8,18 +8,20 @@ import { readBody, refuseQueryCredentials } from '../parameters.ts';
 import type { Throttle } from '../throttle/createThrottle.ts';
 import { createAnswerClient, wantsJson } from './answerClient.ts';
 import { createAntiForgery } from './antiForgery.ts';
-import { approve, deniesByForm, deny, showConsent } from './authorize.ts';
+import { answerConsent, showConsent } from './authorize.ts';
 import { createPages } from './pages.ts';
 import { readAuthorization } from './readAuthorization.ts';
 import { createSessions } from './sessions.ts';
 import { signIn, signOut } from './signIn.ts';
 
 export type AuthorizeContext = {
+  /** Connections as the authenticator. */
   pool: Pool;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
   keys: readonly [Buffer, ...Buffer[]];
   throttle: Throttle;
   authenticateUser: AuthenticateUser;
+  /** The specification's `{base_url}`: the issuer. */
   url: string;
   log: Log;
 };
@@ -37,10 +39,7 @@ export function createAuthorizeRouter(context: AuthorizeContext): Router {
   const pages = createPages(url);
   const request = [refuseQueryCredentials, readAuthorization(pool, answerClient), ...createSessions(pool, keys, url)];
   const form = [...readBody(), ...request];
-  const approves = approve(pool, answerClient);
-  const denies = deny(pool, answerClient);
-  const answers: RequestHandler = (asked, response, next) =>
-    (deniesByForm(asked) ? denies : approves)(asked, response, next);
+  const answers = [...form, answerConsent(pool, answerClient)];
 
   router.use(paths, (_request, response, next) => {
     // The authorization request stays between the person and us, also where the answer is a redirect. A client that opened a window
@@ -52,8 +51,8 @@ export function createAuthorizeRouter(context: AuthorizeContext): Router {
   router
     .route('/oauth/authorize')
     .get(request, showConsent(pool, antiForgery, pages))
-    .post(form, answers)
-    .delete(form, denies)
+    .post(answers)
+    .delete(answers)
     .all(allowOnly('GET', 'HEAD', 'POST', 'DELETE'));
   router
     .route('/oauth/sign-in')

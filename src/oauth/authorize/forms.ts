@@ -1,24 +1,17 @@
 import { type Html, html } from '../../html/html.ts';
-import { type Scope, scopes } from '../../token/scopes.ts';
+import { scopes } from '../../token/scopes.ts';
 import type { OAuthError } from '../errors.ts';
+import type { Authorization } from './readAuthorization.ts';
 import type { Person } from './sessions.ts';
 
-type SignInForm = {
-  action: string;
-  csrfToken: string;
-  applicationName: string;
-  /** What was typed before. */
-  username?: string;
-  problem?: string;
-};
+/** `username` is what was typed before. */
+export type SignInForm = { csrfToken: string; username?: string; problem?: string };
 
-export const signInForm = ({
-  action,
-  csrfToken,
-  applicationName,
-  username,
-  problem,
-}: SignInForm): Html => html`<h1>Sign in</h1>
+export const signInForm = (
+  action: string,
+  applicationName: string,
+  { csrfToken, username, problem }: SignInForm,
+): Html => html`<h1>Sign in</h1>
 <p class="lead">to continue to <strong>${applicationName}</strong></p>
 ${problem === undefined ? null : html`<p class="problem" id="problem" role="alert">${problem}</p>`}
 <form method="post" action="${action}">
@@ -35,43 +28,39 @@ const autofocus = html` autofocus`;
 const describedBy = (problem: string | undefined) =>
   problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
 
-type ConsentForms = {
-  action: string;
-  csrfToken: string;
-  applicationName: string;
-  redirectUri: string;
-  person: Person;
-  scopes: readonly Scope[];
-  signOutAction: string;
-  signOutToken: string;
-};
+/** For the two answers, and for signing out. */
+export type ConsentTokens = { csrfToken: string; signOutToken: string };
 
+/** @param addressOf an action of the authorization request */
 export const consentForms = (
-  form: ConsentForms,
-): Html => html`<h1>Allow <strong>${form.applicationName}</strong> to use your account?</h1>
-<p class="lead">You are signed in as ${form.person.fullName} (${form.person.email}).</p>
+  addressOf: (action: string) => string,
+  { application, redirectUri, scopes: asked }: Authorization,
+  person: Person,
+  tokens: ConsentTokens,
+): Html => html`<h1>Allow <strong>${application.name}</strong> to use your account?</h1>
+<p class="lead">You are signed in as ${person.fullName} (${person.email}).</p>
 <p>The application will be able to read, but not to change:</p>
 <ul>
-${form.scopes
+${asked
   .flatMap((scope) => scopes[scope].consent ?? [])
   .map(
     (part) => html`<li>${part}</li>
 `,
   )}</ul>
-<p class="hint">You will be sent to <strong>${placeOf(form.redirectUri)}</strong>. Allow it only if you have just come from there.</p>
+<p class="hint">You will be sent to <strong>${placeOf(redirectUri)}</strong>. Allow it only if you have just come from there.</p>
 <div class="choices">
-<form method="post" action="${form.action}">
-<input type="hidden" name="csrf_token" value="${form.csrfToken}">
+<form method="post" action="${addressOf('authorize')}">
+<input type="hidden" name="csrf_token" value="${tokens.csrfToken}">
 <button class="primary">Allow</button>
 </form>
-<form method="post" action="${form.action}">
+<form method="post" action="${addressOf('authorize')}">
 <input type="hidden" name="_method" value="delete">
-<input type="hidden" name="csrf_token" value="${form.csrfToken}">
+<input type="hidden" name="csrf_token" value="${tokens.csrfToken}">
 <button>Deny</button>
 </form>
 </div>
-<form class="sign-out" method="post" action="${form.signOutAction}">
-<input type="hidden" name="csrf_token" value="${form.signOutToken}">
+<form class="sign-out hint" method="post" action="${addressOf('sign-out')}">
+<input type="hidden" name="csrf_token" value="${tokens.signOutToken}">
 Not you? <button class="link">Sign out</button>
 </form>`;
 

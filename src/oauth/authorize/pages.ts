@@ -1,56 +1,37 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Response } from 'express';
-import { Html, html } from '../../html/html.ts';
+import { Html, html, renderDocument } from '../../html/html.ts';
 import type { OAuthError } from '../errors.ts';
-import { consentForms, problemText, signInForm } from './forms.ts';
+import { type ConsentTokens, consentForms, problemText, type SignInForm, signInForm } from './forms.ts';
 import type { Authorization } from './readAuthorization.ts';
 import type { Person } from './sessions.ts';
 
-/** The pages on the way to an application. They carry their style sheet and run no script. */
-export type Pages = {
-  /** Where this request is asked about. */
-  addressOf(authorization: Authorization): string;
-  sendSignIn(
-    response: Response,
-    authorization: Authorization,
-    form: { csrfToken: string; username?: string; problem?: string },
-  ): void;
-  sendConsent(
-    response: Response,
-    authorization: Authorization,
-    person: Person,
-    tokens: { csrfToken: string; signOutToken: string },
-  ): void;
-  /** @param authorization what the person can begin again, if that is known */
-  sendProblem(response: Response, refusal: OAuthError, authorization: Authorization | undefined): void;
-};
+export type Pages = ReturnType<typeof createPages>;
 
-/** @param url the specification's `{base_url}` */
-export function createPages(url: string): Pages {
+/**
+ * The pages on the way to an application. They carry their style sheet and run no script.
+ *
+ * @param url the specification's `{base_url}`
+ */
+export function createPages(url: string) {
   const path = `${new URL(url).pathname.replace(/\/$/, '')}/oauth`;
   const addressOf = (action: string, { query }: Authorization) => `${path}/${action}?${query}`;
 
   return {
-    addressOf: (authorization) => addressOf('authorize', authorization),
-    sendSignIn: (response, authorization, form) => {
-      const action = addressOf('sign-in', authorization);
+    /** Where this request is asked about. */
+    addressOf: (authorization: Authorization) => addressOf('authorize', authorization),
+    sendSignIn(response: Response, authorization: Authorization, form: SignInForm): void {
       const title = form.problem === undefined ? 'Sign in' : 'Error: Sign in';
-      send(response, "'self'", title, signInForm({ ...form, action, applicationName: authorization.application.name }));
+      const action = addressOf('sign-in', authorization);
+      send(response, "'self'", title, signInForm(action, authorization.application.name, form));
     },
-    sendConsent: (response, authorization, person, tokens) => {
-      const forms = consentForms({
-        ...tokens,
-        person,
-        scopes: authorization.scopes,
-        applicationName: authorization.application.name,
-        redirectUri: authorization.redirectUri,
-        action: addressOf('authorize', authorization),
-        signOutAction: addressOf('sign-out', authorization),
-      });
+    sendConsent(response: Response, authorization: Authorization, person: Person, tokens: ConsentTokens): void {
+      const forms = consentForms((action) => addressOf(action, authorization), authorization, person, tokens);
       send(response, `'self' https: ${schemeOf(authorization.redirectUri)}`, 'Allow access', forms);
     },
-    sendProblem: (response, refusal, authorization) => {
+    /** @param authorization what the person can begin again, if that is known */
+    sendProblem(response: Response, refusal: OAuthError, authorization: Authorization | undefined): void {
       const again = authorization && addressOf('authorize', authorization);
       send(response, "'none'", 'This does not work', problemText(refusal, again));
     },
@@ -69,12 +50,17 @@ const schemeOf = (redirectUri: string) => new URL(redirectUri).protocol;
  * reflected there (BREACH).
  */
 function send(response: Response, formAction: string, title: string, main: Html): void {
+  const policy = `default-src 'none'; style-src '${styleHash}'; img-src data:; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`;
+  const head = html`<link rel="icon" href="${icon}" type="image/svg+xml">
+<style>${new Html(style)}</style>`;
+  const body = html`<header class="bar"><span class="brand"><img src="${icon}" alt="" width="20" height="20"> Graph Query Service</span></header>
+<main class="card">
+${main}
+</main>`;
   response
-    .set({
-      'Content-Security-Policy': `default-src 'none'; style-src '${styleHash}'; img-src data:; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
-    })
+    .set('Content-Security-Policy', policy)
     .type('html')
-    .send(renderDocument(title, main));
+    .send(renderDocument(title, head, body));
 }
 
 const readText = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
@@ -83,22 +69,3 @@ const readText = (path: string) => readFileSync(new URL(path, import.meta.url), 
 const style = readText('../../html/page.css') + readText('pages.css');
 const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
 const icon = `data:image/svg+xml,${encodeURIComponent(readText('../../html/icon.svg').trim())}`;
-
-const renderDocument = (title: string, main: Html) =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Graph Query Service</title>
-<link rel="icon" href="${icon}" type="image/svg+xml">
-<style>${new Html(style)}</style>
-</head>
-<body>
-<header class="bar"><span class="brand"><img src="${icon}" alt="" width="20" height="20"> Graph Query Service</span></header>
-<main class="card">
-${main}
-</main>
-</body>
-</html>
-`.markup;

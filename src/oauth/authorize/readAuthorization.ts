@@ -23,15 +23,6 @@ export type Authorization = ReplyTo & {
   readonly query: string;
 };
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** Set by `readAuthorization`. */
-      oauthAuthorization?: Authorization;
-    }
-  }
-}
-
 /**
  * Sets `request.oauthAuthorization`, or refuses.
  * To the person while it is not certain that the address belongs to the client, to the client from then on. Every method validates

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { Request, RequestHandler } from 'express';
 import session from 'express-session';
 import type { Pool } from 'pg';
@@ -12,15 +13,6 @@ import { organizationOf, SessionStore } from './sessionStore.ts';
 declare module 'express-session' {
   interface SessionData {
     userId: string;
-  }
-}
-
-declare global {
-  namespace Express {
-    interface Request {
-      /** Set by `createSessions`: the person signed in to the application's organization; null without. */
-      oauthPerson?: Person | null;
-    }
   }
 }
 
@@ -60,16 +52,12 @@ export function createSessions(pool: Pool, keys: readonly Buffer[], url: string)
 
 /** Regenerates the session's id: an attacker may have set the one before (session fixation). */
 export async function beginSession(request: Request, userId: string): Promise<void> {
-  await new Promise<void>((resolve, reject) =>
-    request.session.regenerate((error) => (error ? reject(error) : resolve())),
-  );
+  await promisify(request.session.regenerate).call(request.session);
   request.session.userId = userId;
-  await new Promise<void>((resolve, reject) => request.session.save((error) => (error ? reject(error) : resolve())));
+  await promisify(request.session.save).call(request.session);
 }
 
-export function endSession(request: Request): Promise<void> {
-  return new Promise((resolve, reject) => request.session.destroy((error) => (error ? reject(error) : resolve())));
-}
+export const endSession = ({ session }: Request): Promise<void> => promisify(session.destroy).call(session);
 
 /** With the prefix that keeps other hosts of a domain from setting it (RFC 6265bis section 4.1.3.2). */
 export const cookieName = (name: string, isHttps: boolean) => `${isHttps ? '__Host-' : ''}gqs_${name}`;
@@ -83,15 +71,15 @@ async function findPerson(
   requestId: RequestId,
 ): Promise<Person | null> {
   const { rows } = await inOrganization(pool, organizationId, requestId, (database) =>
-    database.query<{ id: string; full_name: string; email: string }>({
+    database.query<Person>({
       name: 'find_person',
       text: `
-        select u.id, u.full_name, u.email
+        select u.id, u.full_name as "fullName", u.email
         from app_public.users u
         where u.id = $1
           and not exists (select from oauth.credentials c where c.user_id = u.id and c.disabled_at is not null)`,
       values: [userId],
     }),
   );
-  return rows[0] ? { id: rows[0].id, fullName: rows[0].full_name, email: rows[0].email } : null;
+  return rows[0] ?? null;
 }

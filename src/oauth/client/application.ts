@@ -24,33 +24,13 @@ export type Application = {
 
 /** The enabled application with this client id, in whatever organization, or null. */
 export async function findApplication(pool: Pool, clientId: string, requestId: RequestId): Promise<Application | null> {
-  const { rows } = await queryOnce<ApplicationRow>(pool, oauthSettings(null, requestId), {
+  const { rows } = await queryOnce<Omit<Application, 'clientId'>>(pool, oauthSettings(null, requestId), {
     name: 'find_application',
-    text: 'select * from oauth.find_application($1)',
+    text: `
+      select organization_id as "organizationId", id, name, confidential, scopes, redirect_uris as "redirectUris",
+        mobile_app_authentication_type as "mobileApp", secret_hashes as "secretHashes"
+      from oauth.find_application($1)`,
     values: [clientId],
   });
-  const row = rows[0];
-  if (!row) return null;
-  return {
-    organizationId: row.organization_id,
-    id: row.id,
-    name: row.name,
-    clientId,
-    confidential: row.confidential,
-    scopes: row.scopes,
-    redirectUris: row.redirect_uris,
-    mobileApp: row.mobile_app_authentication_type,
-    secretHashes: row.secret_hashes,
-  };
+  return rows[0] ? { ...rows[0], clientId } : null;
 }
-
-type ApplicationRow = {
-  organization_id: string;
-  id: string;
-  name: string;
-  confidential: boolean;
-  scopes: Scope[];
-  redirect_uris: string[];
-  mobile_app_authentication_type: Application['mobileApp'];
-  secret_hashes: Buffer[];
-};

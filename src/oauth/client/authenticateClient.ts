@@ -24,15 +24,6 @@ export type Client = {
   readonly receivedAt: number;
 };
 
-declare global {
-  namespace Express {
-    interface Request {
-      /** Set by `authenticateClient`. */
-      oauthClient?: Client;
-    }
-  }
-}
-
 /**
  * Sets `request.oauthClient`, or refuses with invalid_client (RFC 6749 section 2.3).
  * An unknown client, a wrong secret, a secret from a public client and a missing one get the identical answer, after the same work.

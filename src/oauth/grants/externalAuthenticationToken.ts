@@ -1,5 +1,5 @@
-import type { PoolClient } from 'pg';
 import { scopesOf } from '../../token/scopes.ts';
+import { findUser } from '../authenticateUser.ts';
 import { invalidGrant, invalidRequest, unauthorizedClient } from '../errors.ts';
 import type { Form, ParameterFallback } from '../form.ts';
 import { grantedScopes } from '../grantedScopes.ts';
@@ -40,7 +40,9 @@ export const externalAuthenticationToken: Grant = {
     const { grant_type, client_id, scope, external_authentication_token = '' } = parameters;
     const scopes = grantedScopes(this.scopes, client.application, scope);
     const hashes = secrets.lookupHashes(external_authentication_token, organizationId);
-    const user = await inOrganization(pool, organizationId, client.requestId, (database) => findUser(database, hashes));
+    const user = await inOrganization(pool, organizationId, client.requestId, (database) =>
+      findUser(database, 'external_authentication_token', hashes),
+    );
     if (!user) throw invalidGrant(wrongToken, 'no user has this external_authentication_token');
     if (user.disabled) throw invalidGrant(wrongToken, 'the user is disabled');
     const reply = await issueToUser(pool, client, user.id, scopes);
@@ -65,18 +67,3 @@ export const legacyQueryCredentials: ParameterFallback = (body, query) => {
 };
 
 const find = (form: Form, name: string) => form.find(([known]) => known === name)?.[1];
-
-type UserRow = { id: string; disabled: boolean };
-
-async function findUser(database: PoolClient, hashes: readonly Buffer[]): Promise<UserRow | undefined> {
-  const { rows } = await database.query<UserRow>({
-    name: 'find_user_by_external_authentication_token',
-    text: `
-      select u.id, c.disabled_at is not null as disabled
-      from app_public.users u
-      left join oauth.credentials c on c.organization_id = u.organization_id and c.user_id = u.id
-      where u.external_authentication_token_hash = any ($1)`,
-    values: [hashes],
-  });
-  return rows[0];
-}

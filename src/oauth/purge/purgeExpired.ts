@@ -1,26 +1,5 @@
 import type { QueryConfig, QueryResult } from 'pg';
 
-/** How many rows of each kind were deleted, and what became of the partitions of the history. */
-export type Purged = ExpiredRows & History;
-
-type ExpiredRows = {
-  readonly accessTokens: number;
-  readonly refreshTokens: number;
-  readonly grants: number;
-  readonly authorizationCodes: number;
-  readonly sessions: number;
-  readonly throttles: number;
-};
-
-type History = {
-  /** From before the history had partitions. */
-  readonly changes: number;
-  /** Partitions that were dropped. */
-  readonly months: number;
-  /** Partitions that were made ahead. */
-  readonly newMonths: number;
-};
-
 /**
  * Deletes what has expired, of every organization, and months of the history that are too old.
  * That is tokens and codes, grants without a token, sessions, counts of tries. In batches, each a transaction of its own, so that no
@@ -28,18 +7,20 @@ type History = {
  *
  * @param query runs one statement in a transaction of its own, in a role that may call oauth.purge
  * @param signal ends it after the batch that is running
- * @returns null when another process is at it
+ * @returns how many rows of each kind were deleted, and what became of the history; null when another process is at it
  * @throws lock_not_available (55P03) when the history is in use; the rest is purged by then
  */
-export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promise<Purged | null> {
-  const rows = await repeat<ExpiredRows>(query, purge, (batch) => Object.values(batch).includes(batchSize), signal);
+export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promise<Counts | null> {
+  const rows = await repeat(query, purge, (batch) => Object.values(batch).includes(batchSize), signal);
   if (!rows) return null;
-  const goesOn = ({ changes, months, newMonths }: History) => changes === batchSize || months + newMonths > 0;
-  const history = await repeat<History>(query, purgeChanges, goesOn, signal);
+  const goesOn = ({ changes, months = 0, newMonths = 0 }: Counts) => changes === batchSize || months + newMonths > 0;
+  const history = await repeat(query, purgeChanges, goesOn, signal);
   return { ...rows, ...(history ?? { changes: 0, months: 0, newMonths: 0 }) };
 }
 
-export type RunQuery = <Row extends Record<string, number>>(query: QueryConfig) => Promise<QueryResult<Row>>;
+export type RunQuery = (query: QueryConfig) => Promise<QueryResult<Counts>>;
+
+type Counts = Record<string, number>;
 
 /** Of each kind. */
 const batchSize = 1000;
@@ -49,10 +30,11 @@ const purge = `
     authorization_codes as "authorizationCodes", sessions, throttles
   from oauth.purge($1)`;
 
+/** Rows from before the history had partitions, partitions that were dropped, and those made ahead. */
 const purgeChanges = 'select changes, months, new_months as "newMonths" from oauth.purge_changes($1)';
 
 /** @returns the sums of all batches; null when there was none */
-async function repeat<Counts extends Record<string, number>>(
+async function repeat(
   query: RunQuery,
   text: string,
   goesOn: (batch: Counts) => boolean,
@@ -61,13 +43,11 @@ async function repeat<Counts extends Record<string, number>>(
   let total: Counts | null = null;
   let batch: Counts | undefined;
   do {
-    batch = (await query<Counts>({ text, values: [batchSize] })).rows[0];
-    if (batch) total = total ? sum(total, batch) : batch;
+    batch = (await query({ text, values: [batchSize] })).rows[0];
+    if (batch) total = sum(total ?? {}, batch);
   } while (batch && goesOn(batch) && !signal?.aborted);
   return total;
 }
 
-function sum<Counts extends Record<string, number>>(total: Counts, batch: Counts): Counts {
-  const sums = Object.entries(batch).map(([name, count]) => [name, count + (total[name] ?? 0)]);
-  return Object.fromEntries(sums) as Counts;
-}
+const sum = (total: Counts, batch: Counts): Counts =>
+  Object.fromEntries(Object.entries(batch).map(([name, count]) => [name, count + (total[name] ?? 0)]));

@@ -10,36 +10,28 @@ import { purgeExpired } from './purgeExpired.ts';
  * Purges what has expired soon after the start, and then every hour.
  * As long as the process lives; of several processes at a time one does it. Logs what it deleted, and why it could not.
  */
-export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000, everyMs: 3_600_000 }): Purging {
+export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000, everyMs: 3_600_000 }) {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const purge = async () => {
-    try {
-      const purged = await purgeExpired((query) => queryOnce(pool, oauthSettings(null, noRequest), query), signal);
-      if (purged) log.info({ purged }, 'purged what has expired');
-    } catch (error) {
-      log.warn({ error }, 'could not purge what has expired; trying again later');
-    }
-  };
   const purgeRepeatedly = async () => {
-    await setTimeout(intervals.firstMs, null, { ref: false, signal });
-    for (;;) {
-      await purge();
-      await setTimeout(intervals.everyMs, null, { ref: false, signal });
+    for (let waitMs = intervals.firstMs; ; waitMs = intervals.everyMs) {
+      await setTimeout(waitMs, null, { ref: false, signal });
+      try {
+        const purged = await purgeExpired((query) => queryOnce(pool, oauthSettings(null, noRequest), query), signal);
+        if (purged) log.info({ purged }, 'purged what has expired');
+      } catch (error) {
+        log.warn({ error }, 'could not purge what has expired; trying again later');
+      }
     }
   };
   // Only stopping ends it.
   const ended = purgeRepeatedly().catch(() => undefined);
 
   return {
-    stop: async () => {
+    /** Waits for the batch that is running. */
+    async stop(): Promise<void> {
       stopping.abort();
       await ended;
     },
   };
 }
-
-export type Purging = {
-  /** Waits for the batch that is running. */
-  stop(): Promise<void>;
-};

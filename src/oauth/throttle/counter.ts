@@ -6,17 +6,7 @@ import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 import { temporarilyUnavailable } from '../errors.ts';
 
-/** Counts in windows of fixed length, in the database, so that every server counts the same. */
-export type Counter = {
-  /** Counts one more of this subject; whether that is one too many. */
-  count(subject: string): Promise<Count>;
-  /** Counts nothing; whether one more would be one too many. */
-  read(subject: string): Promise<Count>;
-  /** Takes one back. */
-  takeBack(subject: string): Promise<void>;
-  /** Begins a window in which the limit is reached, in the place of one that has begun. */
-  set(subject: string): Promise<void>;
-};
+export type Counter = ReturnType<typeof createCounter>;
 
 /** Whether it is too many, and for how long: whole seconds until the window ends. */
 export type Count = { readonly tooMany: boolean; readonly retryAfterSeconds: number };
@@ -37,8 +27,11 @@ export type CounterOptions = {
   inMemory: boolean;
 };
 
-/** Rate limit that fails closed: {@link temporarilyUnavailable} when the database does not answer. */
-export function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions): Counter {
+/**
+ * Counts in windows of fixed length, in the database, so that every server counts the same.
+ * Fails closed: {@link temporarilyUnavailable} when the database does not answer.
+ */
+export function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions) {
   const limiter = new RateLimiterPostgres({
     storeClient: { query: (query: QueryConfig) => queryOnce(pool, oauthSettings(null, noRequest), query) },
     storeType: 'client',
@@ -55,7 +48,8 @@ export function createCounter({ pool, key, name, limit, windowSeconds, inMemory 
   const hash = (subject: string) => createHmac('sha256', key).update(subject).digest('base64url');
 
   return {
-    count: async (subject) => {
+    /** Counts one more of this subject; whether that is one too many. */
+    async count(subject: string): Promise<Count> {
       try {
         return toCount(await limiter.consume(hash(subject)), false);
       } catch (reason) {
@@ -63,14 +57,17 @@ export function createCounter({ pool, key, name, limit, windowSeconds, inMemory 
         unavailable(reason);
       }
     },
-    read: async (subject) => {
+    /** Counts nothing; whether one more would be one too many. */
+    async read(subject: string): Promise<Count> {
       const result = await limiter.get(hash(subject)).catch(unavailable);
       return result ? toCount(result, result.consumedPoints >= limit) : { tooMany: false, retryAfterSeconds: 0 };
     },
-    set: async (subject) => {
+    /** Begins a window in which the limit is reached, in the place of one that has begun. */
+    async set(subject: string): Promise<void> {
       await limiter.set(hash(subject), limit, windowSeconds).catch(unavailable);
     },
-    takeBack: async (subject) => {
+    /** Takes one back. */
+    async takeBack(subject: string): Promise<void> {
       await limiter.reward(hash(subject)).catch(unavailable);
     },
   };

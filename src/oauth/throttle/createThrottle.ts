@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { Pool } from 'pg';
 import { subkey } from '../../crypto/secrets.ts';
 import { networkOf, siteOf } from '../../http/admission/networkOf.ts';
@@ -6,37 +6,9 @@ import { withoutPermit } from '../../scheduling/caller.ts';
 import { createPermits } from '../../scheduling/permits.ts';
 import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequests } from '../errors.ts';
 import { lifetimes } from '../lifetimes.ts';
-import { type Count, createCounter } from './counter.ts';
+import { type Count, type Counter, createCounter } from './counter.ts';
 
-/** Rate limits, shared by all servers of one database. */
-export type Throttle = {
-  /** Counts a request of an address; refuses when there were too many, or too many failed ones. */
-  limitAddress: RequestHandler;
-  /**
-   * Counts a request of a client; refuses it when there were too many.
-   * Only once the client is authenticated, so that no client can use up another's limit.
-   */
-  limitClient: RequestHandler;
-  /** Counts each refusal that is a failure to authenticate; answers 429 instead when there were too many. */
-  countFailures: ErrorRequestHandler;
-  /**
-   * Counts a failure to authenticate whose answer is no refusal that `countFailures` sees.
-   *
-   * @throws {OAuthError} 429 to answer instead when there were too many
-   */
-  countFailure(request: Request): Promise<void>;
-  /**
-   * Makes a try to sign in count against its account, unless it succeeds.
-   * Few failures are allowed from one address, and several times that many from all addresses together; but an address from which the
-   * account has signed in before is bounded by its own alone, so that strangers lock no account. Tries at one account from one address are
-   * serialized, so that those still being verified do not use up what is left.
-   *
-   * @param account the user's id, or another key of the account when there is no such user
-   * @param attempt resolves to null when it failed
-   * @throws {OAuthError} 429 when too many have failed: before anything is verified, so that there is no timing side channel
-   */
-  tryAccount<T>(account: string, address: string, attempt: () => Promise<T | null>): Promise<T | null>;
-};
+export type Throttle = ReturnType<typeof createThrottle>;
 
 export type ThrottleLimits = {
   readonly requestsPerMinute: number;
@@ -49,6 +21,8 @@ export type ThrottleLimits = {
 export type ThrottledBy = 'address' | 'client' | 'failures' | 'account';
 
 /**
+ * Rate limits, shared by all servers of one database.
+ *
  * @param secretKey SECRET_KEY: what is counted is kept as keyed hashes
  * @param onThrottled called for each request that is refused
  */
@@ -57,28 +31,19 @@ export function createThrottle(
   secretKey: Buffer,
   limits: ThrottleLimits,
   onThrottled: (by: ThrottledBy) => void = () => undefined,
-): Throttle {
+) {
   const key = subkey(secretKey, 'throttling');
-  const perMinute = (name: string, limit: number) =>
-    createCounter({ pool, key, name, limit, windowSeconds: 60, inMemory: true });
-  const ofAccounts = (name: string, limit: number) =>
-    createCounter({ pool, key, name, limit, windowSeconds: 15 * 60, inMemory: false });
+  const counter = (name: string, limit: number, windowSeconds: number, inMemory = false) =>
+    createCounter({ pool, key, name, limit, windowSeconds, inMemory });
+  const perMinute = (name: string, limit: number) => counter(name, limit, 60, true);
   const requests = perMinute('requests_of_address', limits.requestsPerMinute);
   const requestsOfSite = perMinute('requests_of_site', 5 * limits.requestsPerMinute);
   const requestsOfClient = perMinute('requests_of_client', 5 * limits.requestsPerMinute);
   const failures = perMinute('failures_of_address', limits.failuresPerMinute);
   const failuresOfSite = perMinute('failures_of_site', 5 * limits.failuresPerMinute);
-  const failuresHere = ofAccounts('failures_of_account_and_address', limits.failuresPerAccount);
-  const failuresAnywhere = ofAccounts('failures_of_account', 5 * limits.failuresPerAccount);
-  const name = 'sign_ins_of_account_and_address';
-  const signedIn = createCounter({
-    pool,
-    key,
-    name,
-    limit: 1,
-    windowSeconds: lifetimes.knownAddressSeconds,
-    inMemory: false,
-  });
+  const failuresHere = counter('failures_of_account_and_address', limits.failuresPerAccount, 15 * 60);
+  const failuresAnywhere = counter('failures_of_account', 5 * limits.failuresPerAccount, 15 * 60);
+  const signedIn = counter('sign_ins_of_account_and_address', 1, lifetimes.knownAddressSeconds);
   const tries = createPermits({
     maxHeld: Number.POSITIVE_INFINITY,
     maxHeldByTenant: 2,
@@ -94,13 +59,21 @@ export function createThrottle(
     const retryAfterSeconds = Math.max(...exceeded.map(([, count]) => count.retryAfterSeconds));
     throw tooManyRequests(retryAfterSeconds, `too many by these counts: ${exceeded.map(([by]) => by).join(', ')}`);
   };
-  const ofSite = async (address: string, count: (site: string) => Promise<Count>): Promise<Count> => {
-    const site = siteOf(address);
-    return site === null ? none : count(site);
+  /** The worse of the counts of its network and of its site. */
+  const ofAddress = async (ip: string, ofNetwork: Counter['count'], ofSite: Counter['count']): Promise<Count> => {
+    const site = siteOf(ip);
+    const counts = await Promise.all([ofNetwork(networkOf(ip)), ...(site === null ? [] : [ofSite(site)])]);
+    const exceeded = counts.filter(({ tooMany }) => tooMany);
+    const retryAfterSeconds = Math.max(0, ...exceeded.map((count) => count.retryAfterSeconds));
+    return { tooMany: exceeded.length > 0, retryAfterSeconds };
   };
+  /**
+   * Counts a failure to authenticate whose answer is no refusal that `countFailures` sees.
+   *
+   * @throws {OAuthError} 429 to answer instead when there were too many
+   */
   const countFailure = async ({ ip = '' }: Request) => {
-    const counted = await Promise.all([failures.count(networkOf(ip)), ofSite(ip, failuresOfSite.count)]);
-    refuse({ failures: worst(counted) });
+    refuse({ failures: await ofAddress(ip, failures.count, failuresOfSite.count) });
   };
 
   const attemptCounted = async <T>(account: string, here: string, attempt: () => Promise<T | null>) => {
@@ -126,33 +99,48 @@ export function createThrottle(
   };
 
   return {
-    limitAddress: async ({ ip = '' }, _response, next) => {
-      const network = networkOf(ip);
-      const [address, ofItsSite, failed, failedOfSite] = await Promise.all([
-        requests.count(network),
-        ofSite(ip, requestsOfSite.count),
-        failures.read(network),
-        ofSite(ip, failuresOfSite.read),
+    /** Counts a request of an address; refuses when there were too many, or too many failed ones. */
+    async limitAddress({ ip = '' }: Request, _response: Response, next: NextFunction): Promise<void> {
+      const [address, failed] = await Promise.all([
+        ofAddress(ip, requests.count, requestsOfSite.count),
+        ofAddress(ip, failures.read, failuresOfSite.read),
       ]);
-      refuse({ address: worst([address, ofItsSite]), failures: worst([failed, failedOfSite]) });
+      refuse({ address, failures: failed });
       next();
     },
 
-    limitClient: async (request, _response, next) => {
+    /**
+     * Counts a request of a client; refuses it when there were too many.
+     * Only once the client is authenticated, so that no client can use up another's limit.
+     */
+    async limitClient(request: Request, _response: Response, next: NextFunction): Promise<void> {
       const applicationId = request.oauthClient?.application.id ?? request.oauthClaims?.applicationId;
       if (applicationId !== undefined) refuse({ client: await requestsOfClient.count(applicationId) });
       next();
     },
 
-    // Express knows an error handler by its four parameters.
-    countFailures: async (error, request, _response, _next) => {
+    /**
+     * Counts each refusal that is a failure to authenticate; answers 429 instead when there were too many.
+     * Express knows an error handler by its four parameters.
+     */
+    async countFailures(error: unknown, request: Request, _response: Response, _next: NextFunction): Promise<void> {
       if (error instanceof OAuthError && failuresToAuthenticate.includes(error.code)) await countFailure(request);
       throw error;
     },
 
     countFailure,
 
-    tryAccount: async (account, address, attempt) => {
+    /**
+     * Makes a try to sign in count against its account, unless it succeeds.
+     * Few failures are allowed from one address, and several times that many from all addresses together; but an address from which the
+     * account has signed in before is bounded by its own alone, so that strangers lock no account. Tries at one account from one address are
+     * serialized, so that those still being verified do not use up what is left.
+     *
+     * @param account the user's id, or another key of the account when there is no such user
+     * @param attempt resolves to null when it failed
+     * @throws {OAuthError} 429 when too many have failed: before anything is verified, so that there is no timing side channel
+     */
+    async tryAccount<T>(account: string, address: string, attempt: () => Promise<T | null>): Promise<T | null> {
       const here = `${account} ${networkOf(address)}`;
       const begun = Promise.withResolvers<void>();
       const trying = tries.run([here], () => {
@@ -164,12 +152,5 @@ export function createThrottle(
     },
   };
 }
-
-const none: Count = { tooMany: false, retryAfterSeconds: 0 };
-
-const worst = (counts: readonly Count[]): Count =>
-  counts
-    .filter(({ tooMany }) => tooMany)
-    .reduce((one, other) => (one.retryAfterSeconds > other.retryAfterSeconds ? one : other), none);
 
 const failuresToAuthenticate: readonly OAuthErrorCode[] = ['invalid_client', 'invalid_grant', 'invalid_token'];

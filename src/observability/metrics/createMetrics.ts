@@ -5,7 +5,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The present state of a thread. */
 export type ThreadState = {
-  readonly pool: { readonly size: number; readonly idle: number; readonly waiting: number };
+  readonly pool: { readonly busy: number; readonly idle: number; readonly waiting: number };
   /** The 99th percentile over the last seconds, or unset where the process' own metrics have it. */
   readonly eventLoopLagSeconds?: number;
 };
@@ -27,7 +27,7 @@ export function createMetrics(worker = '1') {
     new Histogram({ name, help, buckets, labelNames, registers });
   const threads = new Map<string, () => ThreadState | null>();
 
-  const statesOfThreads = () => [...threads].flatMap(([thread, read]) => ({ thread, state: read() }));
+  const statesOfThreads = () => [...threads].map(([thread, read]) => ({ thread, ...read() }));
   new Gauge({
     name: 'graph_pool_connections',
     help: 'Connections to the database by state, and requests that wait for one',
@@ -35,13 +35,8 @@ export function createMetrics(worker = '1') {
     registers,
     collect() {
       this.reset();
-      for (const { thread, state } of statesOfThreads()) {
-        if (!state) continue;
-        const { size, idle, waiting } = state.pool;
-        this.set({ thread, state: 'busy' }, size - idle);
-        this.set({ thread, state: 'idle' }, idle);
-        this.set({ thread, state: 'waiting' }, waiting);
-      }
+      for (const { thread, pool = {} } of statesOfThreads())
+        for (const [state, count] of Object.entries<number>(pool)) this.set({ thread, state }, count);
     },
   });
   new Gauge({
@@ -50,8 +45,8 @@ export function createMetrics(worker = '1') {
     registers,
     collect() {
       this.reset();
-      for (const { state } of statesOfThreads())
-        if (state?.eventLoopLagSeconds !== undefined) this.set(state.eventLoopLagSeconds);
+      for (const { eventLoopLagSeconds } of statesOfThreads())
+        if (eventLoopLagSeconds !== undefined) this.set(eventLoopLagSeconds);
     },
   });
 

@@ -1,10 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
-
-/** How traces leave, once OpenTelemetry's own variables ask for it. */
-export type TracingSettings = { readonly protocol: 'http/protobuf' | 'http/json' };
+import { isDue } from '../isDue.ts';
 
 /**
  * Begins to record and send traces, from this thread.
@@ -13,7 +13,10 @@ export type TracingSettings = { readonly protocol: 'http/protobuf' | 'http/json'
  *
  * @returns what to call at the end: sends what is left, in at most 2 s
  */
-export async function startTracing({ protocol }: TracingSettings, log: Log): Promise<() => Promise<void>> {
+export async function startTracing(
+  { protocol }: NonNullable<Config['tracing']>,
+  log: Log,
+): Promise<() => Promise<void>> {
   diag.setLogger(toLog(log), { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
   const exporter =
     protocol === 'http/json'
@@ -27,22 +30,13 @@ export async function startTracing({ protocol }: TracingSettings, log: Log): Pro
   });
   provider.register();
 
-  return async () => {
-    const deadline = Promise.withResolvers<void>();
-    const timer = setTimeout(deadline.resolve, 2000);
-    await Promise.race([provider.shutdown().catch(() => undefined), deadline.promise]);
-    clearTimeout(timer);
-  };
+  return () => Promise.race([provider.shutdown().catch(() => undefined), delay(2000, undefined, { ref: false })]);
 }
 
 /** OpenTelemetry's errors, once a minute: an unreachable collector is reported with each batch. */
 function toLog(log: Log) {
-  let quietUntil = 0;
-  const error = () => {
-    if (Date.now() < quietUntil) return;
-    quietUntil = Date.now() + 60_000;
-    log.warn('traces cannot be sent; OTEL_EXPORTER_OTLP_ENDPOINT says where to');
-  };
+  const message = 'traces cannot be sent; OTEL_EXPORTER_OTLP_ENDPOINT says where to';
+  const error = () => isDue(log, message) && log.warn(message);
   const nothing = () => undefined;
   return { error, warn: nothing, info: nothing, debug: nothing, verbose: nothing };
 }

@@ -7,19 +7,21 @@ export const tracer = trace.getTracer('graph-query-service');
 export const isTraced = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
 
 /**
- * Runs `work` as a part of the request's trace, if that is recorded. Of an error the span records
- * that there was one and no more: its message may quote what a client has sent.
+ * Runs `work`, which may wait, as a part of the request's trace, if that is recorded. Of an error the
+ * span records that there was one and no more: its message may quote what a client has sent.
  */
-export async function traced<T>(name: string, work: () => Promise<T>): Promise<T> {
+export function traced<T>(name: string, work: () => T): T {
   if (!isTraced()) return work();
-  return tracer.startActiveSpan(name, async (span) => {
+  return tracer.startActiveSpan(name, (span) => {
+    const fail = () => span.setStatus({ code: SpanStatusCode.ERROR }).end();
     try {
-      return await work();
+      const result = work();
+      if (result instanceof Promise) result.then(() => span.end(), fail);
+      else span.end();
+      return result;
     } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR });
+      fail();
       throw error;
-    } finally {
-      span.end();
     }
   });
 }
@@ -40,21 +42,6 @@ export async function tracedFrom<T>(
   return tracer.startActiveSpan(name, {}, propagation.extract(ROOT_CONTEXT, headers), (span) =>
     work().finally(() => span.end()),
   );
-}
-
-/** As `traced`, for what does not wait. */
-export function tracedSync<T>(name: string, work: () => T): T {
-  if (!isTraced()) return work();
-  return tracer.startActiveSpan(name, (span) => {
-    try {
-      return work();
-    } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR });
-      throw error;
-    } finally {
-      span.end();
-    }
-  });
 }
 
 /** Adds what was measured already, in times of `performance.now()`. */

@@ -1,10 +1,11 @@
+import { settings } from './settings.js';
+
 /**
  * Goes to the sign-in page: the authorization code flow (RFC 6749 section 4.1) with PKCE (RFC 7636).
  *
- * @param {string} oauthPath
  * @param {string} clientId
  */
-export async function beginCodeFlow(oauthPath, clientId) {
+export async function beginCodeFlow(clientId) {
   if (!crypto.subtle) {
     throw new Error('The browser allows this only over https, or on localhost.');
   }
@@ -21,17 +22,16 @@ export async function beginCodeFlow(oauthPath, clientId) {
     code_challenge: toBase64Url(new Uint8Array(challenge)),
     code_challenge_method: 'S256',
   });
-  location.assign(`${oauthPath}/authorize?${parameters}`);
+  location.assign(`${settings.oauthPath}/authorize?${parameters}`);
 }
 
 /**
  * What the sign-in page has sent this page back with, or null; cleans the address of it.
  *
- * @param {string} issuer
  * @returns {{ clientId: string, code: string, redirectUri: string, codeVerifier: string } | null}
  * @throws when the person refused, or when the answer is not to the question that this tab asked
  */
-export function endCodeFlow(issuer) {
+export function endCodeFlow() {
   const answer = new URLSearchParams(location.search);
   if (!answer.has('state')) return null;
   history.replaceState(null, '', location.pathname);
@@ -39,7 +39,7 @@ export function endCodeFlow(issuer) {
   sessionStorage.removeItem(key);
 
   // RFC 9207: another server's code must not be sent to this one.
-  if (!asked.state || answer.get('state') !== asked.state || answer.get('iss') !== issuer) {
+  if (!asked.state || answer.get('state') !== asked.state || answer.get('iss') !== settings.issuer) {
     throw new Error('That answer does not belong to a sign-in that this tab began. Sign in again.');
   }
   const code = answer.get('code');

@@ -1,12 +1,13 @@
+import { createButton, element } from './dom.js';
 import { currentSession } from './session.js';
 
-start();
+if (document.getElementById('graph')) showPage();
+else askForToken();
 
-function start() {
-  if (document.getElementById('graph')) return showPage();
+function askForToken() {
   const session = currentSession();
   if (session) void unlock(session.accessToken);
-  document.getElementById('token-form')?.addEventListener('submit', (event) => {
+  element('token-form').addEventListener('submit', (event) => {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
     void unlock(String(form.get('token')).trim());
@@ -34,11 +35,7 @@ function drawLines() {
   element('lines').replaceChildren(...lines);
 }
 
-/**
- * @param {DOMRect} from
- * @param {DOMRect} to
- * @param {DOMRect} origin
- */
+/** @type {(from: DOMRect, to: DOMRect, origin: DOMRect) => string} */
 function pathBetween(from, to, origin) {
   const isForwards = to.left > from.right;
   const isBackwards = to.right < from.left;
@@ -53,10 +50,7 @@ function pathBetween(from, to, origin) {
 
 /** @param {Element} code */
 function addCopyButton(code) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = 'Copy';
-  button.addEventListener('click', async () => {
+  const button = createButton('Copy', async () => {
     const text = code.querySelector('pre') ?? code;
     getSelection()?.selectAllChildren(text);
     // Without TLS there is no clipboard, but for pages of this machine.
@@ -102,15 +96,6 @@ function renderMatch({ id, label }) {
   link.append(...label.split(/(?<=\.)/).flatMap((part) => [part, document.createElement('wbr')]));
   item.append(link);
   return item;
-}
-
-/**
- * Of this page, which has it.
- *
- * @param {string} id
- */
-function element(id) {
-  return /** @type {HTMLElement} */ (document.getElementById(id));
 }
 
 /**

@@ -19,7 +19,7 @@ export async function edited() {
 /**
  * Replaces what is in the editor, in a way that its undo takes back, and opens the pane of variables.
  *
- * @param {{ query: string, variables?: Record<string, unknown> }} example
+ * @param {{ query: string, variables?: object }} example
  */
 export async function edit({ query, variables }) {
   await edited();
@@ -33,19 +33,13 @@ export async function edit({ query, variables }) {
 /** @param {string} name */
 const textOf = (name) => findModel(name)?.getValue() ?? '';
 
-/**
- * @param {string} name
- * @param {string} text
- */
+/** @type {(name: string, text: string) => void} */
 function replace(name, text) {
   const model = findModel(name);
   model?.pushEditOperations(null, [{ range: model.getFullModelRange(), text }], () => null);
 }
 
-/**
- * @param {string} name
- * @returns {TextModel | undefined}
- */
+/** @type {(name: string) => TextModel | undefined} */
 function findModel(name) {
   /** @type {TextModel[]} */
   const models = Reflect.get(globalThis, 'monaco')?.editor.getModels() ?? [];

@@ -1,43 +1,41 @@
+import { explain } from './panel.js';
+import { settings } from './settings.js';
+import { tokenForRequest } from './tokens.js';
+
 /** @typedef {{ data?: unknown, errors?: { message: string, extensions?: { code?: string } }[] }} Result */
 
 /**
  * How GraphiQL sends its requests: with the current token, and without cookies.
  *
- * @param {{ endpoint: string, publicIntrospection: boolean }} settings
- * @param {import('./tokens.js').Tokens} tokens
- * @param {(codes: string[]) => void} explain gets the codes of an answer's errors
+ * @param {{ query: string, operationName?: string, variables?: unknown }} parameters
+ * @param {{ headers?: Record<string, string> }} [options] with the headers of the headers section
+ * @returns {Promise<Result>}
  */
-export function createFetcher({ endpoint, publicIntrospection }, tokens, explain) {
-  /**
-   * @param {{ query: string, operationName?: string, variables?: unknown }} parameters
-   * @param {{ headers?: Record<string, string> }} [options] with the headers of the headers section
-   * @returns {Promise<Result>}
-   */
-  return async (parameters, { headers = {} } = {}) => {
-    const isIntrospection = parameters.operationName === 'IntrospectionQuery';
-    // What needs no token must not fail for one that has ended.
-    const token = isIntrospection && publicIntrospection ? null : await tokens.forRequest();
-    if (isIntrospection && !publicIntrospection && !token && !Object.keys(headers).length) {
-      throw new Error('The schema of this service can be read only with a token: sign in.');
-    }
-    const response = await fetch(endpoint, {
-      method: 'POST',
-      credentials: 'omit',
-      headers: {
-        'Content-Type': 'application/json',
-        Accept: 'application/graphql-response+json',
-        ...(token !== null && { Authorization: `Bearer ${token}` }),
-        ...headers,
-      },
-      body: JSON.stringify(withoutLostName(parameters)),
-    });
-    /** @type {Result} */
-    const result = await response.json().catch(() => ({
-      errors: [{ message: `The service answered with status ${response.status} and no JSON.` }],
-    }));
-    if (!isIntrospection) explain((result.errors ?? []).flatMap(({ extensions }) => extensions?.code ?? []));
-    return result;
-  };
+export async function fetcher(parameters, { headers = {} } = {}) {
+  const { endpoint, publicIntrospection } = settings;
+  const isIntrospection = parameters.operationName === 'IntrospectionQuery';
+  // What needs no token must not fail for one that has ended.
+  const token = isIntrospection && publicIntrospection ? null : await tokenForRequest();
+  if (isIntrospection && !publicIntrospection && !token && !Object.keys(headers).length) {
+    throw new Error('The schema of this service can be read only with a token: sign in.');
+  }
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    credentials: 'omit',
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/graphql-response+json',
+      ...(token !== null && { Authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: JSON.stringify(withoutLostName(parameters)),
+  });
+  /** @type {Result} */
+  const result = await response.json().catch(() => ({
+    errors: [{ message: `The service answered with status ${response.status} and no JSON.` }],
+  }));
+  if (!isIntrospection) explain((result.errors ?? []).flatMap(({ extensions }) => extensions?.code ?? []));
+  return result;
 }
 
 /**

@@ -1,24 +1,10 @@
 import { endCodeFlow } from './codeFlow.js';
-import { createFetcher } from './fetcher.js';
-import { showPanel } from './panel.js';
+import { messageOf } from './dom.js';
+import { fetcher } from './fetcher.js';
+import { fittingExamples, say, showPanel } from './panel.js';
 import { currentSession, sessionChanges } from './session.js';
-import { readSettings } from './settings.js';
-import { Tokens } from './tokens.js';
-
-/**
- * @typedef {object} Settings
- * @property {string} issuer
- * @property {string} endpoint
- * @property {string} oauthPath
- * @property {string} ruruPath
- * @property {boolean} publicIntrospection
- * @property {Record<string, import('./panel.js').Example[]>} examples by kind of token
- * @property {{ clientId: string, clientSecret: string } | null} demo
- */
-
-/** @type {Settings} */
-const settings = readSettings();
-const tokens = new Tokens(settings);
+import { settings } from './settings.js';
+import { signInAsApplication, signInWithCode } from './tokens.js';
 
 // Monaco, the editor, reads this when it is imported; with `globalAPI` the panel reaches its texts.
 Object.assign(globalThis, {
@@ -32,11 +18,10 @@ Object.assign(globalThis, {
 /** @type {Record<string, string>} */
 const workers = { json: 'jsonWorker.js', graphql: 'graphqlWorker.js' };
 
-const panel = showPanel(settings, tokens);
+showPanel();
 const [{ React, createRoot, Ruru }] = await Promise.all([import(`${settings.ruruPath}ruru.js`), signInAtStart()]);
 const root = createRoot(document.getElementById('ruru-root'));
-const fetcher = createFetcher(settings, tokens, panel.explain);
-const { query } = panel.firstExample();
+const defaultQuery = fittingExamples()[0]?.query;
 
 /** @param {string} key another one starts GraphiQL anew, which reads the schema again */
 const render = (key) =>
@@ -44,7 +29,7 @@ const render = (key) =>
     React.createElement(Ruru, {
       key,
       fetcher,
-      defaultQuery: query,
+      defaultQuery,
       debugTools: [],
       // Nothing typed into the headers section, a token perhaps, outlives the page.
       showPersistHeadersSettings: false,
@@ -58,12 +43,12 @@ sessionChanges.addEventListener('change', () => render(schemaReader()));
 /** Ends a sign-in that went through the sign-in page; else the demo signs itself in. */
 async function signInAtStart() {
   try {
-    const answer = endCodeFlow(settings.issuer);
-    if (answer) await tokens.signInWithCode(answer);
+    const answer = endCodeFlow();
+    if (answer) await signInWithCode(answer);
     else if (settings.demo && !currentSession()) {
-      await tokens.signInAsApplication(settings.demo.clientId, settings.demo.clientSecret);
+      await signInAsApplication(settings.demo.clientId, settings.demo.clientSecret);
     }
   } catch (error) {
-    panel.say(error instanceof Error ? error.message : String(error));
+    say(messageOf(error));
   }
 }

@@ -1,35 +1,21 @@
 import { beginCodeFlow } from './codeFlow.js';
 import { toCurl } from './curl.js';
+import { createButton, element, messageOf } from './dom.js';
 import { edit, edited } from './editor.js';
-import { firstScope } from './scopes.js';
 import { chooseSession, currentSession, endSession, readSessions, sessionChanges } from './session.js';
+import { firstScope, settings } from './settings.js';
+import { canRefresh, refresh, signInAsApplication, signOut, tokenForRequest } from './tokens.js';
 
 /** @import { Session } from './session.js' */
-/** @typedef {{ label: string, query: string, variables?: Record<string, unknown> }} Example */
 
 /**
  * The panel above GraphiQL: the active token and how to get others, examples,
  * the request as a command.
- *
- * @param {{ endpoint: string, oauthPath: string, examples: Record<string, Example[]> }} settings
- * @param {import('./tokens.js').Tokens} tokens
  */
-export function showPanel({ endpoint, oauthPath, examples }, tokens) {
+export function showPanel() {
   const dialog = /** @type {HTMLDialogElement} */ (element('sign-in-dialog'));
-  const examplesFor = (/** @type {Session | null} */ session) => examples[session?.kind ?? 'none'] ?? [];
-
-  const show = () => {
-    const session = currentSession();
-    showStatus(session);
-    element('token').replaceChildren(...tokenOptions());
-    element('refresh').hidden = !session || !tokens.canRefresh(session);
-    element('sign-out').hidden = session === null;
-    element('sign-in').textContent = session ? 'Add a token' : 'Sign in';
-    element('examples').replaceChildren(...examplesFor(session).map(toButton));
-  };
   show();
   setInterval(() => showStatus(currentSession()), 15_000);
-
   sessionChanges.addEventListener('change', () => {
     show();
     say('');
@@ -37,49 +23,54 @@ export function showPanel({ endpoint, oauthPath, examples }, tokens) {
     void fitExample();
   });
 
-  /** Another kind of token has other examples. What the person wrote stays. */
-  const fitExample = async () => {
-    const { query } = await edited();
-    const isIn = (/** @type {Example[]} */ list) => list.some((example) => example.query === query);
-    const fitting = examplesFor(currentSession());
-    const isReplaceable = query.trim() === '' || (isIn(Object.values(examples).flat()) && !isIn(fitting));
-    if (isReplaceable && fitting[0]) void edit(fitting[0]);
-  };
-
   element('sign-in').addEventListener('click', () => dialog.showModal());
   element('close-dialog').addEventListener('click', () => dialog.close());
-  onClick('sign-out', () => tokens.signOut());
+  onClick('sign-out', signOut);
   onClick('refresh', async () => {
     const session = currentSession();
-    if (session) await tokens.refresh(session);
+    if (session) await refresh(session);
   });
   onClick('copy', async () => {
-    const token = await tokens.forRequest();
-    await copy(toCurl(new URL(endpoint, location.href).href, token, await edited()));
+    const token = await tokenForRequest();
+    await copy(toCurl(new URL(settings.endpoint, location.href).href, token, await edited()));
     say(`Copied as a command for a shell${token ? `; its first line is the token of ${currentSession()?.name}` : ''}.`);
   });
   element('token').addEventListener('change', ({ target }) => {
     chooseSession(/** @type {HTMLSelectElement} */ (target).value);
   });
-  onSubmit('application-form', (form) => tokens.signInAsApplication(form.get('client_id'), form.get('client_secret')));
-  onSubmit('user-form', (form) => beginCodeFlow(oauthPath, form.get('client_id')));
+  onSubmit('application-form', (form) => signInAsApplication(form.get('client_id'), form.get('client_secret')));
+  onSubmit('user-form', (form) => beginCodeFlow(form.get('client_id')));
+}
 
-  return {
-    say,
-    /**
-     * What stands in the editor from the start.
-     *
-     * @returns {Example}
-     */
-    firstExample: () => examplesFor(currentSession())[0] ?? { label: '', query: '' },
-    /** @param {string[]} codes */
-    explain: (codes) => {
-      if (codes.includes('UNAUTHENTICATED')) {
-        endSession();
-        say('No valid token: there is none, it has expired, or it was revoked. Sign in.');
-      } else say(codes.includes('FORBIDDEN') ? whyForbidden(currentSession()) : '');
-    },
-  };
+function show() {
+  const session = currentSession();
+  showStatus(session);
+  element('token').replaceChildren(...tokenOptions());
+  element('refresh').hidden = !session || !canRefresh(session);
+  element('sign-out').hidden = session === null;
+  element('sign-in').textContent = session ? 'Add a token' : 'Sign in';
+  const buttons = fittingExamples().map((example) => createButton(example.label, () => edit(example)));
+  element('examples').replaceChildren(...buttons);
+}
+
+/** Those of the active token; the first stands in the editor from the start. */
+export const fittingExamples = () => settings.examples[currentSession()?.kind ?? 'none'] ?? [];
+
+/** Another kind of token has other examples. What the person wrote stays. */
+async function fitExample() {
+  const { query } = await edited();
+  const isIn = (/** @type {typeof fitting} */ list) => list.some((example) => example.query === query);
+  const fitting = fittingExamples();
+  const isReplaceable = query.trim() === '' || (isIn(Object.values(settings.examples).flat()) && !isIn(fitting));
+  if (isReplaceable && fitting[0]) void edit(fitting[0]);
+}
+
+/** @param {string[]} codes of the errors of an answer */
+export function explain(codes) {
+  if (codes.includes('UNAUTHENTICATED')) {
+    endSession();
+    say('No valid token: there is none, it has expired, or it was revoked. Sign in.');
+  } else say(codes.includes('FORBIDDEN') ? whyForbidden(currentSession()) : '');
 }
 
 const whyForbidden = (/** @type {Session | null} */ session) =>
@@ -110,26 +101,14 @@ function inWords(minutes) {
   return `expires in ${hours > 0 ? `${hours} h ` : ''}${minutes % 60} min`;
 }
 
-/** @param {Example} example */
-function toButton(example) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = example.label;
-  button.addEventListener('click', () => edit(example));
-  return button;
-}
-
 /** @param {string} text */
-function say(text) {
+export function say(text) {
   const notice = element('notice');
   notice.textContent = text;
   notice.hidden = text === '';
 }
 
-/**
- * @param {string} id
- * @param {(form: { get(name: string): string }) => Promise<void>} act
- */
+/** @type {(id: string, act: (form: { get(name: string): string }) => Promise<void>) => void} */
 function onSubmit(id, act) {
   const form = /** @type {HTMLFormElement} */ (element(id));
   form.addEventListener('submit', async (event) => {
@@ -140,30 +119,18 @@ function onSubmit(id, act) {
     try {
       await act({ get: (name) => String(data.get(name) ?? '').trim() });
     } catch (error) {
-      problem.textContent = error instanceof Error ? error.message : String(error);
+      problem.textContent = messageOf(error);
     }
   });
 }
 
-/**
- * @param {string} id
- * @param {() => Promise<void>} act
- */
+/** @type {(id: string, act: () => Promise<void>) => void} */
 function onClick(id, act) {
-  element(id).addEventListener('click', () =>
-    act().catch((/** @type {unknown} */ error) => say(error instanceof Error ? error.message : String(error))),
-  );
+  element(id).addEventListener('click', () => act().catch((error) => say(messageOf(error))));
 }
 
 /** @param {string} text */
 async function copy(text) {
   if (!navigator.clipboard) throw new Error('The browser allows this only over https, or on localhost.');
   await navigator.clipboard.writeText(text);
-}
-
-/** @param {string} id */
-function element(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`The page has no element "${id}".`);
-  return found;
 }

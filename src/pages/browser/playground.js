@@ -1,14 +1,8 @@
 import { currentSession } from './session.js';
-import { readSettings } from './settings.js';
-import { Tokens } from './tokens.js';
+import { settings } from './settings.js';
+import { tokenForRequest } from './tokens.js';
 
-/**
- * @type {{
- *   endpointURL: string, initialHeaders: { Authorization: string }, oauthPath: string, publicIntrospection: boolean
- * }}
- */
-const { oauthPath, publicIntrospection, ...settings } = readSettings();
-const tokens = new Tokens({ oauthPath, endpoint: settings.endpointURL });
+const { altair, endpoint, publicIntrospection } = settings;
 const send = globalThis.fetch;
 
 /** How Altair sends its requests. */
@@ -16,9 +10,9 @@ globalThis.fetch = async (input, init) => {
   const headers = new Headers(init?.headers);
   // The example in the headers section is no token, and stands for that of GraphiQL's sign-in. What reads a public schema
   // needs none, and must not fail for one that has ended.
-  if (headers.get('Authorization') === settings.initialHeaders.Authorization) {
+  if (headers.get('Authorization') === altair.initialHeaders.Authorization) {
     const isPublic = publicIntrospection && String(init?.body).includes('IntrospectionQuery');
-    const token = isPublic ? null : await tokens.forRequest();
+    const token = isPublic ? null : await tokenForRequest();
     if (token) headers.set('Authorization', `Bearer ${token}`);
     else headers.delete('Authorization');
   }
@@ -29,10 +23,7 @@ globalThis.fetch = async (input, init) => {
 };
 
 // Altair's own scripts come before this one.
-Reflect.get(globalThis, 'AltairGraphQL').init({
-  ...settings,
-  endpointURL: new URL(settings.endpointURL, location.href).href,
-});
+Reflect.get(globalThis, 'AltairGraphQL').init({ ...altair, endpointURL: new URL(endpoint, location.href).href });
 
 const session = currentSession();
 const hint = document.getElementById('token-hint');

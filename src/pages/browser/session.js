@@ -47,10 +47,7 @@ export function endSession() {
   store(sessions, '');
 }
 
-/**
- * @param {Record<string, Session>} sessions
- * @param {string} chosen
- */
+/** @type {(sessions: Record<string, Session>, chosen: string) => void} */
 function store(sessions, chosen) {
   sessionStorage.setItem(key, JSON.stringify({ sessions, chosen }));
   sessionChanges.dispatchEvent(new Event('change'));

@@ -1,9 +1,19 @@
 /**
- * What the server tells the page's scripts.
+ * What the server tells the page's scripts; GraphiQL gets all but `altair`.
  *
- * @template T
- * @returns {T}
+ * @type {{
+ *   issuer: string, endpoint: string, oauthPath: string, publicIntrospection: boolean,
+ *   ruruPath: string, examples: Record<string, { label: string, query: string, variables?: object }[]>,
+ *   scopes: { name: string, kind: import('./session.js').Kind, forbidden: string }[],
+ *   demo: { clientId: string, clientSecret: string } | null,
+ *   altair: { initialHeaders: { Authorization: string } },
+ * }}
  */
-export function readSettings() {
-  return JSON.parse(document.getElementById('settings')?.textContent ?? '{}');
-}
+export const settings = JSON.parse(document.getElementById('settings')?.textContent ?? '{}');
+
+/**
+ * What the service says of the first scope of a token, by precedence.
+ *
+ * @param {string} scope several, separated by spaces
+ */
+export const firstScope = (scope) => settings.scopes.find(({ name }) => scope.split(' ').includes(name));

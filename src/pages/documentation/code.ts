@@ -1,9 +1,20 @@
-import { type Html, html } from '../../html/html.ts';
+import { type Html, type HtmlValue, html } from '../../html/html.ts';
 
 /** Code under what it is; the page's script adds a button that copies it. */
 export const renderCode = (title: string, code: string): Html =>
   html`<figure class="code"><figcaption>${title}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>
 `;
+
+/** A row has the cells of one thing. */
+export const renderTable = (titles: readonly string[], rows: readonly (readonly HtmlValue[])[]) =>
+  html`<table>
+<thead><tr>${titles.map((title) => html`<th>${title}</th>`)}</tr></thead>
+<tbody>
+${rows.map(
+  (cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
+`,
+)}</tbody>
+</table>`;
 
 /** The command that sends an operation. */
 export function renderRequest(url: string, document: string, variables: Readonly<Record<string, unknown>>): Html {

@@ -1,10 +1,8 @@
-import type { GraphQLSchema } from 'postgraphile/graphql';
-import type { Config } from '../../config.ts';
 import { html } from '../../html/html.ts';
 import { contentSecurityPolicy } from '../contentSecurityPolicy.ts';
-import { renderPage } from '../page.ts';
+import { type PageContext, renderPage, type ServedPage } from '../page.ts';
+import { requireSchemaAccess } from '../schemaAccess.ts';
 import { sendPage } from '../sendPage.ts';
-import type { Site } from '../site.ts';
 import { renderDiagram } from './diagramSection.ts';
 import { renderErrors } from './errorSection.ts';
 import { renderContents, renderSchema } from './schemaSection.ts';
@@ -13,10 +11,8 @@ import { renderTokens } from './tokenSection.ts';
 /**
  * `/documentations/graphql`: the schema as a diagram and in writing, with examples.
  * Beside it how to get a token, the error codes and the limits.
- *
- * @returns with `gate` the page for clients that may not read the schema yet: it asks for a token and fetches the other
  */
-export function createDocumentation(site: Site, config: Config, schema: GraphQLSchema) {
+export async function createDocumentation({ site, config, pool, schema }: PageContext): Promise<ServedPage> {
   const { url, basePath, assetsPath } = site;
   const frame = {
     ...site,
@@ -55,6 +51,7 @@ ${renderErrors(config)}
 </div>
 </main>`,
   });
+  // For clients that may not read the schema yet: it asks for a token and fetches the other.
   const gate = renderPage({
     ...frame,
     body: html`<main class="gate">
@@ -62,9 +59,10 @@ ${renderErrors(config)}
 <p>This service shows its schema to holders of an access token. Sign in with <a href="${basePath}/graphiql">GraphiQL</a> in this
 tab and come back, or put a token here.</p>
 <form id="token-form"><label>Access token <input name="token" required autocomplete="off" spellcheck="false"></label>
-<button>Show the documentation</button></form>
+<button class="primary">Show the documentation</button></form>
 <p id="problem" role="alert"></p>
 </main>`,
   });
-  return { page: sendPage(page, contentSecurityPolicy()), gate: sendPage(gate, contentSecurityPolicy()) };
+  const policy = contentSecurityPolicy();
+  return { page: [requireSchemaAccess(config, pool, sendPage(gate, policy)), sendPage(page, policy)] };
 }

@@ -18,6 +18,9 @@ import { type Field, fieldsOf, nodesOf } from './fields.ts';
 
 export type Example = { readonly document: string; readonly variables: Readonly<Record<string, unknown>> };
 
+/** The way from `Query` or `Mutation` to a field. */
+export type Operation = { readonly kind: 'query' | 'mutation'; readonly path: readonly Field[] };
+
 /**
  * An operation for each field of `Query` and `Mutation`,
  * and for each field that leads on from `viewer` and `app`: derived from the schema, so that a new table or function has its example at
@@ -25,34 +28,41 @@ export type Example = { readonly document: string; readonly variables: Readonly<
  *
  * @returns by the coordinates of the field, such as `App.users`
  */
-export function createExamples(schema: GraphQLSchema): ReadonlyMap<string, Example> {
-  const examples = new Map<string, Example>();
+export const createExamples = (schema: GraphQLSchema): ReadonlyMap<string, Example> =>
+  new Map(Array.from(listOperations(schema), ([of, operation]) => [of, createExample(operation)]));
+
+/** By the coordinates of its last field. */
+export function listOperations(schema: GraphQLSchema): ReadonlyMap<string, Operation> {
+  const operations = new Map<string, Operation>();
   const query = schema.getQueryType();
   const mutation = schema.getMutationType();
   for (const root of query ? fieldsOf(query) : []) {
-    examples.set(`Query.${root.name}`, createExample('query', [root]));
+    operations.set(`Query.${root.name}`, { kind: 'query', path: [root] });
     const type = getNamedType(root.type);
     if (root.args.length > 0) continue;
     for (const field of fieldsOf(type).filter((it) => !isLeafType(getNamedType(it.type))))
-      examples.set(`${type.name}.${field.name}`, createExample('query', [root, field]));
+      operations.set(`${type.name}.${field.name}`, { kind: 'query', path: [root, field] });
   }
   for (const field of mutation ? fieldsOf(mutation) : [])
-    examples.set(`Mutation.${field.name}`, createExample('mutation', [field]));
-  return examples;
+    operations.set(`Mutation.${field.name}`, { kind: 'mutation', path: [field] });
+  return operations;
 }
 
-function createExample(kind: 'query' | 'mutation', path: readonly Field[]): Example {
+/** @param selection of the last field */
+export function createExample(
+  { kind, path }: Operation,
+  operation = path.map(({ name }) => name.charAt(0).toUpperCase() + name.slice(1)).join(''),
+  selection = select(getNamedType((path.at(-1) as Field).type), 1),
+): Example {
   const isGiven = (input: Input) => (kind === 'query' ? isRequired(input) || input.name === 'first' : isShown(input));
   const inputs = path.flatMap(({ args }) => args.filter(isGiven));
-  const operation = path.map(({ name }) => name.charAt(0).toUpperCase() + name.slice(1)).join('');
-  const leaf = select(getNamedType((path.at(-1) as Field).type), 1);
-  const selection = path.reduceRight((inner, { name, args }) => {
+  const whole = path.reduceRight((inner, { name, args }) => {
     const given = args.filter(isGiven).map((argument) => `${argument.name}: $${argument.name}`);
     return `{ ${name}${inParentheses(given)} ${inner} }`;
-  }, leaf);
+  }, selection);
   const declared = inputs.map(({ name, type }) => `$${name}: ${type}`);
   return {
-    document: print(parse(`${kind} ${operation}${inParentheses(declared)} ${selection}`)),
+    document: print(parse(`${kind} ${operation}${inParentheses(declared)} ${whole}`)),
     variables: Object.fromEntries(inputs.map(({ name, type }) => [name, exampleValue(name, type)])),
   };
 }

@@ -14,7 +14,7 @@ import {
 import { type Html, html } from '../../html/html.ts';
 import { renderCode, renderRequest } from './code.ts';
 import { createExamples, type Example } from './examples.ts';
-import { type Field, fieldsOf } from './fields.ts';
+import { fieldsOf } from './fields.ts';
 
 /**
  * The schema in writing: each type with its fields, arguments, values and examples,
@@ -31,14 +31,9 @@ ${types.map((type) => renderType(type, examples))}
   )}
 <section class="types">
 <h2 id="directives">Directives</h2>
-${schema.getDirectives().map(
-  (directive) => html`<article class="type" id="@${directive.name}">
-<h3><code>@${directive.name}</code> <span class="kind">directive</span></h3>
-${renderDescription(directive.description)}
-${renderArguments(directive.args)}
-</article>
-`,
-)}
+${schema
+  .getDirectives()
+  .map(({ name, description, args }) => renderArticle(`@${name}`, 'directive', description, renderArguments(args)))}
 </section>`;
 }
 
@@ -86,27 +81,27 @@ function byImportance(a: GraphQLNamedType, b: GraphQLNamedType): number {
 }
 
 function renderType(type: GraphQLNamedType, examples: Examples): Html {
-  return html`<article class="type" id="${type.name}">
-<h3><code>${type.name}</code> <span class="kind">${kindOf(type)}</span></h3>
-${renderDescription(type.description)}
-${
-  (isObjectType(type) || isInterfaceType(type)) && type.getInterfaces().length > 0
-    ? html`<p class="implements">Implements ${type.getInterfaces().map((parent) => html`${renderReference(parent)} `)}</p>`
-    : ''
+  const parents = 'getInterfaces' in type ? type.getInterfaces() : [];
+  const parts: readonly Part[] = isEnumType(type) ? type.getValues() : fieldsOf(type);
+  const entries = parts.map((part) => {
+    const coordinates = `${type.name}.${part.name}`;
+    return renderPart(part, coordinates, html`${renderArguments(part.args ?? [])}${examples.get(coordinates)}`);
+  });
+  const list = isInputObjectType(type) ? renderArguments(parts) : html`<dl>${entries}</dl>`;
+  const content = html`${
+    parents.length > 0 &&
+    html`<p class="implements">Implements ${parents.map((parent) => html`${renderReference(parent)} `)}</p>`
+  }${parts.length > 0 && list}`;
+  return renderArticle(type.name, kindOf(type), type.description, content);
 }
-${
-  isObjectType(type) || isInterfaceType(type)
-    ? html`<dl>${fieldsOf(type).map((field) => renderField(type, field, examples))}</dl>`
-    : ''
-}
-${isInputObjectType(type) ? renderArguments(Object.values(type.getFields())) : ''}
-${
-  isEnumType(type)
-    ? html`<dl>${type.getValues().map((value) => html`<dt id="${type.name}.${value.name}"><code>${value.name}</code></dt><dd>${renderDescription(value.description)}</dd>`)}</dl>`
-    : ''
-}
-</article>`;
-}
+
+const renderArticle = (name: string, kind: string, description: Part['description'], content: Html) =>
+  html`<article class="type" id="${name}">
+<h3><code>${name}</code> <span class="kind">${kind}</span></h3>
+${renderDescription(description)}
+${content}
+</article>
+`;
 
 function kindOf(type: GraphQLNamedType): string {
   if (isObjectType(type)) return 'type';
@@ -115,24 +110,20 @@ function kindOf(type: GraphQLNamedType): string {
   return isInputObjectType(type) ? 'input' : 'scalar';
 }
 
-function renderField(type: GraphQLNamedType, field: Field, examples: Examples): Html {
-  const coordinates = `${type.name}.${field.name}`;
-  return html`<dt id="${coordinates}"><code>${field.name}</code>: ${renderReference(field.type)}${renderDeprecation(field)}</dt>
-<dd>${renderDescription(field.description)}${renderArguments(field.args)}${examples.get(coordinates)}</dd>`;
-}
+/** A field, an argument or a value. */
+type Part = Pick<GraphQLArgument, 'name' | 'description' | 'deprecationReason'> & {
+  readonly type?: GraphQLType;
+  readonly args?: readonly GraphQLArgument[];
+};
 
-type Input = Pick<GraphQLArgument, 'name' | 'type' | 'description' | 'deprecationReason'>;
+const renderPart = ({ name, type, description, deprecationReason }: Part, id: string | null = null, more = html``) =>
+  html`<dt${id && html` id="${id}"`}><code>${name}</code>${type && html`: ${renderReference(type)}`}${
+    deprecationReason && html` <span class="deprecated" title="${deprecationReason}">deprecated</span>`
+  }</dt>
+<dd>${renderDescription(description)}${more}</dd>`;
 
-const renderArguments = (inputs: readonly Input[]) =>
-  inputs.length === 0
-    ? html``
-    : html`<dl class="arguments">${inputs.map(
-        (input) => html`<dt><code>${input.name}</code>: ${renderReference(input.type)}${renderDeprecation(input)}</dt>
-<dd>${renderDescription(input.description)}</dd>`,
-      )}</dl>`;
-
-const renderDeprecation = ({ deprecationReason }: Pick<Input, 'deprecationReason'>) =>
-  deprecationReason ? html` <span class="deprecated" title="${deprecationReason}">deprecated</span>` : html``;
+const renderArguments = (inputs: readonly Part[]) =>
+  inputs.length > 0 ? html`<dl class="arguments">${inputs.map((input) => renderPart(input))}</dl>` : html``;
 
 /** `[Unit!]!` with the name as a link. */
 function renderReference(type: GraphQLType): Html {

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../html/html.ts';
 import { grants } from '../../oauth/grants/grants.ts';
 import { type Holder, scopes, scopesByRank } from '../../token/scopes.ts';
-import { renderCode, renderRequest } from './code.ts';
+import { renderCode, renderRequest, renderTable } from './code.ts';
 import { renderInline } from './schemaSection.ts';
 
 /** How to get an access token, what each scope allows, and how to send a request with one. */
@@ -11,15 +11,14 @@ export function renderTokens(url: string): Html {
 <h2 id="token">Access tokens</h2>
 <p>Every request carries an access token that this service issues by OAuth 2.0. It belongs to an application of one
 organization, or to a user who signed in through one, and nothing of another organization can be reached with it.</p>
-<table>
-<thead><tr><th>Scope</th><th>Whose token</th><th>What it allows</th></tr></thead>
-<tbody>
-${scopesByRank.map((name) => {
-  const { holder, allows } = scopes[name];
-  return html`<tr><td><code>${name}</code></td><td>${whose[holder]}</td><td>${renderInline(allows)}</td></tr>
-`;
-})}</tbody>
-</table>
+${renderTable(
+  ['Scope', 'Whose token', 'What it allows'],
+  scopesByRank.map((name) => [
+    html`<code>${name}</code>`,
+    whose[scopes[name].holder],
+    renderInline(scopes[name].allows),
+  ]),
+)}
 ${grants.map(
   ({
     type,

@@ -4,9 +4,10 @@ import { makePgService } from 'postgraphile/adaptors/pg';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../../plugins/AccessibleUnitsPlugin.ts';
+import { ColumnFiltersPlugin } from '../../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../../plugins/ConnectionArgumentsPlugin.ts';
 import { SetofPlugin } from '../../../../plugins/functions/SetofPlugin.ts';
-import { NodeIdPlugin, nodeIdCodecName, ViewerIdPlugin } from '../../../../plugins/NodeIdPlugin.ts';
+import { NodeIdPlugin, nodeIdCodecName } from '../../../../plugins/NodeIdPlugin.ts';
 import { OrdersPlugin } from '../../../../plugins/OrdersPlugin.ts';
 import { RootFieldsPlugin } from '../../../../plugins/RootFieldsPlugin.ts';
 import { TenantPlugin } from '../../../../plugins/TenantPlugin.ts';
@@ -26,9 +27,9 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
       OrdersPlugin,
       SetofPlugin,
       NodeIdPlugin,
-      ViewerIdPlugin,
       RootFieldsPlugin,
       ConnectionArgumentsPlugin,
+      ColumnFiltersPlugin,
       AccessibleUnitsPlugin,
       UserMutationsPlugin,
     ],

@@ -5,27 +5,9 @@ import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { isValueOf } from './isValueOf.ts';
 
 /**
- * Cursor validation: records on each connection which rows it pages through, for {@link isCursorOf}.
- * Each cursor begins with Grafast's digest of an order of these rows; so a foreign cursor is refused before a query is built.
- */
-export const CursorDigestPlugin: GraphileConfig.Plugin = {
-  name: 'CursorDigestPlugin',
-  description: 'Notes on each connection which rows it pages through',
-  version: '1.0.0',
-
-  schema: {
-    hooks: {
-      GraphQLObjectType_fields_field: (field, _build, { scope }) =>
-        scope.isPgFieldConnection
-          ? { ...field, extensions: { ...field.extensions, pagedResource: scope.pgFieldResource } }
-          : field,
-    },
-  },
-};
-
-/**
- * Whether the service can have issued a cursor for this connection in this order.
- * It has the SQL's digest, then the row's values. A forged one that passes is at worst another position among the caller's own rows.
+ * Cursor validation: whether the service can have issued a cursor for this connection in this order.
+ * It has Grafast's digest of the order's SQL, then the row's values; so a foreign cursor is refused before a query is built. A forged one
+ * that passes is at worst another position among the caller's own rows.
  */
 export function isCursorOf(
   connection: GraphQLField<unknown, unknown>,

@@ -1,0 +1,48 @@
+import type { PgSelectSingleStep } from 'postgraphile/@dataplan/pg';
+import type { Step } from 'postgraphile/grafast';
+import { sql } from 'postgraphile/pg-sql2';
+import { wrapPlans } from 'postgraphile/utils';
+import { selectOf } from './selectOf.ts';
+
+/** Levels of `children`, or of `parent`, that one statement reads. */
+const levelsPerStatement = 8;
+
+/**
+ * The tree of units, nested to any depth: every eighth level begins a statement of its own.
+ * A nested connection is read inside its parent's statement, as text escaped once more per level, so that its size doubles with each.
+ * Each `parent` is one more join of the statement, and PostgreSQL takes ten seconds to plan three hundred of them.
+ */
+export const UnitTreePlugin: GraphileConfig.Plugin = wrapPlans({
+  App: {
+    // Those without a parent. A comment can relate tables by equal columns only; a function could not both be inlined into the
+    // statement and pin its search path.
+    rootUnits(plan) {
+      const $connection = plan();
+      const $units = selectOf($connection);
+      $units.where(sql`${$units.alias}.parent_id is null`);
+      return $connection;
+    },
+  },
+  Unit: {
+    children(plan, $unit) {
+      const $connection = plan();
+      if (layersAbove($unit) % levelsPerStatement === 0) selectOf($connection).setInliningForbidden();
+      return $connection;
+    },
+    parent(plan, $unit) {
+      const $parent = plan() as unknown as PgSelectSingleStep;
+      const height = (parentsBelow.get($unit) ?? 0) + 1;
+      parentsBelow.set($parent, height);
+      if (height % levelsPerStatement === 0) $parent.getClassStep().setInliningForbidden();
+      return $parent;
+    },
+  },
+});
+
+/** The layers above: one for each list of nodes or edges. Grafast knows them but does not publish them. */
+function layersAbove($step: Step): number {
+  return ($step as Step & { layerPlan: { ancestry: readonly unknown[] } }).layerPlan.ancestry.length;
+}
+
+/** How many parents in a row led to this unit. */
+const parentsBelow = new WeakMap<Step, number>();

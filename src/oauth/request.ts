@@ -1,0 +1,20 @@
+import type { Claims } from '../token/claims.ts';
+import type { Authorization } from './authorize/readAuthorization.ts';
+import type { Person } from './authorize/sessions.ts';
+import type { Client } from './client/authenticateClient.ts';
+
+declare global {
+  namespace Express {
+    /** What the OAuth server's handlers know of a request. */
+    interface Request {
+      /** Set by `authenticateBearer`. */
+      oauthClaims?: Claims;
+      /** Set by `authenticateClient`. */
+      oauthClient?: Client;
+      /** Set by `readAuthorization`. */
+      oauthAuthorization?: Authorization;
+      /** Set by `createSessions`: the person signed in to the application's organization; null without. */
+      oauthPerson?: Person | null;
+    }
+  }
+}
