@@ -31,8 +31,6 @@ export function requireSchemaAccess(
 /** As `/graphql` answers. */
 function refuseBearer(response: Response, kind: Bearer['kind']): void {
   const { status, headers, errors } = unauthenticated(kind);
-  response
-    .status(status)
-    .set({ 'Cache-Control': 'no-store', ...headers })
-    .json({ errors });
+  response.set({ 'Cache-Control': 'no-store', ...headers });
+  response.status(status).json({ errors });
 }

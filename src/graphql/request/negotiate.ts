@@ -24,9 +24,7 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
     throw new RequestError('Send the operation by POST, or a query by GET.', { status: 405, headers });
   }
   if (!accepted)
-    throw new RequestError(`The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one of them.`, {
-      status: 406,
-    });
+    throw new RequestError(`The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one.`, { status: 406 });
 }
 
 /** By their status 200, clients of `application/json` distinguish answers from those of proxies. */

@@ -19,18 +19,15 @@ export class RequestError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly GraphQLError[];
 
-  /** @param details `status` where HTTP asks for another one than the code has */
-  constructor(
-    message: string,
-    { code = 'BAD_USER_INPUT', status = errorCodes[code].status, headers = {} }: Details = {},
-  ) {
+  constructor(message: string, { code = 'BAD_USER_INPUT', status, headers = {} }: Details = {}) {
     super(message);
-    this.status = status;
+    this.status = status ?? errorCodes[code].status;
     this.headers = headers;
     this.errors = [refusal(code, message)];
   }
 }
 
+/** `status` where HTTP asks for another one than the code has. */
 type Details = { code?: ErrorCode; status?: number; headers?: Readonly<Record<string, string>> };
 
 /** Parses the parameters from the body of a POST or the query of a GET. */
