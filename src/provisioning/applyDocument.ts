@@ -3,7 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
 import { ownerTransaction } from '../database/pool/ownerTransaction.ts';
 import type { Passwords } from '../oauth/passwords.ts';
-import { findAccessProblems, readAccessibleUnits, type UnitIds, writeAccess } from './access.ts';
+import { findAccessProblems, writeAccess } from './access.ts';
 import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';
 import { writeCards } from './cards.ts';
 import { type Document, type Outline, parseDocument } from './document.ts';
@@ -61,7 +61,6 @@ type Existing = {
   organizationIds: (string | null)[];
   users: ExistingUser[];
   units: ExistingUnit[];
-  unitIds: UnitIds;
   problems: Problem[];
 };
 
@@ -77,17 +76,14 @@ async function readExisting(client: ClientBase, { organizations }: Outline, secr
   const users = entriesOf(organizations, idsOrNew, 'users');
   const units = unitsOf(organizations, idsOrNew);
 
-  const existingUnits = await readUnits(client, units);
-  const unitIds = await readAccessibleUnits(client, users, units, existingUnits);
   return {
     organizationIds,
     users: await readUsers(client, users),
-    units: existingUnits,
-    unitIds,
+    units: await readUnits(client, units),
     problems: [
       ...findApplicationProblems(applications, await readApplications(client, applications)),
       ...(await findUserProblems(client, users, secrets)),
-      ...findAccessProblems(users, unitIds),
+      ...(await findAccessProblems(client, users, units)),
     ],
   };
 }
@@ -105,7 +101,7 @@ async function write(
   const generated = await writeApplications(client, applications);
   await writeUnits(client, unitsOf(organizations, organizationIds), existing.units, report);
   await writeUsers(client, users, existing.users, secrets, report);
-  await writeAccess(client, users, existing.users, existing.unitIds);
+  await writeAccess(client, users, existing.users);
   await writeCards(client, users, existing.users);
   await writePasswords(client, users, existing.users, passwords, report);
 

@@ -88,79 +88,52 @@ const demoDocument = ({ clientSecret, password, externalAuthenticationToken }: D
         },
       ],
       units: [
-        {
-          externalIdentifier: 'campus',
-          name: 'Campus',
-          children: [
-            {
-              externalIdentifier: 'north',
-              name: 'North Building',
-              children: [
-                { externalIdentifier: 'north-1', name: 'First Floor' },
-                { externalIdentifier: 'north-2', name: 'Second Floor' },
-                { externalIdentifier: 'north-lab', name: 'Laboratory' },
-              ],
-            },
-            {
-              externalIdentifier: 'south',
-              name: 'South Building',
-              children: [
-                { externalIdentifier: 'south-1', name: 'Reading Room' },
-                { externalIdentifier: 'south-2', name: 'Archive' },
-              ],
-            },
-          ],
-        },
-        {
-          externalIdentifier: 'depot',
-          name: 'Depot',
-          children: [{ externalIdentifier: 'depot-yard', name: 'Yard' }],
-        },
+        unit('campus', 'Campus', [
+          unit('north', 'North Building', [
+            unit('north-1', 'First Floor'),
+            unit('north-2', 'Second Floor'),
+            unit('north-lab', 'Laboratory'),
+          ]),
+          unit('south', 'South Building', [unit('south-1', 'Reading Room'), unit('south-2', 'Archive')]),
+        ]),
+        unit('depot', 'Depot', [unit('depot-yard', 'Yard')]),
       ],
       users: [
         {
-          externalIdentifier: 'ada',
-          fullName: 'Ada Lovelace',
-          email: 'ada@demo.test',
-          locale: 'en-GB',
+          ...user('ada', 'Ada Lovelace', 'en-GB', password),
           timeZone: 'London',
-          password,
           externalAuthenticationToken,
           accessibleUnits: ['campus'],
           cards: [
             { type: 'NfcCard', name: 'Badge', nfcIdentifier: '04A224B2C13A80' },
-            {
-              type: 'BeaconCard',
-              name: 'Phone',
-              proximityUuid: 'f7826da6-4fa2-4e98-8024-bc5b71e0893e',
-              major: 1,
-              minor: 7,
-            },
+            { type: 'BeaconCard', name: 'Phone', proximityUuid, major: 1, minor: 7 },
             { type: 'IdentificationCode', name: 'Door code' },
           ],
         },
         {
-          externalIdentifier: 'grace',
-          fullName: 'Grace Hopper',
-          email: 'grace@demo.test',
-          locale: 'en-US',
+          ...user('grace', 'Grace Hopper', 'en-US', password),
           timeZone: 'America/New_York',
-          password,
           accessibleUnits: ['north', 'south-2'],
           cards: [{ type: 'NfcCard', name: 'Badge', nfcIdentifier: '04B1C2D3' }],
         },
         {
-          externalIdentifier: 'konrad',
-          fullName: 'Konrad Zuse',
-          email: 'konrad@demo.test',
-          locale: 'de',
+          ...user('konrad', 'Konrad Zuse', 'de', password),
           timeZone: 'Berlin',
-          password,
           accessibleUnits: ['depot-yard'],
           cards: [{ type: 'IdentificationCode', name: 'Gate code' }],
         },
-        { externalIdentifier: 'emmy', fullName: 'Emmy Noether', email: 'emmy@demo.test', locale: 'de', password },
+        user('emmy', 'Emmy Noether', 'de', password),
       ],
     },
   ],
 });
+
+const proximityUuid = 'f7826da6-4fa2-4e98-8024-bc5b71e0893e';
+
+function unit(externalIdentifier: string, name: string, children: object[] = []) {
+  return { externalIdentifier, name, children };
+}
+
+function user(externalIdentifier: string, fullName: string, locale: string, password: string) {
+  return { externalIdentifier, fullName, email: `${externalIdentifier}@demo.test`, locale, password };
+}

@@ -64,49 +64,44 @@ export async function writeUnits(
 ): Promise<void> {
   const ids = new Map(units.map(({ unit }, index) => [unit, (existing[index] as ExistingUnit).id]));
   const wanted = units.map(({ organizationId, unit }, index) => {
+    const before = existing[index] as ExistingUnit;
     const row = {
       organization_id: organizationId,
       id: ids.get(unit),
       parent_id: (unit.parent && ids.get(unit.parent)) ?? null,
       external_identifier: unit.externalIdentifier,
       name: unit.name,
+      is_new: before.is_new,
     };
-    return { row, depth: unit.depth, before: existing[index] as ExistingUnit };
+    return { row, depth: unit.depth, before };
   });
-  const added = wanted.filter(({ before }) => before.is_new);
-  const moved = wanted.filter(({ before, row }) => !before.is_new && before.parent_id !== row.parent_id);
+  const placed = wanted.filter(({ before, row }) => before.is_new || before.parent_id !== row.parent_id);
   const renamed = wanted.filter(({ before, row }) => !before.is_new && before.name !== row.name);
 
-  const [addedByDepth, movedByDepth] = [Map.groupBy(added, depthOf), Map.groupBy(moved, depthOf)];
   let done = 0;
-  const progress = (before: number) => (now: number) =>
-    report(`${before + now} of ${added.length + moved.length} units placed`);
-  for (const depth of new Set([...addedByDepth.keys(), ...movedByDepth.keys()].sort((a, b) => a - b))) {
-    for (const [changes, statement] of [
-      [addedByDepth.get(depth) ?? [], insertUnits],
-      [movedByDepth.get(depth) ?? [], moveUnits],
-    ] as const) {
-      await forRows(client, rowsOf(changes), statement, progress(done));
-      done += changes.length;
-    }
+  for (const [, changes] of [...Map.groupBy(placed, ({ depth }) => depth)].sort(([one], [other]) => one - other)) {
+    const earlier = done;
+    const progress = (now: number) => report(`${earlier + now} of ${placed.length} units placed`);
+    await forRows(client, rowsOf(changes), placeUnits, progress);
+    done += changes.length;
   }
   await forRows(client, rowsOf(renamed), renameUnits);
 }
 
-const depthOf = ({ depth }: { depth: number }) => depth;
-
 const rowsOf = <Row>(changes: readonly { row: Row }[]) => changes.map(({ row }) => row);
 
-const insertUnits = `
+const placeUnits = `
+  with given as materialized (
+    select * from jsonb_to_recordset($1) as given (
+      organization_id uuid, id uuid, parent_id uuid, external_identifier text, name text, is_new boolean)
+  ),
+  moved as (
+    update app_public.units u set parent_id = given.parent_id
+    from given
+    where u.organization_id = given.organization_id and u.id = given.id and not is_new
+  )
   insert into app_public.units (organization_id, id, parent_id, external_identifier, name)
-  select organization_id, id, parent_id, external_identifier, name
-  from jsonb_to_recordset($1) as given (
-    organization_id uuid, id uuid, parent_id uuid, external_identifier text, name text)`;
-
-const moveUnits = `
-  update app_public.units u set parent_id = given.parent_id
-  from jsonb_to_recordset($1) as given (organization_id uuid, id uuid, parent_id uuid)
-  where u.organization_id = given.organization_id and u.id = given.id`;
+  select organization_id, id, parent_id, external_identifier, name from given where is_new`;
 
 const renameUnits = `
   update app_public.units u set name = given.name
