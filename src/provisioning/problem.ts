@@ -1,3 +1,5 @@
+import { StartupError } from '../errors/startupError.ts';
+
 /** Where something stands in the document: keys and positions, from its top. */
 export type Path = readonly PropertyKey[];
 
@@ -5,7 +7,7 @@ export type Path = readonly PropertyKey[];
 export type Problem = { readonly path: Path; readonly message: string };
 
 /** A document that cannot be applied; nothing was changed. */
-export class DocumentError extends Error {
+export class DocumentError extends StartupError {
   override name = 'DocumentError';
   /** Each as `path: message`, such as `organizations[0].users[2].email: has one @ …`, in order. */
   readonly problems: readonly string[];
@@ -13,7 +15,8 @@ export class DocumentError extends Error {
   constructor(problems: readonly Problem[]) {
     const lines = problems.map(({ path, message }) => `${formatPath(path)}: ${message}`);
     const sorted = [...new Set(lines)].sort(new Intl.Collator('en', { numeric: true }).compare);
-    super(sorted.join('\n'));
+    const counted = sorted.length === 1 ? 'there is a problem' : `there are ${sorted.length} problems`;
+    super([...sorted, `Nothing was changed: ${counted}.`].join('\n'));
     this.problems = sorted;
   }
 }

@@ -3,7 +3,7 @@ import { mobileAppGrants } from '../../oauth/grants/grants.ts';
 import { defaultScopes, scopesInWords } from '../../token/scopes.ts';
 import { retireSecret, rotateSecret } from './applicationSecrets.ts';
 import { createApplication, endApplicationTokens, listApplications, setApplicationDisabled } from './applications.ts';
-import type { Run } from './run.ts';
+import type { Run } from './withOwner.ts';
 
 /** The commands about applications, which are named by their client id. */
 export function addApplicationCommands(program: Command, run: Run): void {

@@ -1,16 +1,16 @@
 import { Command } from 'commander';
 import type { Config } from '../../config.ts';
+import { createSecrets } from '../../crypto/secrets.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import { purgeExpired } from '../../oauth/purge/purgeExpired.ts';
+import { applyDocument } from '../../provisioning/applyDocument.ts';
 import { documentJsonSchema } from '../../provisioning/document.ts';
 import { addApplicationCommands } from './applicationCommands.ts';
-import { applySource } from './applySource.ts';
 import { printDatabaseUrl } from './printDatabaseUrl.ts';
 import { readJson } from './readJson.ts';
 import { reEncrypt } from './reEncrypt.ts';
-import type { Run, RunWithInput } from './run.ts';
 import { addUserCommands } from './userCommands.ts';
-import { type AdminContext, withOwner } from './withOwner.ts';
+import { type Run, type RunWithInput, withOwner } from './withOwner.ts';
 
 /**
  * The admin command line. Results go to stdout, everything else to stderr; what goes wrong is thrown.
@@ -43,7 +43,8 @@ export function createAdminProgram(loadConfig: () => Config): Command {
       if (file === undefined) return command.error("error: missing required argument 'file'");
       await runWithInput(
         () => readJson(file),
-        (context, source) => applySource(source, context),
+        ({ owner, keys, passwords }, source) =>
+          applyDocument(owner, source, { secrets: createSecrets(keys), passwords, report: atMostOnceASecond() }),
       );
     });
   addApplicationCommands(program, run);
@@ -71,7 +72,13 @@ Exit code 1 when some tokens could not be moved; the ids of their users are in t
     .description(
       'deletes expired tokens, codes, sessions and counts, and grants without a token; the server does it hourly',
     )
-    .action(() => run(({ owner }) => purge(owner)));
+    .action(() =>
+      run(async ({ owner }) => {
+        const purged = await purgeExpired((query) => owner.query(query));
+        if (!purged) throw new StartupError('Another process is purging right now.');
+        return purged;
+      }),
+    );
   program
     .command('database-url')
     .description("prints the owner's connection URL, for psql and the like")
@@ -82,10 +89,14 @@ Exit code 1 when some tokens could not be moved; the ids of their users are in t
 
 const print = (result: unknown) => void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 
-async function purge(owner: AdminContext['owner']) {
-  const purged = await purgeExpired((query) => owner.query(query));
-  if (!purged) throw new StartupError('Another process is purging right now.');
-  return purged;
+/** Says on stderr how far it is. */
+function atMostOnceASecond(): (message: string) => void {
+  let last = Date.now();
+  return (message) => {
+    if (Date.now() - last < 1000) return;
+    last = Date.now();
+    process.stderr.write(`${message}\n`);
+  };
 }
 
 const afterHelp = `Results are printed on stdout, everything else on stderr.

@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import { assignCard, assignUnit, withdrawCard, withdrawUnit } from './access.ts';
 import type { UserName } from './findUser.ts';
 import { readLine } from './readLine.ts';
-import type { Run, RunWithInput } from './run.ts';
 import { endUserTokens, setPassword, setUserDisabled } from './users.ts';
+import type { Run, RunWithInput } from './withOwner.ts';
 
 /** The commands about people, who are named by organization and external identifier or e-mail address. */
 export function addUserCommands(program: Command, run: Run, runWithInput: RunWithInput): void {

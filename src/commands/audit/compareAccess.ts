@@ -39,13 +39,6 @@ export function compareAccess(before: Access, after: Access): Difference[] {
   ];
 }
 
-/** How two sets stand to each other. */
-function relate(before: ReadonlySet<string>, after: ReadonlySet<string>): 'same' | 'wider' | 'narrower' | 'crossed' {
-  const [gained, lost] = [after.difference(before).size > 0, before.difference(after).size > 0];
-  if (gained) return lost ? 'crossed' : 'wider';
-  return lost ? 'narrower' : 'same';
-}
-
 type Sets = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What was gained is wider, what was lost is narrower; both may happen to one name. */
@@ -96,17 +89,13 @@ function comparePolicies(before: Access['policies'], after: Access['policies']):
 /** By the example rows: wider when it holds for all for which it did, and more. */
 function judge(old: Policy, current: Policy): Pick<Difference, 'verdict' | 'detail'> {
   const changed = `${textOf(old)} became ${textOf(current)}`;
-  const sameKind = old.permissive === current.permissive && old.command === current.command;
-  const relation = sameKind ? relate(old.holds, current.holds) : 'crossed';
-  if (relation === 'wider' || relation === 'narrower') {
-    const examples = [
-      ...(relation === 'wider' ? current.holds.difference(old.holds) : old.holds.difference(current.holds)),
-    ];
-    const said = relation === 'wider' ? 'now holds for' : 'no longer holds for';
-    return { verdict: relation, detail: `${changed}; ${said} ${examples[0]}` };
-  }
-  const why = relation === 'same' ? 'holds for the same example rows' : 'holds for other example rows';
-  return { verdict: 'unclear', detail: `${changed}; ${sameKind ? why : 'is of another kind'}` };
+  if (old.permissive !== current.permissive || old.command !== current.command)
+    return { verdict: 'unclear', detail: `${changed}; is of another kind` };
+  const [gained] = current.holds.difference(old.holds);
+  const [lost] = old.holds.difference(current.holds);
+  if (gained && !lost) return { verdict: 'wider', detail: `${changed}; now holds for ${gained}` };
+  if (lost && !gained) return { verdict: 'narrower', detail: `${changed}; no longer holds for ${lost}` };
+  return { verdict: 'unclear', detail: `${changed}; holds for ${gained ? 'other' : 'the same'} example rows` };
 }
 
 const textOf = (policy: Policy | undefined) =>

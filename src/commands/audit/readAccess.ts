@@ -43,36 +43,28 @@ export async function readAccess(client: ClientBase): Promise<Access> {
     return new Map(rows.map(({ name, text }) => [name, text]));
   };
   const tables = await read<{ name: string }>(tablesStatement);
+  const policies = await read<Policy & { name: string }>(policiesStatement);
 
-  const [policies, outcomes] = [new Map<string, Policy>(), new Map<string, Set<string>>()];
-  for (const policy of await read<Policy & { name: string }>(policiesStatement))
-    policies.set(policy.name, { ...policy, holds: new Set() });
+  const [holds, outcomes] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()];
   const notProbed: string[] = [];
   for (const { name } of tables) {
     const { rows } = await client.query(`select from ${name} limit 1`);
     if (rows.length === 0) notProbed.push(name);
-    for (const { subject, member } of await probe(attempts(name))) add(outcomes, subject, member);
-    for (const { subject, member } of await probe(expressions(name))) policies.get(subject)?.holds.add(member);
+    for (const [subject, members] of await sets(attempts(name))) outcomes.set(subject, members);
+    for (const [policy, members] of await sets(expressions(name))) holds.set(policy, members);
   }
   return {
     grants: await sets(grants),
     callers: await sets("select name, callers as members from audit.functions where callers <> '{}'"),
     rowSecurity: await texts('select name, row_security as text from audit.relations where row_security is not null'),
-    policies,
+    policies: new Map(
+      policies.map((policy) => [policy.name, { ...policy, holds: holds.get(policy.name) ?? new Set() }]),
+    ),
     bypasses: await sets(bypasses),
     definitions: await texts(definitions),
     outcomes,
     notProbed,
   };
-
-  async function probe(statement: string) {
-    return read<{ subject: string; member: string }>(statement);
-  }
-}
-
-function add(sets: Map<string, Set<string>>, name: string, member: string): void {
-  const set = sets.get(name) ?? new Set();
-  sets.set(name, set.add(member));
 }
 
 /** The history has an example in the month in which it was built, so its partitions are left out. */
@@ -135,7 +127,7 @@ const attempts = (table: string) => `
     cross join example e
     where m.relation = '${table}'::regclass and m.granted
   )
-  select subject, member from tried where outcome = 'allowed'`;
+  select subject as name, array_agg(member) as members from tried where outcome = 'allowed' group by 1`;
 
 const expressions = (table: string) => `
   with ${askers},
@@ -150,4 +142,4 @@ const expressions = (table: string) => `
     cross join example e
     where p.relation = '${table}'::regclass and expression is not null
   )
-  select subject, member from asked where holds`;
+  select subject as name, array_agg(member) as members from asked where holds group by 1`;

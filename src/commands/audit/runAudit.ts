@@ -1,11 +1,12 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config.ts';
 import { type Holder, scopeNames, scopes } from '../../token/scopes.ts';
+import { runProgram } from '../runProgram.ts';
 import { readChanges } from './changes.ts';
 import { diff } from './diff.ts';
 import { explain, visible, whoCan } from './questions.ts';
 import { report } from './report.ts';
-import { type Answer, withAuditedDatabase } from './withAuditedDatabase.ts';
+import { type Answer, type AuditedDatabase, withAuditedDatabase } from './withAuditedDatabase.ts';
 
 /**
  * `npm run audit -- <args>`. Prints Markdown; changes nothing, whatever is asked.
@@ -19,25 +20,15 @@ export async function runAudit(
   print: (text: string) => void,
 ): Promise<number> {
   let exitCode = 0;
-  const run = async (ask: (database: Parameters<typeof report>[0]) => Promise<Answer>) => {
+  const run: Run = async (ask) => {
     const answer = await withAuditedDatabase(loadConfig(), ask);
     print(answer.text);
     if (answer.findings > 0) exitCode = 1;
   };
-  try {
-    await createAuditProgram(run).parseAsync(args, { from: 'user' });
-    return exitCode;
-  } catch (error) {
-    // It has said everything already. `--help` comes this way, too.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongUsage;
-    throw error;
-  }
+  return (await runProgram(createAuditProgram(run), args)) || exitCode;
 }
 
-type Run = (ask: (database: Parameters<typeof report>[0]) => Promise<Answer>) => Promise<void>;
-
-/** `EX_USAGE` of sysexits.h. */
-const wrongUsage = 64;
+type Run = (ask: (database: AuditedDatabase) => Promise<Answer>) => Promise<void>;
 
 function createAuditProgram(run: Run): Command {
   const program = new Command('audit')
