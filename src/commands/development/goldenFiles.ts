@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'pg';
@@ -15,68 +15,53 @@ export type GoldenFile = {
   readonly url: URL;
   /** What the database gives. */
   readonly text: string;
-  /** Whether the file says the same; how it is laid out does not matter. */
-  isUpToDate(): Promise<boolean>;
-  /** What the database gives and the file has not (`+`), or the other way round (`-`). */
-  differences(): Promise<string[]>;
+  /** What the file says, laid out the same way; empty when it is missing or no schema. */
+  readonly found: string;
 };
 
-/** The schema, policies and privileges of a database, beside the golden files that tests compare. */
-export async function goldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
+/**
+ * Those of the golden files that do not say what the database gives.
+ * Tests compare them: the schema, the policies and the privileges.
+ */
+export async function staleGoldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
   const owner = new Pool({ connectionString: ownerUrl, max: 1 });
   try {
     const lines = async (statement: string) => {
       const { rows } = await owner.query<[string]>({ text: statement, rowMode: 'array' });
       return rows.map(([line]) => line);
     };
-    return [
-      golden('graphql/schema.graphql', await readSchema(ownerUrl), (text) => sortedSdl(buildSchema(text))),
-      golden('database/policies.txt', (await lines(policies)).join('\n')),
-      golden('database/privileges.txt', `${(await lines(privileges)).join('\n')}\n`),
+    const files = [
+      await golden('graphql/schema.graphql', await readSchema(ownerUrl), (text) => sortedSdl(buildSchema(text))),
+      await golden('database/policies.txt', (await lines(policies)).join('\n')),
+      await golden('database/privileges.txt', `${(await lines(privileges)).join('\n')}\n`),
     ];
+    return files.filter(({ found, text }) => found !== text);
   } finally {
     await owner.end();
   }
 }
 
-/** Writes what differs. @returns the names of the files that were written */
-export async function writeGoldenFiles(files: readonly GoldenFile[]): Promise<string[]> {
-  const written: string[] = [];
-  for (const file of files) {
-    if (await file.isUpToDate()) continue;
-    await writeFile(file.url, file.text);
-    written.push(file.name);
-  }
-  return written;
-}
-
-function golden(path: string, text: string, normalize = (file: string) => file): GoldenFile {
+async function golden(path: string, text: string, normalize = (file: string) => file): Promise<GoldenFile> {
   const url = new URL(`../../../test/${path}`, import.meta.url);
-  const read = async () => {
-    try {
-      return normalize(await readFile(url, 'utf8'));
-    } catch {
-      // It is missing, or no schema.
-      return '';
-    }
-  };
-  return {
-    name: relative(root, fileURLToPath(url)),
-    url,
-    text,
-    isUpToDate: async () => (await read()) === text,
-    differences: async () => compareLines(await read(), text),
-  };
+  const found = await readFile(url, 'utf8')
+    .then(normalize)
+    .catch(() => '');
+  return { name: relative(root, fileURLToPath(url)), url, text, found };
 }
 
-/** As sets: a line that has only moved is no difference. */
-function compareLines(before: string, after: string): string[] {
-  const [old, given] = [before, after].map((text) => new Set(text.split('\n').filter((line) => line.trim() !== '')));
+/**
+ * What the database gives and the file has not (`+`), or the other way round (`-`).
+ * As sets: a line that has only moved is no difference.
+ */
+export function compareLines({ found, text }: GoldenFile): string[] {
+  const [old, given] = [linesOf(found), linesOf(text)];
   return [
-    ...[...(given?.difference(old ?? new Set()) ?? [])].map((line) => `+ ${line.trim()}`),
-    ...[...(old?.difference(given ?? new Set()) ?? [])].map((line) => `- ${line.trim()}`),
+    ...[...given.difference(old)].map((line) => `+ ${line.trim()}`),
+    ...[...old.difference(given)].map((line) => `- ${line.trim()}`),
   ];
 }
+
+const linesOf = (text: string) => new Set(text.split('\n').filter((line) => line.trim() !== ''));
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

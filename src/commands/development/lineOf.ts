@@ -9,18 +9,20 @@ import { placeOf, split } from './sqlFileError.ts';
  */
 export async function lineOf(text: string, object: string, said: readonly string[] = []): Promise<number | null> {
   const names = namesOf(object);
-  const statements = (await statementsOf(text)).filter(({ sql }) => !/^drop\s/i.test(sql));
+  const statements = (await split(text)).filter(({ sql }) => !/^drop\s/i.test(sql));
+  const lineIn = ({ offset, sql }: { offset: number; sql: string }, index: number) =>
+    placeOf(text, offset + [...sql.slice(0, Math.max(index, 0))].length).line;
   const naming = (all: readonly string[]) =>
     statements.filter(({ sql }) => all.every((name) => indexOf(sql, name) >= 0));
 
   for (const words of said) {
     // The comment that was made last is the one that holds.
     const saying = naming(names).findLast(({ sql }) => sql.includes(words));
-    if (saying) return saying.line + linesBefore(saying.sql, saying.sql.indexOf(words));
+    if (saying) return lineIn(saying, saying.sql.indexOf(words));
   }
   // PostgreSQL names by itself what the migration leaves without a name: then its table is all there is.
   const [making] = [...naming(names), ...naming(names.slice(-1))];
-  return making ? making.line + linesBefore(making.sql, indexOf(making.sql, names[0] ?? '')) : null;
+  return making ? lineIn(making, indexOf(making.sql, names[0] ?? '')) : null;
 }
 
 /** The innermost name first, the table last. */
@@ -37,9 +39,3 @@ const namesIn = (path: string) =>
 /** As a word of its own; -1 when it is not there. */
 const indexOf = (sql: string, name: string) =>
   sql.search(new RegExp(`(?<![\\w$])${name.replace(/\W/g, '\\$&')}(?![\\w$])`, 'i'));
-
-const linesBefore = (sql: string, index: number) => sql.slice(0, Math.max(index, 0)).split('\n').length - 1;
-
-async function statementsOf(text: string): Promise<{ line: number; sql: string }[]> {
-  return (await split(text)).map(({ offset, sql }) => ({ line: placeOf(text, offset).line, sql }));
-}

@@ -44,11 +44,9 @@ export const applyCommitted = (ownerUrl: string): Promise<void> =>
 /**
  * Runs a command of graphile-migrate on a database, and retries until it gets its locks.
  * `shadowUrl` is a second one, which it may drop and create.
- *
- * @param rootUrl another database of the same server, from which the two can be dropped and created
  */
 export async function withGraphileMigrate<T>(
-  { ownerUrl, shadowUrl, rootUrl }: { ownerUrl: string; shadowUrl?: string; rootUrl?: string },
+  { ownerUrl, shadowUrl }: { ownerUrl: string; shadowUrl?: string },
   command: (settings: Settings) => Promise<T>,
 ): Promise<T> {
   // No request waits behind a statement that works concurrently.
@@ -59,7 +57,7 @@ export async function withGraphileMigrate<T>(
         command({
           connectionString: named(ownerUrl),
           ...(shadowUrl && { shadowConnectionString: named(shadowUrl) }),
-          rootConnectionString: named(rootUrl ?? otherDatabase(ownerUrl, 'postgres')),
+          rootConnectionString: named(otherDatabase(ownerUrl, 'postgres')),
           migrationsFolder,
           blankMigrationContent: blankCurrent,
           pgSettings: { lock_timeout: String(lockTimeout) },

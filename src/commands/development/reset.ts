@@ -1,3 +1,4 @@
+import { escapeIdentifier } from 'pg';
 import { type Config, requireSetting } from '../../config.ts';
 import { migrate } from '../../database/migrations/migrate.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
@@ -24,13 +25,17 @@ export async function reset(config: Config, args: readonly string[], log: Log): 
     }
     const draft = `${name}_new`;
     const inDraft = (url: string) => otherDatabase(url, draft);
-    await asRoot(ownerUrl, `drop database if exists ${quoted(draft)}`, `create database ${quoted(draft)}`);
+    await asRoot(
+      ownerUrl,
+      `drop database if exists ${escapeIdentifier(draft)}`,
+      `create database ${escapeIdentifier(draft)}`,
+    );
     try {
       const urls = { ownerUrl: inDraft(ownerUrl), authUrl: inDraft(requireSetting(authUrl, 'AUTH_DATABASE_URL')) };
       await migrate({ ...urls, oauthUrl: oauthUrl && inDraft(oauthUrl) }, log);
       await replace(ownerUrl, draft, isOwn ? '' : 'with (force)');
     } catch (error) {
-      await asRoot(ownerUrl, `drop database if exists ${quoted(draft)}`);
+      await asRoot(ownerUrl, `drop database if exists ${escapeIdentifier(draft)}`);
       throw error;
     }
     return [`${name} is new; it has every committed migration, and no row.`];
@@ -41,11 +46,13 @@ export async function reset(config: Config, args: readonly string[], log: Log): 
 
 /** Between two migrations: one that is cut off would take `npm run dev` with it. */
 async function replace(ownerUrl: string, draft: string, force: string): Promise<void> {
-  const name = quoted(databaseName(ownerUrl));
+  const name = escapeIdentifier(databaseName(ownerUrl));
   const exchange = () =>
-    asRoot(ownerUrl, `drop database if exists ${name} ${force}`, `alter database ${quoted(draft)} rename to ${name}`);
+    asRoot(
+      ownerUrl,
+      `drop database if exists ${name} ${force}`,
+      `alter database ${escapeIdentifier(draft)} rename to ${name}`,
+    );
   if (force === '') return exchange();
   await withMigrationLock(ownerUrl, exchange);
 }
-
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;

@@ -7,7 +7,7 @@ import { withClient } from '../../database/pool/withClient.ts';
 import type { Log } from '../../log.ts';
 import { catalogue } from './catalogue.ts';
 import { fitLines } from './fitLines.ts';
-import { goldenFiles } from './goldenFiles.ts';
+import { compareLines, staleGoldenFiles } from './goldenFiles.ts';
 import { readCurrent } from './migrations.ts';
 import { withShadow } from './shadow.ts';
 
@@ -40,7 +40,10 @@ async function findDifferences(config: Config, log: Log): Promise<string[][]> {
     if (broken.length > 0) return known;
 
     const ofContent = await withShadow(database.ownerUrl, async ({ url, applyCurrent }) => {
-      const stale = await staleGoldenFiles(url);
+      const stale = (await staleGoldenFiles(url)).map((file) => [
+        `${file.name} is not what the migrations give: npm run schema:update`,
+        ...compareLines(file).map(shorten),
+      ]);
       if (unlike.flat().length > 0) return stale;
       await applyCurrent();
       return [...stale, await foreignObjects(client, url)];
@@ -84,16 +87,6 @@ function unlikeCurrent(current: string, applied: string): string[] {
 }
 
 const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';
-
-async function staleGoldenFiles(url: string): Promise<string[][]> {
-  const stale: string[][] = [];
-  for (const file of await goldenFiles(url)) {
-    if (await file.isUpToDate()) continue;
-    const differences = (await file.differences()).map(shorten);
-    stale.push([`${file.name} is not what the migrations give: npm run schema:update`, ...differences]);
-  }
-  return stale;
-}
 
 /** What the database has and the migrations do not make, or the other way round. */
 async function foreignObjects(client: Client, shadowUrl: string): Promise<string[]> {

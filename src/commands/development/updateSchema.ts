@@ -1,7 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import type { Log } from '../../log.ts';
-import { goldenFiles, writeGoldenFiles } from './goldenFiles.ts';
+import { staleGoldenFiles } from './goldenFiles.ts';
 import { withShadow } from './shadow.ts';
 
 /**
@@ -11,9 +12,10 @@ import { withShadow } from './shadow.ts';
 export async function updateSchema(config: Config, _args: readonly string[], log: Log): Promise<string[]> {
   const database = await openDatabase(config.database, log, { migrates: false });
   try {
-    const written = await withShadow(database.ownerUrl, async ({ url }) => writeGoldenFiles(await goldenFiles(url)));
-    return written.length > 0
-      ? [...written.map((name) => `Wrote ${name}.`), 'Review them.']
+    const stale = await withShadow(database.ownerUrl, ({ url }) => staleGoldenFiles(url));
+    for (const { url, text } of stale) await writeFile(url, text);
+    return stale.length > 0
+      ? [...stale.map(({ name }) => `Wrote ${name}.`), 'Review them.']
       : ['Every golden file is true already.'];
   } finally {
     await database.close();

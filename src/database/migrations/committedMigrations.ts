@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { calculateHash } from 'graphile-migrate/dist/hash.js';
+import { parseMigrationText } from 'graphile-migrate/dist/migration.js';
 import { StartupError } from '../../errors/startupError.ts';
 
 /** Beside `src`, wherever the process was started. */
@@ -30,19 +31,17 @@ export async function readCommitted(): Promise<CommittedMigration[]> {
 }
 
 function parse(name: string, text: string): CommittedMigration {
-  const header = (key: string) => new RegExp(`^--! ${key}: (.+)$`, 'm').exec(text)?.[1]?.trim() ?? '';
-  const previous = header('Previous').replace(/^-$/, '');
-  const body = `${text.replace(/^(--! [A-Z].*\n)+/, '').trim()}\n`;
-  const hash = header('Hash');
-  const found = createHash('sha1').update(`${previous}\n${body}`.trimStart()).digest('hex');
+  const { headers, body } = parseMigrationText(name, text, false);
+  const hash = headers.Hash ?? '';
+  const previous = headers.Previous?.replace(/^-$/, '') ?? '';
   return {
     name,
     number: `${/^\d+/.exec(name)}.sql`,
     hash,
     previous,
-    message: header('Message'),
+    message: headers.Message ?? '',
     body,
-    isIntact: /^--! AllowInvalidHash$/m.test(text) || hash === `sha1:${found}`,
+    isIntact: 'AllowInvalidHash' in headers || hash === calculateHash(body, previous),
   };
 }
 
