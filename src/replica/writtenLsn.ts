@@ -29,11 +29,11 @@ const verifyText = `
   select ${claimColumns}, oauth.written_lsn(organization_id, grant_id)::text as "writtenLsn"
   from oauth.verify_access_token($1)`;
 
-/** Records the current LSN as that of the grant's last write. When it resolves every server reads it. */
-export type RecordWriteLsn = (claims: Claims, requestId: RequestId) => Promise<void>;
-
-/** Coalesces: per grant one update runs, too early for a later write perhaps, and one waits for it. */
-export function createWriteRecorder(primary: Pool): RecordWriteLsn {
+/**
+ * Records the current LSN as that of the grant's last write. When it resolves every server reads it.
+ * Coalesces: per grant one update runs, too early for a later write perhaps, and one waits for it.
+ */
+export function createWriteRecorder(primary: Pool) {
   const current = new Map<string, Promise<void>>();
   const next = new Map<string, Promise<void>>();
 
@@ -47,7 +47,7 @@ export function createWriteRecorder(primary: Pool): RecordWriteLsn {
     return recorded;
   };
 
-  return (claims, requestId) => {
+  return (claims: Claims, requestId: RequestId): Promise<void> => {
     const { grantId } = claims;
     const underWay = current.get(grantId);
     if (!underWay) return begin(claims, requestId);

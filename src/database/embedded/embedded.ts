@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
-import { Client } from 'pg';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
+import { withClient } from '../pool/withClient.ts';
 import type { ServerLogins } from '../roles/authenticator.ts';
 import { createDataDirectory, readOrCreate } from './dataDirectory.ts';
 import { createSocketDirectory, findInstallation, type Installation, socketPort } from './postgresInstallation.ts';
@@ -93,15 +93,11 @@ function urlsOf(access: Access, { socketDirectory }: Installation): EmbeddedUrls
 async function createDatabase(ownerUrl: string): Promise<void> {
   const url = new URL(ownerUrl);
   url.pathname = '/postgres';
-  const client = new Client({ connectionString: url.href });
-  try {
-    await client.connect();
+  await withClient(url.href, async (client) => {
     const existing = await client.query('select from pg_database where datname = $1', [databaseName]);
     if (existing.rowCount === 0) await client.query(`create database ${databaseName}`);
-  } catch (error) {
+  }).catch((cause: unknown) => {
     const message = 'The embedded database refuses its owner. Does postgres.json belong to this data directory?';
-    throw new StartupError(message, { cause: error });
-  } finally {
-    await client.end();
-  }
+    throw new StartupError(message, { cause });
+  });
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, chown, cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, cp, lstat, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -139,10 +139,7 @@ async function copyBinaries(packaged: string, base: string, log: Log): Promise<s
   await rm(draft, { recursive: true, force: true });
   await cp(packaged, draft, { recursive: true, verbatimSymlinks: true });
   // A restrictive umask at installation is the usual reason for being here.
-  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
-    if (!entry.isSymbolicLink()) await chmod(join(entry.parentPath, entry.name), 0o755);
-  }
-  await chmod(draft, 0o755);
+  await run('chmod', ['-R', 'a+rX', draft]);
   await rename(draft, target);
   return join(target, 'bin');
 }

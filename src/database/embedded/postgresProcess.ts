@@ -180,12 +180,15 @@ async function stopPostgres(child: ChildProcess): Promise<void> {
  */
 async function isListening(installation: Installation): Promise<boolean> {
   const socket = connect(socketOf(installation));
-  const listening = await new Promise<boolean>((resolve) => {
-    // EAGAIN: more ask at once than it can take.
-    socket.once('connect', () => resolve(true)).once('error', (error) => resolve(hasCode(error, 'EAGAIN')));
-  });
-  socket.destroy();
-  return listening;
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch (error) {
+    // More ask at once than it can take.
+    return hasCode(error, 'EAGAIN');
+  } finally {
+    socket.destroy();
+  }
 }
 
 const socketOf = ({ socketDirectory }: Installation) => join(socketDirectory, socketName);

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, type ClientBase, type Pool } from 'pg';
+import type { Client, ClientBase, Pool } from 'pg';
 import type { Log } from '../../log.ts';
 import { isUnavailable } from '../pool/unavailable.ts';
+import { withClient } from '../pool/withClient.ts';
 
 /** `npm run db:migrate` notifies this channel, without a payload. */
 const channel = 'graph_query_service_migrations';
@@ -48,33 +49,27 @@ export function watchMigrations(
     );
   };
 
-  const listenOnce = async (): Promise<void> => {
-    const client = new Client({
-      connectionString: authUrl,
-      application_name: 'graph-query-service migrations',
-      connectionTimeoutMillis: timeoutMs,
-      query_timeout: timeoutMs,
-    });
+  const listen = async (client: Client): Promise<void> => {
     // A lost connection shows at the next poll.
     client.on('notification', sleep.wake).on('error', sleep.wake);
-    try {
-      await client.connect();
-      await client.query(`listen ${channel}`);
-      if (isLost) log.debug('LISTEN connection restored');
-      isLost = false;
-      while (!stopping) {
-        await poll(client);
-        await sleep.sleep(pollEveryMs);
-      }
-    } finally {
-      // `end()` may hang if the server is gone.
-      await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
+    await client.query(`listen ${channel}`);
+    if (isLost) log.debug('LISTEN connection restored');
+    isLost = false;
+    while (!stopping) {
+      await poll(client);
+      await sleep.sleep(pollEveryMs);
     }
   };
 
+  const config = {
+    connectionString: authUrl,
+    application_name: 'graph-query-service migrations',
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+  };
   const listening = (async () => {
     while (!stopping) {
-      await listenOnce().catch((error: unknown) => {
+      await withClient(config, listen).catch((error: unknown) => {
         // The readiness watch logs outages.
         const level = isUnavailable(error) ? 'debug' : 'warn';
         if (!isLost) log[level]({ error }, 'cannot LISTEN for migrations; retrying');

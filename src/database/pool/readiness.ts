@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, type ClientBase, type Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { Log } from '../../log.ts';
 import { migrationsAreCurrent, readNewestHash } from '../migrations/migrate.ts';
 import type { Login } from '../roles/authenticator.ts';
 import type { EvictablePool } from './pools.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
+import { withClient } from './withClient.ts';
 
 export type DatabaseWatch = {
   /** Why the database cannot serve requests, in words for an operator and within 3 s; null when it can. */
@@ -80,7 +81,7 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
 
   const probeOnDemand = async (): Promise<string | null> => {
     if (state === 'reachable') {
-      const found = await probePool(pool, target);
+      const found = await probeOn(pool, target).catch((cause: unknown) => unreachable(cause, target));
       if (found.isReachable) return reportTransition(found);
       // Perhaps every connection was just busy; a new one shows it.
       pollUntilRecovered();
@@ -124,27 +125,17 @@ type ProbeResult = {
 
 async function probeFresh(target: Target, timeoutMs: number): Promise<ProbeResult> {
   const since = performance.now();
-  const client = new Client({
+  const config = {
     connectionString: target.url,
     application_name: 'graph-query-service readiness',
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
-  });
-  // The pending call fails with it, too.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await probeOn(client, target);
-  } catch (error) {
-    return { ...unreachable(error, target), timedOut: performance.now() - since >= timeoutMs };
-  } finally {
-    // `end()` may hang if the server is gone.
-    await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
-  }
+  };
+  return withClient(config, (client) => probeOn(client, target)).catch((error: unknown) => ({
+    ...unreachable(error, target),
+    timedOut: performance.now() - since >= timeoutMs,
+  }));
 }
-
-const probePool = (pool: EvictablePool, target: Target): Promise<ProbeResult> =>
-  probeOn(pool, target).catch((cause: unknown) => unreachable(cause, target));
 
 async function probeOn(database: Pool | ClientBase, target: Target): Promise<ProbeResult> {
   const { variable, requestRoles, newest } = target;

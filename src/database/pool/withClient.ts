@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 
 /** Works on one connection outside of any pool. A connection that is lost fails the statement. */
@@ -9,6 +10,7 @@ export async function withClient<T>(config: string | ClientConfig, work: (client
     await client.connect();
     return await work(client);
   } finally {
-    await client.end();
+    // `end()` may hang if the server is gone.
+    await Promise.race([client.end().catch(() => undefined), delay(1000, undefined, { ref: false })]);
   }
 }

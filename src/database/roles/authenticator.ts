@@ -3,7 +3,6 @@ import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { scopes, scopesByRank } from '../../token/scopes.ts';
 import { isForbidden } from './isForbidden.ts';
-import { nameAuthenticators } from './nameAuthenticators.ts';
 import { revokeConnectFromPublic } from './revokeConnect.ts';
 
 /** How the running server connects: as roles that own nothing and can only become roles of requests. */
@@ -84,6 +83,20 @@ async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: Nam
       if (!isForbidden(error)) throw error;
     });
   }
+}
+
+/**
+ * Allowlist of authenticators: records the server's login roles.
+ * Any other member of a request role is a finding, a login role of an earlier configuration, too. What an administrator has accepted stays.
+ */
+async function nameAuthenticators(owner: ClientBase, names: readonly string[]): Promise<void> {
+  await owner.query(
+    `with former as (delete from audit.accepted where kind = 'authenticator_not_named' and reason = $1 and object <> all ($2))
+     insert into audit.accepted (kind, object, who, reason)
+     select 'authenticator_not_named', name, '', $1 from unnest($2::text[]) as name
+     on conflict on constraint accepted_pkey do nothing`,
+    ['The server logs in as this role, said db:migrate.', names],
+  );
 }
 
 /**
