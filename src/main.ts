@@ -18,11 +18,7 @@ process.env.RAYON_NUM_THREADS ??= '1';
 const commands = new Map(
   Object.entries({
     ...{ serve, migrate, admin, audit, dev },
-    commit: () => develop('commit'),
-    uncommit: () => develop('uncommit'),
-    reset: () => develop('reset'),
-    status: () => develop('status'),
-    schema: () => develop('schema'),
+    ...{ commit: develop, uncommit: develop, reset: develop, status: develop, schema: develop },
     '--help': async () => console.log((await import('./commands/help.ts')).helpText()),
   }),
 );
@@ -128,7 +124,8 @@ async function dev(): Promise<void> {
 }
 
 /** `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update` */
-async function develop(command: DevelopmentCommand): Promise<void> {
+async function develop(): Promise<void> {
+  const command = name as DevelopmentCommand;
   if (command === 'reset' || command === 'uncommit') refuseInProduction();
   const config = loadConfig(process.env, command === 'reset' ? 'migrate' : 'migrations');
   const { runDevelopmentCommand } = await import('./commands/development/runDevelopmentCommand.ts');

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { createLog } from '../log.ts';
-import { WorkerFailed } from '../workers/workerFailed.ts';
+import { WorkerFailed } from '../workers/followWorker.ts';
 
 /**
  * Says on stderr why a command has failed; an unexpected failure is logged with its stack.

@@ -19,7 +19,7 @@ import { openConnections } from './openConnections.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
 import { createResources } from './resources.ts';
 import { secretKeys } from './secretKey.ts';
-import { showMetrics } from './showMetrics.ts';
+import { showMetrics } from './serveMetrics.ts';
 import type { Started } from './startupBanner.ts';
 
 export type Service = Started & {

@@ -5,6 +5,17 @@ import type { WorkerOrder, WorkerReport } from './runWorker.ts';
 /** How a process ended. */
 export type WorkerEnd = { readonly code: number | null; readonly signal: string | null };
 
+/** A worker could not start; it has logged the reason itself. */
+export class WorkerFailed extends Error {
+  override name = 'WorkerFailed';
+  readonly exitCode: number;
+
+  constructor({ code, signal }: WorkerEnd) {
+    super(`A worker ended (${signal ?? code}).`);
+    this.exitCode = code || 1;
+  }
+}
+
 export type RunningWorker = {
   readonly pid: number | undefined;
   /** When it was begun, in milliseconds since 1970. */

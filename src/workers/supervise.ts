@@ -10,9 +10,8 @@ import { createResources } from '../service/resources.ts';
 import { secretKeys } from '../service/secretKey.ts';
 import { serveMetrics } from '../service/serveMetrics.ts';
 import type { Started } from '../service/startupBanner.ts';
-import { followWorker, type RunningWorker } from './followWorker.ts';
+import { followWorker, type RunningWorker, WorkerFailed } from './followWorker.ts';
 import type { WorkerOrder } from './runWorker.ts';
-import { WorkerFailed } from './workerFailed.ts';
 
 export type Supervisor = {
   /** Resolves when every worker has started; never when that failed or was stopped. */
