@@ -73,49 +73,37 @@ export async function writeApplications(
     scopes: value.scopes,
     redirect_uris: value.redirectUris,
     mobile_app_given: value.mobileApp !== undefined,
-    mobile_app_authentication_type: value.mobileApp?.authenticationType,
+    mobile_app: value.mobileApp?.authenticationType,
   }));
-  await forRows(client, rows, updateApplications);
-  await forRows(client, rows, insertApplications);
+  await forRows(client, rows, writeDifferences);
   return writeSecrets(client, applications);
 }
 
-const given = `
-  jsonb_to_recordset($1) as given (
-    organization_id uuid, name text, client_id text, confidential boolean, scopes text[], redirect_uris text[],
-    mobile_app_given boolean, mobile_app_authentication_type text)`;
-
-const updateApplications = `
+const writeDifferences = `
   with wanted as (
     select
-      a.organization_id, a.id, given.name,
-      coalesce(given.confidential, a.confidential) as confidential,
-      coalesce(given.scopes, a.scopes) as scopes,
-      coalesce(given.redirect_uris, a.redirect_uris) as redirect_uris,
-      case when given.mobile_app_given then given.mobile_app_authentication_type
-        else a.mobile_app_authentication_type end as mobile_app_authentication_type
-    from ${given}
-    join oauth.applications a on a.organization_id = given.organization_id and a.client_id = given.client_id
+      given.organization_id, given.name, given.client_id,
+      coalesce(given.confidential, a.confidential, true) as confidential,
+      coalesce(given.scopes, a.scopes, '{${defaultScopes.application}}') as scopes,
+      coalesce(given.redirect_uris, a.redirect_uris, '{}') as redirect_uris,
+      case when mobile_app_given then given.mobile_app else a.mobile_app_authentication_type end as mobile_app
+    from jsonb_to_recordset($1) as given (
+      organization_id uuid, name text, client_id text, confidential boolean, scopes text[], redirect_uris text[],
+      mobile_app_given boolean, mobile_app text)
+    left join oauth.applications a on a.organization_id = given.organization_id and a.client_id = given.client_id
   )
-  update oauth.applications a set
-    name = wanted.name,
-    confidential = wanted.confidential,
-    scopes = wanted.scopes,
-    redirect_uris = wanted.redirect_uris,
-    mobile_app_authentication_type = wanted.mobile_app_authentication_type
-  from wanted
-  where a.organization_id = wanted.organization_id and a.id = wanted.id
-    and (a.name, a.confidential, a.scopes, a.redirect_uris, a.mobile_app_authentication_type) is distinct from
-      (wanted.name, wanted.confidential, wanted.scopes, wanted.redirect_uris, wanted.mobile_app_authentication_type)`;
-
-const insertApplications = `
-  insert into oauth.applications (
+  insert into oauth.applications as a (
     organization_id, name, client_id, confidential, scopes, redirect_uris, mobile_app_authentication_type)
-  select
-    organization_id, name, client_id, coalesce(confidential, true), coalesce(scopes, '{${defaultScopes.application}}'),
-    coalesce(redirect_uris, '{}'), mobile_app_authentication_type
-  from ${given}
-  on conflict (client_id) do nothing`;
+  select * from wanted
+  where not exists (
+    select from oauth.applications a
+    where a.client_id = wanted.client_id
+      and (a.name, a.confidential, a.scopes, a.redirect_uris, a.mobile_app_authentication_type) is not distinct from
+        (wanted.name, wanted.confidential, wanted.scopes, wanted.redirect_uris, wanted.mobile_app))
+  on conflict (client_id) do update set
+    (name, confidential, scopes, redirect_uris, mobile_app_authentication_type) =
+      (excluded.name, excluded.confidential, excluded.scopes, excluded.redirect_uris, excluded.mobile_app_authentication_type)
+  where a.organization_id = excluded.organization_id`;
 
 async function writeSecrets(
   client: ClientBase,

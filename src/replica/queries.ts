@@ -10,17 +10,11 @@ import { createWriteRecorder } from './writtenLsn.ts';
 /** Minimum LSNs of a replica: one for all clients, and that of the client's own writes. */
 export type RequiredLsns = readonly [all: string, writer: string];
 
-export type ReplicaQueries = {
-  /** Null when the primary has to answer. */
-  requiredLsns(token: AccessToken, requestId: RequestId): RequiredLsns | null;
-  /** Resolves when no process answers a token of the grant from a replica that lacks this change. */
-  afterWrite(token: AccessToken, requestId: RequestId): Promise<void>;
-};
-
 /** Read-your-writes: a query goes to the replica only if that has the client's own writes. */
-export function createReplicaQueries(replica: Replica, primary: Pool, log: Log): ReplicaQueries {
+export function createReplicaQueries(replica: Replica, primary: Pool, log: Log) {
   const recordWriteLsn = createWriteRecorder(primary);
 
+  /** Resolves when no process answers a token of the grant from a replica that lacks this change. */
   const afterWrite = async ({ claims }: AccessToken, requestId: RequestId) => {
     try {
       await recordWriteLsn(claims, requestId);
@@ -33,7 +27,8 @@ export function createReplicaQueries(replica: Replica, primary: Pool, log: Log):
 
   return {
     afterWrite,
-    requiredLsns(token, requestId) {
+    /** Null when the primary has to answer. */
+    requiredLsns(token: AccessToken, requestId: RequestId): RequiredLsns | null {
       const { writtenLsn } = token;
       const all = replica.required();
       if (all === null) return null;

@@ -37,23 +37,16 @@ export function openConnections(
   const { graphql, oauth: oauthLogin } = loginsOf(logins);
   const { pool, readiness } = open(graphql, 'main');
   const oauth = oauthLogin && open(oauthLogin, 'main, OAuth');
-  const replica = config.replicaUrl ? openReplica(config.replicaUrl, pool, { config, metrics, log }) : null;
-  if (replica) resources.defer(replica.stop);
+  const replica = config.replicaUrl ? watchReplica({ url: config.replicaUrl, primary: pool, config, log }) : null;
+  if (replica) {
+    metrics.watchThread('main, replica', () => ({ pool: stateOf(replica.pool) }));
+    metrics.watchReplica(() => replica.required() !== null);
+    resources.defer(replica.stop);
+  }
   if (replica && oauth) {
     oauth.pool.on('connect', (client) => client.on('error', replica.invalidate));
     replica.onTrouble((server) => server === 'primary' && oauth.pool.evictAll());
   }
   const reasons = async () => (await Promise.all([readiness(), oauth?.readiness()])).find(Boolean) ?? null;
   return { pool, oauthPool: oauth?.pool ?? pool, replica, readiness: reasons };
-}
-
-function openReplica(
-  url: string,
-  primary: EvictablePool,
-  { config, metrics, log }: { config: Config; metrics: Metrics; log: Log },
-): Replica {
-  const replica = watchReplica({ url, primary, config, log });
-  metrics.watchThread('main, replica', () => ({ pool: stateOf(replica.pool) }));
-  metrics.watchReplica(() => replica.required() !== null);
-  return replica;
 }

@@ -16,20 +16,17 @@ export type WorkerOrder = {
 export type WorkerReport = { readonly graph?: 'started' | 'serving' };
 
 /** Serves as the supervisor orders, and reports its state. @throws as {@link startService} does */
-export async function runWorker(createLog: (level: string) => Log, follow: Follow): Promise<void> {
+export async function runWorker(
+  createLog: (level: string) => Log,
+  stopOnSignals: (starting: Promise<Service>, log: Log) => void,
+): Promise<void> {
   const [{ config, demo, atOnce }] = (await once(process, 'message')) as [WorkerOrder];
   const log = createLog(config.logLevel);
   const { startService } = await import('../service/service.ts');
   const starting = startService(config, log, { demo, listenWhenServing: !atOnce, warmsUp: true });
-  follow(starting, log);
+  stopOnSignals(starting, log);
   const service = await starting;
-  report('started');
-  void service.serving.then(() => report('serving'));
-}
-
-/** Stops what is starting on SIGTERM or SIGINT. */
-type Follow = (starting: Promise<Service>, log: Log) => void;
-
-function report(graph: WorkerReport['graph']): void {
-  process.send?.({ graph });
+  const report = (message: WorkerReport) => process.send?.(message);
+  report({ graph: 'started' });
+  void service.serving.then(() => report({ graph: 'serving' }));
 }

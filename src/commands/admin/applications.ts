@@ -75,14 +75,11 @@ export function endApplicationTokens(owner: Pool, clientId: string) {
   return ownerTransaction(owner, async (client) => {
     const { organizationId, id } = await lockApplication(client, clientId);
     // Locked above: nothing is issued until this is done.
-    await client.query('delete from oauth.authorization_codes where organization_id = $1 and application_id = $2', [
-      organizationId,
-      id,
-    ]);
-    const ended = await client.query('delete from oauth.grants where organization_id = $1 and application_id = $2', [
-      organizationId,
-      id,
-    ]);
+    const ended = await client.query(
+      `with codes as (delete from oauth.authorization_codes where organization_id = $1 and application_id = $2)
+       delete from oauth.grants where organization_id = $1 and application_id = $2`,
+      [organizationId, id],
+    );
     return { clientId, grantsEnded: ended.rowCount };
   });
 }

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
+import { migrationsFolder, readCommitted } from '../../database/migrations/committedMigrations.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
 /** A migration's file name and its SQL. */
@@ -16,8 +16,9 @@ export type Migration = { name: string; sql: string };
  */
 export async function migrationsAt(revision: string): Promise<Migration[]> {
   const commit = (await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`)).trim();
-  const names = (await git('ls-tree', '--name-only', commit, 'migrations/committed/')).split('\n').filter(isMigration);
-  return Promise.all(names.sort().map(async (name) => ({ name, sql: await git('show', `${commit}:${name}`) })));
+  const names = (await git('ls-tree', '--name-only', commit, 'migrations/committed/')).split('\n');
+  const files = names.filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(files.map(async (name) => ({ name, sql: await git('show', `${commit}:${name}`) })));
 
   function git(...args: string[]): Promise<string> {
     return run('git', args, { cwd: root, maxBuffer: 100_000_000 }).then(
@@ -31,13 +32,10 @@ export async function migrationsAt(revision: string): Promise<Migration[]> {
 
 /** Those of the working tree, and what `current.sql` has. */
 export async function migrationsHere(): Promise<Migration[]> {
-  const folder = join(migrationsFolder, 'committed');
-  const names = (await readdir(folder)).filter(isMigration).sort();
-  const files = [...names.map((name) => join(folder, name)), join(migrationsFolder, 'current.sql')];
-  return Promise.all(files.map(async (name) => ({ name, sql: await readFile(name, 'utf8').catch(() => '') })));
+  const committed = await readCommitted();
+  const current = await readFile(join(migrationsFolder, 'current.sql'), 'utf8').catch(() => '');
+  return [...committed.map(({ name, body }) => ({ name, sql: body })), { name: 'current.sql', sql: current }];
 }
-
-const isMigration = (name: string) => name.endsWith('.sql');
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

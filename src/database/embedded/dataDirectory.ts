@@ -29,7 +29,7 @@ export async function createDataDirectory(dataDir: string): Promise<void> {
  *
  * @returns null when another process has it
  */
-export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryLock | null> {
+export async function lockDataDirectory(dataDir: string): Promise<{ release(): Promise<void> } | null> {
   const path = join(dataDir, 'lock');
   try {
     const lock = new DatabaseSync(path);
@@ -43,8 +43,6 @@ export async function lockDataDirectory(dataDir: string): Promise<DataDirectoryL
     throw new StartupError(`Cannot lock ${path}; let this user write there, or set DATA_DIR.`, { cause: error });
   }
 }
-
-export type DataDirectoryLock = { release(): Promise<void> };
 
 /** Get-or-create of the JSON value in the file `name`; concurrent processes get the same one. */
 export async function readOrCreate<T>(dataDir: string, name: string, make: () => T): Promise<T> {

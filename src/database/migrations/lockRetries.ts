@@ -33,7 +33,8 @@ export async function retryOnLocks<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!isLocked(error)) throw error;
+      // SQLSTATE lock_not_available, after lock_timeout; deadlock_detected.
+      if (!hasCode(error, '55P03', '40P01')) throw error;
       if (performance.now() + pauseMs > deadline) {
         const message = `It had no lock within ${deadlineMs / 1000} s`;
         throw new LockDeadlineError(message, { cause: error });
@@ -43,6 +44,3 @@ export async function retryOnLocks<T>(
     await delay(pauseMs);
   }
 }
-
-/** SQLSTATE lock_not_available, after lock_timeout; deadlock_detected. */
-const isLocked = (error: unknown): boolean => hasCode(error, '55P03', '40P01');

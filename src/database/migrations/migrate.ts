@@ -99,7 +99,8 @@ export async function migrationsAreCurrent(
     const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [hash]);
     return applied.rowCount === 1;
   } catch (error) {
-    if (isMissingOrForbidden(error)) return false;
+    // SQLSTATE: undefined table or schema, insufficient privilege: this database is not migrated yet.
+    if (hasCode(error, '42P01', '3F000', '42501')) return false;
     throw error;
   }
 }
@@ -107,9 +108,4 @@ export async function migrationsAreCurrent(
 /** The hash of the newest committed migration; null without one. */
 export async function readNewestHash(): Promise<string | null> {
   return (await readCommitted()).at(-1)?.hash || null;
-}
-
-/** SQLSTATE: undefined table or schema, insufficient privilege: this database is not migrated yet. */
-function isMissingOrForbidden(error: unknown): boolean {
-  return hasCode(error, '42P01', '3F000', '42501');
 }

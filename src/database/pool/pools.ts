@@ -35,23 +35,6 @@ export function createPool(
   });
 }
 
-export type EvictablePool = Pool & {
-  /**
-   * Evicts every connection: the next one that is handed out is new.
-   * A session keeps its prepared statements with the types of their columns, and refuses them (SQLSTATE 0A000) when a migration has changed
-   * these.
-   */
-  evictAll(): void;
-  /** Calls back when a connection was lost, cannot be opened, or received nothing for `suspectAfterMs`. */
-  onTrouble(listener: () => void): void;
-  /**
-   * Records how many bytes each connection has received.
-   *
-   * @returns what destroys those that have received nothing since; a pending statement fails with {@link DatabaseUnavailable}
-   */
-  snapshotBytesRead(): () => void;
-};
-
 /** Evicts all connections of this one's pool, which are as old: their server is no primary any more. */
 export function evictPoolOf(client: PoolClient): void {
   poolsOf.get(client)?.evictAllThrottled();
@@ -77,7 +60,7 @@ const connectionReserve = 2;
 const graceMs = 1000;
 const evictEveryMs = 1000;
 
-const poolsOf = new WeakMap<PoolClient, BoundedPool>();
+const poolsOf = new WeakMap<PoolClient, EvictablePool>();
 
 type BoundedPoolConfig = PoolConfig & {
   readonly max: number;
@@ -86,8 +69,8 @@ type BoundedPoolConfig = PoolConfig & {
   readonly readTimeout?: { readonly suspectAfterMs: number; readonly terminateAfterMs: number };
 };
 
-function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): BoundedPool {
-  const pool = new BoundedPool({
+function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): EvictablePool {
+  const pool = new EvictablePool({
     connectionString: url,
     application_name: 'graph-query-service',
     // Statements that are queued without waiting travel together: begin, settings, query and commit in one round trip.
@@ -101,7 +84,8 @@ function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): B
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
 
-class BoundedPool extends Pool implements EvictablePool {
+/** The pools of this service: within a number of connections, and in the order of fair queueing. */
+export class EvictablePool extends Pool {
   #current = new WeakSet<PoolClient>();
   readonly #all = new Set<PoolClient>();
   #reportTrouble: () => void = () => undefined;
@@ -154,6 +138,11 @@ class BoundedPool extends Pool implements EvictablePool {
     this.on('release', (_error, client) => void socketOf(client).setTimeout(0));
   }
 
+  /**
+   * Evicts every connection: the next one that is handed out is new.
+   * A session keeps its prepared statements with the types of their columns, and refuses them (SQLSTATE 0A000) when a migration has changed
+   * these.
+   */
   evictAll(): void {
     this.#current = new WeakSet();
   }
@@ -165,10 +154,16 @@ class BoundedPool extends Pool implements EvictablePool {
     this.evictAll();
   }
 
+  /** Calls back when a connection was lost, cannot be opened, or received nothing for `suspectAfterMs`. */
   onTrouble(listener: () => void): void {
     this.#reportTrouble = listener;
   }
 
+  /**
+   * Records how many bytes each connection has received.
+   *
+   * @returns what destroys those that have received nothing since; a pending statement fails with {@link DatabaseUnavailable}
+   */
   snapshotBytesRead(): () => void {
     const received = new Map([...this.#all].map((client) => [client, socketOf(client).bytesRead]));
     return () => {
