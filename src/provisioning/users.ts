@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
 import type { User, UserOutline } from './document.ts';
-import type { Path, Problem } from './problem.ts';
+import type { Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';
 
 /** A user of the document as the database has it, or will. */
@@ -60,40 +60,47 @@ export async function findUserProblems(
     return [{ path: [...path, 'timeZone'], message: `${message}${nearest && `; did you mean "${nearest}"?`}` }];
   });
 
-  const rows = users.map(({ organizationId, value, path }) => ({
+  const takenAs = async (field: keyof User, statement: string, rows: readonly object[]): Promise<Problem[]> => {
+    const taken = await forRows<{ index: number; holder: string | null }>(client, rows, statement);
+    return taken.flatMap(({ index, holder }) => {
+      const { organizationId, path } = users[index] as Entry<UserOutline>;
+      // Another user of the document is about to change or was compared with this one already.
+      if (inDocument.has(`${organizationId} ${holder}`)) return [];
+      return [{ path: [...path, field], message: 'is taken by another user of the organization' }];
+    });
+  };
+  const rows = users.map(({ organizationId, value }, index) => ({
+    index,
     organization_id: organizationId,
     external_identifier: value.externalIdentifier,
     email: value.email,
-    token_hashes: value.externalAuthenticationToken
-      ? secrets.lookupHashes(value.externalAuthenticationToken, organizationId).map((hash) => hash.toString('hex'))
-      : [],
-    path,
   }));
-  const taken = (await forRows<Taken>(client, rows, findTaken))
-    // Another user of the document is about to change or was compared with this one already.
-    .filter(({ organization_id, holder }) => !inDocument.has(`${organization_id} ${holder}`))
-    .map(({ path }) => ({ path, message: 'is taken by another user of the organization' }));
-  return [...inUnknownZones, ...taken];
+  const tokens = users.flatMap(({ organizationId, value: { externalAuthenticationToken: token } }, index) =>
+    (token ? secrets.lookupHashes(token, organizationId) : []).map((hash) => ({
+      ...rows[index],
+      token_hash: hash.toString('hex'),
+    })),
+  );
+  return [
+    ...inUnknownZones,
+    ...(await takenAs('email', findTakenEmails, rows)),
+    ...(await takenAs('externalAuthenticationToken', findTakenTokens, tokens)),
+  ];
 }
 
-type Taken = { organization_id: string; path: Path; holder: string | null };
+const findTakenEmails = `
+  select given.index, u.external_identifier as holder
+  from jsonb_to_recordset($1) as given (index int, organization_id uuid, external_identifier text, email text)
+  join app_public.users u on u.organization_id = given.organization_id and u.email_lowercase = lower(given.email)
+  where u.external_identifier is distinct from given.external_identifier`;
 
-const findTaken = `
-  with given as materialized (
-    select * from jsonb_to_recordset($1) as given (
-      organization_id uuid, external_identifier text, email text, token_hashes text[], path jsonb)
-  )
-  select organization_id, given.path || '"email"' as path, u.external_identifier as holder
-  from given
-  join app_public.users u using (organization_id)
-  where u.email_lowercase = lower(given.email) and u.external_identifier is distinct from given.external_identifier
-  union all
-  select organization_id, given.path || '"externalAuthenticationToken"', u.external_identifier
-  from given
-  cross join unnest(token_hashes) as token_hash
-  join app_public.users u using (organization_id)
-  where u.external_authentication_token_hash = decode(token_hash, 'hex')
-    and u.external_identifier is distinct from given.external_identifier`;
+const findTakenTokens = `
+  select given.index, u.external_identifier as holder
+  from jsonb_to_recordset($1) as given (index int, organization_id uuid, external_identifier text, token_hash text)
+  join app_public.users u
+    on u.organization_id = given.organization_id
+    and u.external_authentication_token_hash = decode(given.token_hash, 'hex')
+  where u.external_identifier is distinct from given.external_identifier`;
 
 /** Each with the nearest that is known, or an empty text. */
 async function unknownTimeZones(client: ClientBase, users: readonly Entry<UserOutline>[]) {

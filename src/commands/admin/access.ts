@@ -15,7 +15,7 @@ export function assignCard(owner: Pool, name: UserName, source: object) {
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);
     const entry = { organizationId: user.organizationId, value: { cards: [card] }, path: [] };
-    await writeCards(client, [entry], [user]);
+    await writeCards(client, [entry], [{ id: user.id, is_new: false }]);
     return { ...nameOf(user), card };
   });
 }
