@@ -18,6 +18,8 @@ export type OpenDatabase = {
   /** The authenticator's; unset with a database of one's own unless AUTH_DATABASE_URL is set. */
   authUrl: string | undefined;
   oauthUrl?: string | undefined;
+  /** Whether no server ran, so that one was started for it. */
+  wasStarted: boolean;
   /** Stops the server that was started for it, but no external database or other process' server. */
   close(): Promise<void>;
 };
@@ -36,19 +38,19 @@ export async function openDatabase(
   const close = async () => undefined;
   if (database.kind === 'own') {
     const { ownerUrl, authUrl, oauthUrl } = database;
-    return { ownerUrl: requireSetting(ownerUrl, 'DATABASE_URL'), authUrl, oauthUrl, close };
+    return { ownerUrl: requireSetting(ownerUrl, 'DATABASE_URL'), authUrl, oauthUrl, wasStarted: false, close };
   }
   const { dataDir } = database;
   await createDataDirectory(dataDir);
   const lock = await lockDataDirectory(dataDir);
-  if (!lock) return { ...(await waitForServer(dataDir, migrates, log)), close };
+  if (!lock) return { ...(await waitForServer(dataDir, migrates, log)), wasStarted: false, close };
   try {
     const { stop, ...urls } = await (migrates ? startMigrated : startEmbeddedPostgres)(dataDir, log);
     const close = async () => {
       await stop();
       await lock.release();
     };
-    return { ...urls, close };
+    return { ...urls, wasStarted: true, close };
   } catch (error) {
     await lock.release();
     throw error;

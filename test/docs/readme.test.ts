@@ -1,6 +1,6 @@
 import { access, glob } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createAdminProgram } from '../../src/commands/admin/createAdminProgram.ts';
+import { createAdminProgram } from '../../src/commands/admin/runAdmin.ts';
 import { loadConfig } from '../../src/config.ts';
 import { pages, pagesToRun } from './inventory.ts';
 import { readPage, root } from './pages.ts';

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { Pool } from 'pg';
 import { mobileAppGrants } from '../../oauth/grants/grants.ts';
 import { defaultScopes, scopesInWords } from '../../token/scopes.ts';
 import { retireSecret, rotateSecret } from './applicationSecrets.ts';
@@ -31,25 +32,25 @@ export function addApplicationCommands(program: Command, run: Run): void {
       run(({ owner }) => createApplication(owner, options.organization, toSource(options))),
     );
 
-  const aboutOne = (name: string, description: string) =>
-    program.command(name).description(description).argument('<client-id>', 'the client id of the application');
-  aboutOne('disable-application', 'refuses an application and its tokens, from the next request on').action(
-    (clientId: string) => run(({ owner }) => setApplicationDisabled(owner, clientId, true)),
-  );
-  aboutOne('enable-application', 'ends that; tokens that have not expired work again').action((clientId: string) =>
-    run(({ owner }) => setApplicationDisabled(owner, clientId, false)),
-  );
+  const aboutOne = (name: string, description: string, work: (owner: Pool, clientId: string) => Promise<unknown>) =>
+    program
+      .command(name)
+      .description(description)
+      .argument('<client-id>', 'the client id of the application')
+      .action((clientId: string) => run(({ owner }) => work(owner, clientId)));
   aboutOne(
-    'rotate-secret',
-    'adds a new secret and prints it, once; the present one stays valid until it is retired',
-  ).action((clientId: string) => run(({ owner }) => rotateSecret(owner, clientId)));
-  aboutOne('retire-secret', 'ends the older one of two secrets').action((clientId: string) =>
-    run(({ owner }) => retireSecret(owner, clientId)),
+    'disable-application',
+    'refuses an application and its tokens, from the next request on',
+    (owner, clientId) => setApplicationDisabled(owner, clientId, true),
   );
-  aboutOne(
-    'end-application-tokens',
-    'ends every token that was issued to an application, from the next request on',
-  ).action((clientId: string) => run(({ owner }) => endApplicationTokens(owner, clientId)));
+  aboutOne('enable-application', 'ends that; tokens that have not expired work again', (owner, clientId) =>
+    setApplicationDisabled(owner, clientId, false),
+  );
+  const rotation = 'adds a new secret and prints it, once; the present one stays valid until it is retired';
+  aboutOne('rotate-secret', rotation, rotateSecret);
+  aboutOne('retire-secret', 'ends the older one of two secrets', retireSecret);
+  const end = 'ends every token that was issued to an application, from the next request on';
+  aboutOne('end-application-tokens', end, endApplicationTokens);
 }
 
 type CreateOptions = {

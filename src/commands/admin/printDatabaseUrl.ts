@@ -1,6 +1,4 @@
 import type { Config } from '../../config.ts';
-import { createDataDirectory } from '../../database/embedded/dataDirectory.ts';
-import { findEmbeddedPostgres } from '../../database/embedded/embedded.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import { createLog } from '../../log.ts';
 
@@ -9,14 +7,9 @@ import { createLog } from '../../log.ts';
  * An embedded database that does not run is started for a moment, so that the URL is right when it does.
  */
 export async function printDatabaseUrl({ database, logLevel }: Config): Promise<void> {
-  const log = createLog(logLevel);
-  if (database.kind === 'embedded') {
-    await createDataDirectory(database.dataDir);
-    if (!(await findEmbeddedPostgres(database.dataDir, log))) {
-      process.stderr.write('The embedded database is not running; `npm start` starts it, then this URL works.\n');
-    }
-  }
-  const { ownerUrl, close } = await openDatabase(database, log);
+  const { ownerUrl, wasStarted, close } = await openDatabase(database, createLog(logLevel));
   await close();
+  if (wasStarted)
+    process.stderr.write('The embedded database is not running; `npm start` starts it, then this URL works.\n');
   process.stdout.write(`${ownerUrl}\n`);
 }

@@ -1,6 +1,17 @@
+import { Command } from 'commander';
 import type { Config } from '../../config.ts';
+import { createSecrets } from '../../crypto/secrets.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import { purgeExpired } from '../../oauth/purge/purgeExpired.ts';
+import { applyDocument } from '../../provisioning/applyDocument.ts';
+import { documentJsonSchema } from '../../provisioning/document.ts';
 import { runProgram } from '../runProgram.ts';
-import { createAdminProgram } from './createAdminProgram.ts';
+import { addApplicationCommands } from './applicationCommands.ts';
+import { printDatabaseUrl } from './printDatabaseUrl.ts';
+import { readJson } from './readJson.ts';
+import { reEncrypt } from './reEncrypt.ts';
+import { addUserCommands } from './userCommands.ts';
+import { type Run, type RunWithInput, withOwner } from './withOwner.ts';
 
 /**
  * `npm run admin -- <args>`
@@ -10,3 +21,93 @@ import { createAdminProgram } from './createAdminProgram.ts';
  */
 export const runAdmin = (args: readonly string[], loadConfig: () => Config): Promise<number> =>
   runProgram(createAdminProgram(loadConfig), args);
+
+/**
+ * The admin command line. Results go to stdout, everything else to stderr; what goes wrong is thrown.
+ *
+ * @param loadConfig is called by a command only, so that `--help` works without a configuration
+ */
+export function createAdminProgram(loadConfig: () => Config): Command {
+  const runWithInput: RunWithInput = async (read, work) => {
+    const config = loadConfig();
+    const input = await read();
+    print(await withOwner(config, (context) => work(context, input)));
+  };
+  const run: Run = (work) => runWithInput(async () => undefined, work);
+  const program = new Command('admin')
+    .description('Administers the database of the service, whether the service runs or not.')
+    .usage('<command> [arguments]')
+    .exitOverride()
+    .helpCommand(false)
+    .showHelpAfterError('`npm run -s admin -- --help` lists the commands.')
+    .addHelpText('after', `\n${afterHelp}`);
+
+  program.commandsGroup('Everything at once:');
+  program
+    .command('apply')
+    .description('makes organizations, applications, units, users and cards what a JSON file says; deletes nothing')
+    .argument('[file]', 'the JSON file; - reads standard input')
+    .option('--schema', 'prints the JSON Schema of such a file, and applies nothing')
+    .action(async (file: string | undefined, { schema }: { schema?: boolean }, command: Command) => {
+      if (schema) return print(documentJsonSchema());
+      if (file === undefined) return command.error("error: missing required argument 'file'");
+      await runWithInput(
+        () => readJson(file),
+        ({ owner, keys, passwords }, source) =>
+          applyDocument(owner, source, { secrets: createSecrets(keys), passwords, report: atMostOnceASecond() }),
+      );
+    });
+  addApplicationCommands(program, run);
+  addUserCommands(program, run, runWithInput);
+
+  program.commandsGroup('Operation:');
+  program
+    .command('re-encrypt')
+    .description('seals the external authentication tokens under SECRET_KEY that are sealed under SECRET_KEY_PREVIOUS')
+    .addHelpText(
+      'after',
+      `
+To change SECRET_KEY: restart every server with the new SECRET_KEY and the old one as SECRET_KEY_PREVIOUS, run this with
+the same two, then drop SECRET_KEY_PREVIOUS. It may be interrupted and run again, while the service runs.
+Exit code 1 when some tokens could not be moved; the ids of their users are in the result.`,
+    )
+    .action(async () => {
+      const outcome = await withOwner(loadConfig(), ({ owner, keys }) => reEncrypt(owner, keys));
+      print(outcome);
+      const failed = outcome.failed.length;
+      if (failed > 0) throw new StartupError(`${failed} tokens open under neither key, or are another user's already.`);
+    });
+  program
+    .command('purge')
+    .description(
+      'deletes expired tokens, codes, sessions and counts, and grants without a token; the server does it hourly',
+    )
+    .action(() =>
+      run(async ({ owner }) => {
+        const purged = await purgeExpired((query) => owner.query(query));
+        if (!purged) throw new StartupError('Another process is purging right now.');
+        return purged;
+      }),
+    );
+  program
+    .command('database-url')
+    .description("prints the owner's connection URL, for psql and the like")
+    .action(() => printDatabaseUrl(loadConfig()));
+
+  return program;
+}
+
+const print = (result: unknown) => void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+
+/** Says on stderr how far it is. */
+function atMostOnceASecond(): (message: string) => void {
+  let last = Date.now();
+  return (message) => {
+    if (Date.now() - last < 1000) return;
+    last = Date.now();
+    process.stderr.write(`${message}\n`);
+  };
+}
+
+const afterHelp = `Results are printed on stdout, everything else on stderr.
+Exit code: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration.`;

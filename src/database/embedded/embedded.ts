@@ -6,8 +6,7 @@ import { withClient } from '../pool/withClient.ts';
 import type { ServerLogins } from '../roles/authenticator.ts';
 import { createDataDirectory, readOrCreate } from './dataDirectory.ts';
 import { createSocketDirectory, findInstallation, type Installation, socketPort } from './postgresInstallation.ts';
-import { createCluster, endLeftovers, isReady, runPostgres } from './postgresProcess.ts';
-import { requireMajorVersion } from './requireMajorVersion.ts';
+import { createCluster, endLeftovers, isReady, requireMajorVersion, runPostgres } from './postgresProcess.ts';
 
 /** The ways into one database. */
 export type DatabaseUrls = ServerLogins & {

@@ -60,9 +60,26 @@ export async function runPostgres(installation: Installation, log: Log): Promise
   };
 }
 
+/**
+ * Refuses a cluster of another major version of PostgreSQL, which reads the files of its own only.
+ * Checked before anything is changed, so that the version before still runs on the cluster.
+ *
+ * @throws {StartupError} when the cluster exists and is another version's; it says what to do
+ */
+export async function requireMajorVersion({ cluster, majorVersion }: Installation): Promise<void> {
+  if (!existsSync(versionFileOf(cluster))) return;
+  const found = (await readFile(versionFileOf(cluster), 'utf8')).trim();
+  if (found === String(majorVersion)) return;
+  const facts = `${cluster} was made by PostgreSQL ${found}; this version of the service brings PostgreSQL ${majorVersion}.`;
+  const remedy = `Go back to the version that you had, or bring the data along as docs/upgrading.md says (A new major version).`;
+  throw new StartupError(`${facts} Nothing was changed. ${remedy}`);
+}
+
+const versionFileOf = (cluster: string) => join(cluster, 'PG_VERSION');
+
 /** Creates the cluster unless it exists: UTF-8, collation by code point, passwords only, checksums on. */
 export async function createCluster(installation: Installation, ownerName: string, password: string): Promise<void> {
-  if (existsSync(join(installation.cluster, 'PG_VERSION'))) return;
+  if (existsSync(versionFileOf(installation.cluster))) return;
 
   // Made under another name, so that a cluster that exists is always whole. A new one each time: an initdb that outlived
   // its process may still be writing to the last.
