@@ -10,10 +10,10 @@ import { type Document, type Outline, parseDocument } from './document.ts';
 import { findDuplicates } from './findDuplicates.ts';
 import { writeOrganizations } from './organizations.ts';
 import { writePasswords } from './passwords.ts';
-import { DocumentError, type Problem } from './problem.ts';
+import { DocumentError } from './problem.ts';
 import { entriesOf } from './rows.ts';
-import { type ExistingUnit, lockUnits, readUnits, unitsOf, writeUnits } from './units.ts';
-import { type ExistingUser, findUserProblems, readUsers, writeUsers } from './users.ts';
+import { lockUnits, readUnits, unitsOf, writeUnits } from './units.ts';
+import { findUserProblems, readUsers, writeUsers } from './users.ts';
 
 export type ApplyOptions = {
   secrets: Secrets;
@@ -57,14 +57,7 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
 }
 
 /** What the database has of the document already, and what it has against it. */
-type Existing = {
-  organizationIds: (string | null)[];
-  users: ExistingUser[];
-  units: ExistingUnit[];
-  problems: Problem[];
-};
-
-async function readExisting(client: ClientBase, { organizations }: Outline, secrets: Secrets): Promise<Existing> {
+async function readExisting(client: ClientBase, { organizations }: Outline, secrets: Secrets) {
   // Written before the rest is checked: a problem takes them back, and everything else can refer to them.
   const organizationIds = await writeOrganizations(
     client,
@@ -91,7 +84,7 @@ async function readExisting(client: ClientBase, { organizations }: Outline, secr
 async function write(
   client: ClientBase,
   { organizations }: Document,
-  existing: Existing,
+  existing: Awaited<ReturnType<typeof readExisting>>,
   { secrets, passwords, report }: ApplyOptions,
 ): Promise<Applied> {
   const { organizationIds } = existing;

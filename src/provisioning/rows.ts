@@ -1,27 +1,23 @@
 import type { ClientBase, QueryResultRow } from 'pg';
-import type { Outline } from './document.ts';
 import type { Path } from './problem.ts';
 
 /** Something that belongs to an organization, and where the document says it. */
 export type Entry<T> = { readonly organizationId: string; readonly value: T; readonly path: Path };
-
-type Organization = Outline['organizations'][number];
-type List<O extends Organization, Key extends keyof O> = Extract<O[Key], readonly unknown[]>;
 
 /**
  * All applications, or all users, of all organizations.
  *
  * @param organizationIds by position; null for an organization that the database cannot have, which is left out
  */
-export function entriesOf<O extends Organization, Key extends 'applications' | 'users'>(
+export function entriesOf<Key extends 'applications' | 'users', O extends Readonly<Record<Key, readonly unknown[]>>>(
   organizations: readonly O[],
   organizationIds: readonly (string | null)[],
   key: Key,
-): Entry<List<O, Key>[number]>[] {
+): Entry<O[Key][number]>[] {
   return organizations.flatMap((organization, index) => {
     const organizationId = organizationIds[index] ?? null;
     if (organizationId === null) return [];
-    const list = organization[key] as List<O, Key>;
+    const list: readonly O[Key][number][] = organization[key];
     return list.map((value, position) => ({ organizationId, value, path: ['organizations', index, key, position] }));
   });
 }

@@ -28,7 +28,7 @@ export function flattenUnits<T extends object>(
     if (!Array.isArray(list)) {
       problems.push({ path: childrenPath(parent), message: 'must be an array' });
     } else if (depth > maxUnitDepth && list.length > 0) {
-      problems.push({ path: unitPath(top(parent)), message: `units are nested at most ${maxUnitDepth} deep` });
+      problems.push({ path: unitPath(parent).slice(0, 1), message: `units are nested at most ${maxUnitDepth} deep` });
     } else {
       for (const [position, element] of list.entries()) {
         const { children, ...fields } = isObject(element) ? element : {};
@@ -55,12 +55,6 @@ export function unitPath(unit: UnitOf<object> | null): Path {
 }
 
 const childrenPath = (parent: UnitOf<object> | null): Path => (parent ? [...unitPath(parent), 'children'] : []);
-
-function top(unit: UnitOf<object> | null): UnitOf<object> | null {
-  let at = unit;
-  while (at?.parent) at = at.parent;
-  return at;
-}
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -11,14 +11,14 @@ import { locateError, SqlFileError } from './sqlFileError.ts';
  */
 export async function applyCurrent(ownerUrl: string): Promise<void> {
   await applyCommitted(ownerUrl).catch((error: unknown) => {
-    throw new SqlFileError('migrations/committed', reasonOf(error), { cause: error });
+    throw new SqlFileError(`migrations/committed: ${reasonOf(error)}`, { cause: error });
   });
   const text = await readCurrent();
   try {
     await withGraphileMigrate({ ownerUrl }, (settings) => watch(settings, true));
   } catch (error) {
     if (error instanceof DatabaseError) throw await locateError(currentFile, text, error, ownerUrl);
-    throw new SqlFileError(currentFile, reasonOf(error), { cause: error });
+    throw new SqlFileError(`${currentFile}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DatabaseError } from 'pg';
+import { readCommitted } from '../../database/migrations/committedMigrations.ts';
 import { withClient } from '../../database/pool/withClient.ts';
 import { currentFile } from './migrations.ts';
 import { SqlFileError, sqlErrorAt } from './sqlFileError.ts';
@@ -11,7 +12,7 @@ export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<
   const [frame, signature, line] = /^PL\/pgSQL function (.+\)) line (\d+) at .*$/m.exec(where) ?? [];
   const body = signature === undefined ? internalQuery : await bodyOf(signature, ownerUrl);
   const found = body ? await findInMigrations(body) : null;
-  if (!body || !found) return new SqlFileError(frame ?? 'A statement', `${error.message} (SQLSTATE ${error.code})`);
+  if (!body || !found) return new SqlFileError(`${frame ?? 'A statement'}: ${error.message} (SQLSTATE ${error.code})`);
   const inBody = line === undefined ? Number(internalPosition ?? 1) - 1 : offsetOfLine(body, Number(line));
   return sqlErrorAt(found.file, found.text, found.offset + inBody, error);
 }
@@ -33,11 +34,8 @@ function offsetOfLine(body: string, line: number): number {
 /** The latest migration wins: it may have replaced the function. */
 async function findInMigrations(body: string) {
   const folder = join(dirname(currentFile), 'committed');
-  const committed = (await readdir(folder))
-    .filter((name) => name.endsWith('.sql'))
-    .toSorted()
-    .toReversed();
-  for (const file of [currentFile, ...committed.map((name) => join(folder, name))]) {
+  const committed = (await readCommitted()).map(({ name }) => join(folder, name));
+  for (const file of [currentFile, ...committed.toReversed()]) {
     const text = await readFile(file, 'utf8').catch(() => '');
     const index = text.indexOf(body);
     if (index !== -1) return { file, text, offset: [...text.slice(0, index)].length };

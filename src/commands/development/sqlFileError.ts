@@ -6,10 +6,6 @@ import { withClient } from '../../database/pool/withClient.ts';
 /** PostgreSQL refused a file of SQL; the message has the place and the reason. */
 export class SqlFileError extends Error {
   override name = 'SqlFileError';
-
-  constructor(where: string, reason: string, options?: ErrorOptions) {
-    super(`${where}: ${reason}`, options);
-  }
 }
 
 /** Adds line, source and caret to PostgreSQL's error about a file of SQL, as far as they are known. */
@@ -27,7 +23,7 @@ export function sqlErrorAt(file: string, text: string, offset: number | null, er
     : [];
   const more = [error.detail, error.hint && `Hint: ${error.hint}`, error.where].filter(Boolean);
   const lines = [`${error.message} (SQLSTATE ${error.code})`, ...snippet, ...more.map((line) => `  ${line}`)];
-  return new SqlFileError(where, lines.join('\n'), { cause: error });
+  return new SqlFileError(`${where}: ${lines.join('\n')}`, { cause: error });
 }
 
 /** Where an offset is. PostgreSQL counts characters, JavaScript halves of the rarer ones. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { type ClientBase, DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
 import { readApplied } from '../../database/migrations/appliedMigrations.ts';
@@ -26,15 +26,20 @@ import { blankCurrent, currentFile, databaseName, readCurrent, withMigrationLock
  * @throws {StartupError} when something would be lost, or others have it: nothing is changed then
  */
 export async function uncommit(config: Config, args: readonly string[], log: Log): Promise<string[]> {
-  const { file, databaseNamed } = readArguments(args);
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { database: { type: 'string' } },
+    strict: false,
+  });
+  if (positionals.length > 1) throw new StartupError('Name one migration: npm run db:uncommit -- <file>');
   const database = await openDatabase(config.database, log, { migrates: false });
   const name = databaseName(database.ownerUrl);
   try {
-    if (config.database.kind === 'own' && databaseNamed !== name)
+    if (config.database.kind === 'own' && values.database !== name)
       throw new StartupError(`If ${name} is yours alone: npm run db:uncommit -- --database ${name}`);
     const taken = await withMigrationLock(database.ownerUrl, async (owner) => {
       await requireBlank();
-      const migration = await choose(await readCommitted(), file);
+      const migration = await choose(await readCommitted(), positionals[0]);
       await forget(owner, migration);
       await moveToCurrent(migration);
       return migration.name;
@@ -43,14 +48,6 @@ export async function uncommit(config: Config, args: readonly string[], log: Log
   } finally {
     await database.close();
   }
-}
-
-function readArguments(args: readonly string[]): { file: string | undefined; databaseNamed: string | undefined } {
-  const option = args.indexOf('--database');
-  const databaseNamed = option === -1 ? undefined : args[option + 1];
-  const files = args.filter((_, place) => option === -1 || (place !== option && place !== option + 1));
-  if (files.length > 1) throw new StartupError('Name one migration: npm run db:uncommit -- <file>');
-  return { file: files[0], databaseNamed };
 }
 
 /** A comment would be lost, too. */
