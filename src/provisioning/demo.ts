@@ -53,8 +53,7 @@ export async function registerDemoGraphiql(owner: Pool, sealing: Sealing, url: s
   const graphiql = {
     name: 'Demo GraphiQL',
     clientId: 'demo-graphiql',
-    confidential: false,
-    scopes: ['me'],
+    ...ofPeople,
     // A page that was opened by the loopback address is redirected back there, on any port (RFC 8252 section 7.3).
     redirectUris: [...new Set([`${url}/graphiql`, 'http://127.0.0.1/graphiql'])],
   };
@@ -65,6 +64,8 @@ export async function registerDemoGraphiql(owner: Pool, sealing: Sealing, url: s
 /** What its secrets and passwords are kept by. */
 type Sealing = Pick<ApplyOptions, 'secrets' | 'passwords'>;
 
+const ofPeople = { confidential: false, scopes: ['me'] };
+
 const demoDocument = ({ clientSecret, password, externalAuthenticationToken }: DemoCredentials) => ({
   organizations: [
     {
@@ -74,16 +75,14 @@ const demoDocument = ({ clientSecret, password, externalAuthenticationToken }: D
         {
           name: 'Demo Mobile',
           clientId: 'demo-mobile',
-          confidential: false,
-          scopes: ['me'],
+          ...ofPeople,
           redirectUris: ['http://127.0.0.1/callback'],
           mobileApp: { authenticationType: 'password' },
         },
         {
           name: 'Demo External',
           clientId: 'demo-external',
-          confidential: false,
-          scopes: ['me'],
+          ...ofPeople,
           mobileApp: { authenticationType: 'external_authentication_token' },
         },
       ],

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Unit } from './document.ts';
-import { forRows } from './rows.ts';
+import { forRows, rowsOf } from './rows.ts';
 import type { UnitOf } from './unitTree.ts';
 
 /** A unit of the document in its organization; parents stand before their children. */
@@ -87,8 +87,6 @@ export async function writeUnits(
   }
   await forRows(client, rowsOf(renamed), renameUnits);
 }
-
-const rowsOf = <Row>(changes: readonly { row: Row }[]) => changes.map(({ row }) => row);
 
 const placeUnits = `
   with given as materialized (

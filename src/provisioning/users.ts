@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
 import type { User, UserOutline } from './document.ts';
 import type { Problem } from './problem.ts';
-import { type Entry, forRows } from './rows.ts';
+import { type Entry, forRows, rowsOf } from './rows.ts';
 
 /** A user of the document as the database has it, or will. */
 export type ExistingUser = {
@@ -136,8 +136,6 @@ export async function writeUsers(
 
 /** The columns that a statement reads, and the user before it. */
 type Change = { before: ExistingUser; row: ReturnType<typeof toRow> };
-
-const rowsOf = (changes: readonly Change[]) => changes.map(({ row }) => row);
 
 function toRow(organizationId: string, user: User, before: ExistingUser, secrets: Secrets) {
   const token = user.externalAuthenticationToken;

@@ -20,20 +20,12 @@ export type Replica = {
 
 export type ServerName = 'primary' | 'replica';
 
-/** A server for queries, while it lags little and has what the client wrote (read-your-writes). */
-export type ReplicaSettings = {
-  readonly url: string;
-  readonly primary: EvictablePool;
-  readonly config: PoolSettings;
-  readonly log: Log;
-};
-
 /**
  * Probes a streaming replica once a second, for its health and its replication lag.
  * A balancer may lead to several. Queries go to it while it answers within 2 s, is in recovery, and lags by at most 5 s. The log has
  * each change.
  */
-export function watchReplica({ url, primary, config, log }: ReplicaSettings): Replica {
+export function watchReplica(url: string, primary: EvictablePool, config: PoolSettings, log: Log): Replica {
   const pool = createReplicaPool(url, config, log);
   const probe = createProbe(url, primary);
   let problem: string | null = 'not probed yet';

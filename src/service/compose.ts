@@ -106,10 +106,7 @@ export type ComposedApp = {
   graphql: RequestListener;
   /** The handlers of everything else, in request order. */
   mounts: RequestHandler[];
-  /**
-   * Hot swap: builds the graph from the database's present catalogue. If it fails, the old one stays.
-   * New requests go to it once it is built; those in flight finish on the old one (draining).
-   */
+  /** Hot swap: builds the graph from the database's present catalogue. If it fails, the old one stays. */
   reload(): Promise<SchemaChange>;
   stop(): Promise<void>;
 };

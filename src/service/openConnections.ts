@@ -37,7 +37,7 @@ export function openConnections(
   const { graphql, oauth: oauthLogin } = loginsOf(logins);
   const { pool, readiness } = open(graphql, 'main');
   const oauth = oauthLogin && open(oauthLogin, 'main, OAuth');
-  const replica = config.replicaUrl ? watchReplica({ url: config.replicaUrl, primary: pool, config, log }) : null;
+  const replica = config.replicaUrl ? watchReplica(config.replicaUrl, pool, config, log) : null;
   if (replica) {
     metrics.watchThread('main, replica', () => ({ pool: stateOf(replica.pool) }));
     metrics.watchReplica(() => replica.required() !== null);

@@ -9,9 +9,7 @@ import { createDataDirectory, readOrCreate } from '../database/embedded/dataDire
 export async function secretKeys(config: Config): Promise<[Buffer, ...Buffer[]]> {
   const { database, secretKey, secretKeyPrevious } = config;
   const current = database.kind === 'embedded' ? (secretKey ?? (await readKey(database.dataDir))) : secretKey;
-  const keys: [Buffer, ...Buffer[]] = [requireSetting(current, 'SECRET_KEY')];
-  if (secretKeyPrevious) keys.push(secretKeyPrevious);
-  return keys;
+  return [requireSetting(current, 'SECRET_KEY'), ...(secretKeyPrevious ? [secretKeyPrevious] : [])];
 }
 
 async function readKey(dataDir: string): Promise<Buffer> {

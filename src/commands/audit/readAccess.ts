@@ -21,7 +21,6 @@ export type Access = {
 };
 
 export type Policy = {
-  relation: string;
   permissive: boolean;
   command: string;
   roles: string[];
@@ -86,7 +85,7 @@ const grants = `
   where m.granted`;
 
 const policiesStatement = `
-  select format('%s.%I', r.name, p.policy) as name, r.name as relation, p.permissive, p.command, p.roles,
+  select format('%s.%I', r.name, p.policy) as name, p.permissive, p.command, p.roles,
     p.using_expression as using, p.check_expression as check
   from audit.policies p
   join audit.relations r using (relation)`;

@@ -56,37 +56,27 @@ async function requireBlank(): Promise<void> {
   throw new StartupError('migrations/current.sql is not empty; commit it or move it first. Nothing was changed.');
 }
 
+/** The named migration, else the only one that is not published; none was committed after it. */
 async function choose(files: readonly CommittedMigration[], named: string | undefined): Promise<CommittedMigration> {
   const published = await readPublished();
   const own = lastOnes(files).filter(({ name }) => !published?.has(name));
-  if (named !== undefined) return find(files, own, named, published);
-  const [only, ...others] = own;
+  const wanted = named === undefined ? files.at(-1)?.name : basename(named);
+  const [only, ...others] = named === undefined ? own : own.filter(({ name }) => name === wanted);
   if (only && others.length === 0) return only;
   if (only) {
     const names = own.map(({ name }) => name).join(' or ');
     throw new StartupError(`Two branches have met; say which one is not merged yet: npm run db:uncommit -- ${names}`);
   }
-  throw new StartupError(files.length > 0 ? refusal(files.at(-1)?.name ?? '') : 'There is no committed migration.');
-}
-
-function find(
-  files: readonly CommittedMigration[],
-  own: readonly CommittedMigration[],
-  named: string,
-  published: ReadonlySet<string> | null,
-): CommittedMigration {
-  const given = basename(named);
-  const migration = own.find(({ name }) => name === given);
-  if (migration) return migration;
-  if (published?.has(given)) throw new StartupError(refusal(given));
-  const found = files.find(({ name }) => name === given);
-  if (!found) throw new StartupError(`There is no committed migration ${given}.`);
+  if (wanted === undefined) throw new StartupError('There is no committed migration.');
+  if (named === undefined || published?.has(wanted)) {
+    const remedy = 'Write another migration. Nothing was changed.';
+    throw new StartupError(`${wanted} is on the main branch: others have run it. ${remedy}`);
+  }
+  const found = files.find(({ name }) => name === wanted);
+  if (!found) throw new StartupError(`There is no committed migration ${wanted}.`);
   const next = files.find(({ previous }) => previous === found.hash);
-  throw new StartupError(`${next?.name} was committed after ${given}: take that one back first. Nothing was changed.`);
+  throw new StartupError(`${next?.name} was committed after ${wanted}: take that one back first. Nothing was changed.`);
 }
-
-const refusal = (name: string) =>
-  `${name} is on the main branch: others have run it. Write another migration. Nothing was changed.`;
 
 /** The files of `origin`'s main branch at the last fetch; null when there is no such branch. */
 async function readPublished(): Promise<ReadonlySet<string> | null> {
