@@ -12,7 +12,7 @@ import { writeOrganizations } from './organizations.ts';
 import { writePasswords } from './passwords.ts';
 import { DocumentError } from './problem.ts';
 import { entriesOf } from './rows.ts';
-import { lockUnits, readUnits, unitsOf, writeUnits } from './units.ts';
+import { readUnits, unitsOf, writeUnits } from './units.ts';
 import { findUserProblems, readUsers, writeUsers } from './users.ts';
 
 export type ApplyOptions = {
@@ -45,7 +45,10 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
 
   return ownerTransaction(owner, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('provisioning', 0))`);
-    if (outline.organizations.some(({ units }) => units.length > 0)) await lockUnits(client);
+    // The lock of all trees, which every write of a unit takes or shares: before anything is written, so that the
+    // transaction that holds it never waits for us.
+    const hasUnits = outline.organizations.some(({ units }) => units.length > 0);
+    if (hasUnits) await client.query('select app_hidden.lock_units()');
     const existing = await readExisting(client, outline, options.secrets);
     if (!document || duplicates.length + existing.problems.length > 0) {
       throw new DocumentError([...problems, ...duplicates, ...existing.problems]);

@@ -45,14 +45,6 @@ export function readUnits(client: ClientBase, units: readonly PlacedUnit<Partial
 }
 
 /**
- * The lock of all trees, which every write of a unit takes or shares (app_hidden.lock_units).
- * Taken before anything is written, so that the transaction that holds it never waits for us.
- */
-export async function lockUnits(client: ClientBase): Promise<void> {
-  await client.query('select app_hidden.lock_units()');
-}
-
-/**
  * Adds units, moves and renames those that differ, from the top of the tree to its bottom.
  * Whatever hung below what, the chain from a unit's new parent up to the root is by then the document's own, so no move can close a circle.
  */

@@ -111,25 +111,19 @@ const batchSize = 500;
 
 const firstKey = { organizationId: '00000000-0000-0000-0000-000000000000', id: '00000000-0000-0000-0000-000000000000' };
 
-const columns = 'organization_id as "organizationId", id, external_authentication_token_ciphertext as ciphertext';
+const readAfter = (owner: Pool, { organizationId, id }: Omit<User, 'ciphertext'>): Promise<User[]> =>
+  readBatch(owner, '(organization_id, id) > ($1, $2)', [organizationId, id]);
 
-async function readAfter(owner: Pool, { organizationId, id }: Omit<User, 'ciphertext'>): Promise<User[]> {
+const readAgain = (owner: Pool, ids: readonly string[]): Promise<User[]> => readBatch(owner, 'id = any ($1)', [ids]);
+
+async function readBatch(owner: Pool, condition: string, values: unknown[]): Promise<User[]> {
   const { rows } = await owner.query<User>(
-    `select ${columns} from app_public.users
-     where (organization_id, id) > ($1, $2) and external_authentication_token_ciphertext is not null
+    `select organization_id as "organizationId", id, external_authentication_token_ciphertext as ciphertext
+     from app_public.users
+     where ${condition} and external_authentication_token_ciphertext is not null
      order by organization_id, id
      limit ${batchSize}`,
-    [organizationId, id],
-  );
-  return rows;
-}
-
-async function readAgain(owner: Pool, ids: readonly string[]): Promise<User[]> {
-  if (ids.length === 0) return [];
-  const { rows } = await owner.query<User>(
-    `select ${columns} from app_public.users
-     where id = any ($1) and external_authentication_token_ciphertext is not null`,
-    [ids],
+    values,
   );
   return rows;
 }

@@ -33,7 +33,7 @@ export function compareAccess(before: Access, after: Access): Difference[] {
       return {
         object,
         role,
-        detail: `${command}, tried: ${count(members.length, 'example row')}, such as for ${members[0]}`,
+        detail: `${command}, tried: ${members.length} example row${members.length === 1 ? '' : 's'}, such as for ${members[0]}`,
       };
     }),
   ];
@@ -115,5 +115,3 @@ function compareDefinitions(before: Access, after: Access): Difference[] {
 
 const names = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) =>
   [...new Set([...before.keys(), ...after.keys()])].sort();
-
-const count = (number: number, thing: string) => `${number} ${thing}${number === 1 ? '' : 's'}`;

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Logger, type Settings } from 'graphile-migrate';
+import type { Settings } from 'graphile-migrate';
 import type { Client } from 'pg';
 import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
-import { isWithoutTransaction, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
+import { isWithoutTransaction, quiet, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
 import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
 import { awaitMigrations } from '../../database/migrations/migrate.ts';
 import { requireOwnHistory, runCommitted } from '../../database/migrations/runCommitted.ts';
@@ -61,8 +61,7 @@ export async function withGraphileMigrate<T>(
           migrationsFolder,
           blankMigrationContent: blankCurrent,
           pgSettings: { lock_timeout: String(lockTimeout) },
-          // It says everything again in what it throws.
-          logger: new Logger(() => () => undefined),
+          logger: quiet,
         }),
       );
     return retryOnLocks(attempt, lockDeadlineMs, async (tries) => {

@@ -10,14 +10,10 @@ import { withShadow } from './shadow.ts';
  * What the developer's own database holds does not matter.
  */
 export async function updateSchema(config: Config, _args: readonly string[], log: Log): Promise<string[]> {
-  const database = await openDatabase(config.database, log, { migrates: false });
-  try {
-    const stale = await withShadow(database.ownerUrl, ({ url }) => staleGoldenFiles(url));
-    for (const { url, text } of stale) await writeFile(url, text);
-    return stale.length > 0
-      ? [...stale.map(({ name }) => `Wrote ${name}.`), 'Review them.']
-      : ['Every golden file is true already.'];
-  } finally {
-    await database.close();
-  }
+  const { ownerUrl, close } = await openDatabase(config.database, log, { migrates: false });
+  const stale = await withShadow(ownerUrl, ({ url }) => staleGoldenFiles(url)).finally(close);
+  for (const { url, text } of stale) await writeFile(url, text);
+  return stale.length > 0
+    ? [...stale.map(({ name }) => `Wrote ${name}.`), 'Review them.']
+    : ['Every golden file is true already.'];
 }

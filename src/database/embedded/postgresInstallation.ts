@@ -36,22 +36,21 @@ export type PostgresUser = { uid: number; gid: number };
  */
 export async function findInstallation(dataDir: string, log: Log): Promise<Installation> {
   const packaged = await packagedPostgres();
-  const near = { binaries: join(packaged, 'bin'), base: dataDir };
+  const near = join(packaged, 'bin');
   const majorVersion = Number.parseInt(packagedVersion(packaged), 10);
-  if (process.getuid?.() !== 0)
-    return { ...directoriesIn(near.base), binaries: near.binaries, majorVersion, user: undefined };
+  if (process.getuid?.() !== 0) return { ...directoriesIn(dataDir), binaries: near, majorVersion, user: undefined };
 
   const user = await unprivilegedUser(dataDir, log);
   const far = join('/var/lib/graph-query-service', digest(dataDir));
 
-  const reachesBinaries = await canRun(join(near.binaries, 'postgres'), ['--version'], user);
+  const reachesBinaries = await canRun(join(near, 'postgres'), ['--version'], user);
   const staysFar = existsSync(join(far, 'postgres'));
   const reachesData = !staysFar && (await canRun('/bin/sh', ['-c', 'cd "$1"', 'sh', dataDir], user));
   if (!reachesBinaries || !reachesData) await createOpenDirectory(far);
   if (!reachesData) log.warn(`The user of PostgreSQL cannot reach ${dataDir}: the database is in ${far} instead.`);
 
-  const binaries = reachesBinaries ? near.binaries : await copyBinaries(packaged, far, log);
-  return { ...directoriesIn(reachesData ? near.base : far), binaries, majorVersion, user };
+  const binaries = reachesBinaries ? near : await copyBinaries(packaged, far, log);
+  return { ...directoriesIn(reachesData ? dataDir : far), binaries, majorVersion, user };
 }
 
 function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDirectory' | 'logFile'> {

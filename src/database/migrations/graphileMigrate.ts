@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from 'graphile-migrate';
 import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
 import type { ClientBase } from 'pg';
 
@@ -24,6 +25,9 @@ export async function runGraphileMigrate<T>(
     while (await hasConnections(owner, name)) await delay(2);
   }
 }
+
+/** What it logs quotes the migration, and comes back as exceptions, too. */
+export const quiet = new Logger(() => () => undefined);
 
 /** Whether it runs outside of a transaction, as indexes need that are built concurrently. */
 export const isWithoutTransaction = (migration: string): boolean =>

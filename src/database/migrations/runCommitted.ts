@@ -1,4 +1,3 @@
-import { Logger } from 'graphile-migrate';
 import {
   type FileMigration,
   getLastMigration,
@@ -11,7 +10,7 @@ import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { readApplied } from './appliedMigrations.ts';
 import { migrationsFolder, readCommitted, requireOrder } from './committedMigrations.ts';
-import { isWithoutTransaction } from './graphileMigrate.ts';
+import { isWithoutTransaction, quiet } from './graphileMigrate.ts';
 import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from './lockRetries.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
@@ -52,9 +51,6 @@ export async function runCommitted(
   }
   await owner.query('reset lock_timeout');
 }
-
-/** Its errors quote the migration; they come back as exceptions, too. */
-const quiet = new Logger(() => () => undefined);
 
 /**
  * Refuses a database that has run other migrations under the numbers of ours, before any change.
