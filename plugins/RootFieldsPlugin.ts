@@ -52,7 +52,9 @@ export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
  */
 function theOnlyRow(resource: PgResource, scope: string) {
   const $rows = resource.find().setUnique();
-  $rows.apply(lambda(context().get('scopes'), (scopes) => assertScope(scopes as readonly string[], scope)));
+  const assert = (scopes: unknown) => assertScope(scopes as readonly string[], scope);
+  assert.isSync = true;
+  $rows.apply(lambda(context().get('scopes'), assert));
   return $rows.single();
 }
 

@@ -57,3 +57,4 @@ function countBeforeUse($connection: ConnectionStep<unknown>): void {
 /** Counts the rows of a page. */
 export const countPage = ([countRows, rows]: readonly [Grafast.Context['countRows'], readonly unknown[]]) =>
   countRows?.(rows.length);
+countPage.isSync = true;

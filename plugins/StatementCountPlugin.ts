@@ -31,7 +31,7 @@ const counts = new WeakMap<OperationPlan, number>();
 
 const stepClasses = [PgSelectStep, PgUnionAllStep, PgInsertSingleStep, PgUpdateSingleStep, PgDeleteSingleStep];
 
-function countStatements(plan: OperationPlan): number {
+export function countStatements(plan: OperationPlan): number {
   const known = counts.get(plan);
   if (known !== undefined) return known;
   // A statement that was made part of another is no longer among the steps.

@@ -1,4 +1,4 @@
-import type { PayloadRoot } from './fusion/internals.ts';
+import type { PayloadRoot } from './compilation/internals.ts';
 import { refusal } from './refusal.ts';
 
 /**

@@ -147,7 +147,7 @@ const environment = z.object({
       'Whether GraphiQL, the playground and the documentation are served, on the origin of the sign-in pages.',
   }),
   PERSISTED_OPERATIONS: folder.optional().describe('Folder of the only documents that are answered.'),
-  FUSION: trueOrFalse.default(true).describe('Whether FusionPlugin writes lists as JSON in one pass.'),
+  COMPILATION: trueOrFalse.default(true).describe('Whether repeated operations run compiled, without Grafast.'),
   LIMIT_BODY_BYTES: limit(100_000).describe('Most bytes that a body may have.'),
   LIMIT_TOKENS: limit(5000).describe('Most tokens (names, values, punctuation) that a document may have.'),
   // More would fail: `maxPlanningDepth` takes up to four steps a field, and `maxNesting` a bracket for it and its fragment.
@@ -298,7 +298,7 @@ function toConfig(env: z.output<typeof environment>) {
     tracing: tracingOf(env),
     publicIntrospection: env.PUBLIC_INTROSPECTION,
     persistedOperations: env.PERSISTED_OPERATIONS,
-    fusion: env.FUSION,
+    compilation: env.COMPILATION,
     /** GraphiQL, the playground and the documentation: their scripts share the origin of the sign-in pages. */
     explorers: env.EXPLORERS ?? database.kind === 'embedded',
     /** The keys are the values of `extensions.limit`, `body` in bytes. */

@@ -188,6 +188,10 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       "text: 'select from app_public.users where external_authentication_token_hash = $1 and id <> $2',",
     ],
     ['plugins/UserMutationsPlugin.ts', "text: 'select id from app_public.users where external_identifier = $1',"],
+    // What the filters above add is recorded on its way to the statement.
+    ['plugins/compilation/compileStatement.ts', 'this.#recorded.push((query) => query.where(visited));'],
+    ['plugins/compilation/compileStatement.ts', "this.#visit?.text('where');"],
+    ['plugins/compilation/compileStatement.ts', 'where(expression: SQL): void {'],
   ]);
 });
 

@@ -128,10 +128,10 @@ export function createEndpoint({
     fields.operationType = prepared.operation.operation;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
-    const cost = checkArguments(schema, prepared, variables, hidesNames(claims));
+    const { cost, coerced } = checkArguments(schema, prepared, variables, hidesNames(claims));
     const isQuery = prepared.operation.operation === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
-    const operation = { prepared, variables, token, requestId, cost, replicaLsns, signal };
+    const operation = { prepared, variables, coerced, token, requestId, cost, replicaLsns, signal };
     const execute = () =>
       isExpensive(operation)
         ? traced('execute elsewhere', () => offload.execute(operation))

@@ -73,6 +73,37 @@ test.each<[string, string[]]>([
   expect(await namesBy(filter)).toEqual(names);
 });
 
+test('one document gives each request the rows of its own variables, whichever of them are given', async () => {
+  const document = `query($from: Datetime, $until: Datetime, $scoreFrom: BigFloat, $hasNoScore: Boolean, $hasNoTags: Boolean,
+    $namePrefix: String, $names: [String!], $states: [State!], $first: Int) {
+    app { jobs(from: $from, until: $until, scoreFrom: $scoreFrom, hasNoScore: $hasNoScore, hasNoTags: $hasNoTags,
+      namePrefix: $namePrefix, names: $names, states: $states, first: $first) { nodes { name } } }
+  }`;
+  const cases: [Record<string, unknown>, string[]][] = [
+    [{}, ['Alpha', 'Alp%', 'alpha', 'Al\\_x']],
+    [{ hasNoScore: true }, ['Alp%']],
+    [{ hasNoScore: false }, ['Alpha', 'alpha', 'Al\\_x']],
+    [{ hasNoTags: true }, ['Alp%']],
+    [{ hasNoTags: false, hasNoScore: false, first: 2 }, ['Alpha', 'alpha']],
+    [{ namePrefix: 'Alp', names: ['Alp', 'Alpha'] }, ['Alpha']],
+    [{ namePrefix: 'alpha', names: ['alpha'] }, ['alpha']],
+    [{ names: ['alpha', 'Alp%'], namePrefix: null }, ['Alp%', 'alpha']],
+    [{ from: '2024-01-02T00:00:00Z', until: '2024-01-02T00:00:01Z' }, ['Alp%']],
+    [{ from: '2024-01-03T00:00:00Z', until: '2024-01-03T00:00:01Z' }, ['alpha']],
+    [{ scoreFrom: '1.5', states: ['done', 'new'], first: 1 }, ['Alpha']],
+    [{ scoreFrom: '2', states: ['done', 'new'], first: 1 }, ['alpha']],
+  ];
+  const rounds = [...cases, ...cases.toReversed()];
+
+  const answers = await Promise.all(
+    rounds.map(([variables]) =>
+      read<{ app: { jobs: { nodes: { name: string }[] } } }>(graph, tenant.app, document, variables),
+    ),
+  );
+
+  expect(answers.map(({ app }) => app.jobs.nodes.map(({ name }) => name))).toEqual(rounds.map(([, names]) => names));
+});
+
 test("another organization's rows are there, and no filter shows them", async () => {
   const { rows } = await graph.database.owner.query("select from app_public.jobs where starts_with(name, 'Al')");
   expect(rows).toHaveLength(6);

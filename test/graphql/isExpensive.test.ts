@@ -12,9 +12,18 @@ const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits
 /** What the endpoint asks of a document before it is executed. */
 function judge(query: string) {
   const prepared = readDocument(query, null);
-  const cost = checkArguments(schema, prepared, {});
+  const { cost, coerced } = checkArguments(schema, prepared, {});
   const signal = new AbortController().signal;
-  const operation = { prepared, cost, variables: {}, token: null, requestId: noRequest, replicaLsns: null, signal };
+  const operation = {
+    prepared,
+    cost,
+    coerced,
+    variables: {},
+    token: null,
+    requestId: noRequest,
+    replicaLsns: null,
+    signal,
+  };
   return { rows: cost.rows, values: cost.values, isExpensive: isExpensive(operation) };
 }
 

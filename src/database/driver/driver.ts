@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { ClientBase } from 'pg';
 import driver from 'pg/package.json' with { type: 'json' };
@@ -22,7 +23,7 @@ export type DriverConnection = {
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   parse(message: { name: string; text: string }): void;
-  bind(message: { statement: string; values: readonly (string | Buffer)[] }): void;
+  bind(message: { statement: string; values: readonly (string | Buffer | null)[] }): void;
   execute(message: { portal: string }): void;
   close(message: { type: 'S'; name: string }): void;
   sync(): void;
@@ -31,10 +32,21 @@ export type DriverConnection = {
 export type DriverQuery = {
   readonly name: string;
   readonly text: string;
+  callback: (error: Error | null, result?: unknown) => void;
   prepare(connection: DriverConnection): void;
+  hasBeenParsed(connection: DriverConnection): boolean;
   requiresPreparation(): boolean;
-  handleDataRow(message: unknown): void;
+  handleDataRow(message: DataRow): void;
   handleCommandComplete(message: unknown, connection: DriverConnection): void;
+  handleReadyForQuery(): void;
+};
+
+/** The cells of a row. */
+export type DataRow = { readonly fields: readonly (string | null)[] };
+
+/** A value as the protocol has it. */
+export const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
+  prepareValue(value: unknown): string | Buffer | null;
 };
 
 export const driverOf = <Client extends ClientBase>(client: Client): Client & DriverClient =>

@@ -1,9 +1,9 @@
 import { type PoolClient, Query, type QueryConfig } from 'pg';
-import { type DriverConnection, type DriverQuery, driverOf } from './driver.ts';
+import { type DataRow, type DriverConnection, type DriverQuery, driverOf, prepareValue } from './driver.ts';
 import { preparesStatements } from './serverClient.ts';
 import type { Precondition } from './statement.ts';
 
-type CallbackConfig = QueryConfig & { callback: unknown };
+type CallbackConfig = QueryConfig & { callback: unknown; rowMode?: 'array' };
 
 /**
  * Pipelining: sends several statements before one Sync, which makes them one transaction.
@@ -15,7 +15,8 @@ type CallbackConfig = QueryConfig & { callback: unknown };
 export function queryAfter(client: PoolClient, first: readonly Precondition[], config: CallbackConfig): void {
   const arePrepared = preparesStatements(client);
   if (arePrepared) prepare(client, first);
-  client.query(new QueryAfter(first, config, arePrepared));
+  const isPlain = arePrepared && config.name && config.rowMode === 'array';
+  client.query(isPlain ? new RowsAfter(first, config) : new QueryAfter(first, config, arePrepared));
 }
 
 /** Once per connection, pipelined with what follows, which fails and reports the error if this fails. */
@@ -50,7 +51,10 @@ class Preparation extends BaseQuery {
   override handleCommandComplete(): void {}
 }
 
-function execute(connection: DriverConnection, statements: readonly Precondition[], arePrepared = true): void {
+/** A statement and its values, as the protocol has them. */
+type Bound = { readonly name: string; readonly text: string; readonly values: readonly (string | Buffer | null)[] };
+
+function execute(connection: DriverConnection, statements: readonly Bound[], arePrepared = true): void {
   for (const { name, text, values } of statements) {
     if (!arePrepared) connection.parse({ name: '', text });
     connection.bind({ statement: arePrepared ? name : '', values });
@@ -80,12 +84,53 @@ class QueryAfter extends BaseQuery {
     super.prepare(connection);
   }
 
-  override handleDataRow(message: unknown): void {
+  override handleDataRow(message: DataRow): void {
     if (this.#awaited === 0) super.handleDataRow(message);
   }
 
   override handleCommandComplete(message: unknown, connection: DriverConnection): void {
     if (this.#awaited === 0) super.handleCommandComplete(message, connection);
     else this.#awaited--;
+  }
+}
+
+/**
+ * The rows of a prepared statement as PostgreSQL sends them, texts and nulls.
+ * All columns of the graph's statements are texts. So nothing is described, and of each row nothing is made but the list of its cells.
+ */
+class RowsAfter extends BaseQuery {
+  readonly #first: readonly Precondition[];
+  readonly #values: readonly (string | Buffer | null)[];
+  readonly #rows: unknown[] = [];
+  #awaited: number;
+
+  constructor(first: readonly Precondition[], config: CallbackConfig) {
+    super(config);
+    this.#first = first;
+    this.#values = (config.values ?? []).map(prepareValue);
+    this.#awaited = first.length;
+  }
+
+  override prepare(connection: DriverConnection): void {
+    const { name, text } = this;
+    execute(connection, this.#first);
+    if (!this.hasBeenParsed(connection)) {
+      connection.parse({ name, text });
+      connection.submittedNamedStatements[name] = text;
+    }
+    execute(connection, [{ name, text, values: this.#values }]);
+    connection.sync();
+  }
+
+  override handleDataRow({ fields }: DataRow): void {
+    if (this.#awaited === 0) this.#rows.push(fields);
+  }
+
+  override handleCommandComplete(): void {
+    if (this.#awaited > 0) this.#awaited--;
+  }
+
+  override handleReadyForQuery(): void {
+    this.callback(null, { rows: this.#rows, rowCount: this.#rows.length });
   }
 }

@@ -28,6 +28,10 @@ export function createPool(
 ): EvictablePool {
   return createBoundedPool(authUrl, log, {
     max: poolSize,
+    // A burst after a quiet time would begin with as many connects, log-ins and first preparations.
+    min: poolSize,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
     connectionTimeoutMillis: waitMs,
     statement_timeout: statementTimeoutMs,
     Client: serverClient({ connectMs: poolWaitMs, preparesStatements: preparedStatements }),
@@ -58,6 +62,8 @@ export async function withOwnerPool<T>(ownerUrl: string, log: Log, work: (owner:
 /** Connections beyond the pool's size, for tenants that have none while others have all. */
 const connectionReserve = 2;
 const graceMs = 1000;
+/** Before what stands between forgets a connection in which nothing is sent. */
+const keepAliveAfterMs = 60_000;
 const evictEveryMs = 1000;
 
 const poolsOf = new WeakMap<PoolClient, EvictablePool>();

@@ -38,13 +38,15 @@ export function checkArguments(
   prepared: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
   hideSuggestions = true,
-): QueryCost {
+): CheckedArguments {
   const { operation, fragments } = prepared;
-  const known = costsWithoutVariables.get(operation);
+  const known = checkedWithoutVariables.get(operation);
   if (known) return known;
   const definitions = operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, definitions, variables, { hideSuggestions, maxErrors: 50 });
   if (errors) throw new DocumentError(errors.map((error) => badVariable(error, prepared)));
+  // A variable may be called `constructor`.
+  Object.setPrototypeOf(coerced, null);
   const nulls = misplacedNulls(schema, prepared, coerced);
   if (nulls.length > 0) throw new DocumentError(nulls);
 
@@ -101,12 +103,16 @@ export function checkArguments(
 
   const cost = costOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
   if (problems.length > 0) throw new DocumentError(problems);
-  if (definitions.length === 0) costsWithoutVariables.set(operation, cost);
-  return cost;
+  const checked = { cost, coerced };
+  if (definitions.length === 0) checkedWithoutVariables.set(operation, checked);
+  return checked;
 }
 
 /** Memoized: without variables the arguments are the same in each request, and were right. */
-const costsWithoutVariables = new WeakMap<OperationDefinitionNode, QueryCost>();
+const checkedWithoutVariables = new WeakMap<OperationDefinitionNode, CheckedArguments>();
+
+/** The cost of an operation, and its variables in the types that it declares. */
+export type CheckedArguments = { readonly cost: QueryCost; readonly coerced: Readonly<Record<string, unknown>> };
 
 /**
  * Query cost: the rows and leaf values that an answer can have.

@@ -1,7 +1,5 @@
 import type { Pool } from 'pg';
-import type { WithPgClient } from 'postgraphile/@dataplan/pg';
-import { execute, hookArgs } from 'postgraphile/grafast';
-import type { ExecutionResult, GraphQLFormattedError } from 'postgraphile/graphql';
+import type { GraphQLFormattedError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
 import type { Config } from '../../config.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
@@ -17,6 +15,7 @@ import { limitExceeded } from '../document/measureOperations.ts';
 import { errorCodes, presentError, rootOf } from '../errors.ts';
 import type { Graph } from '../schema/schema.ts';
 import { createContext } from './context.ts';
+import { createEvaluator, type Evaluation } from './evaluate.ts';
 import { isOutdated } from './isOutdated.ts';
 import type { Operation, QueryTarget, RanStatement } from './operation.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
@@ -46,17 +45,16 @@ export type ExecutionOptions = {
  * its answer has any number of rows, and one that is too long has only errors. Throws {@link InvalidTokenError}, too.
  */
 export function createExecution({ config, pool, replicaPool, secrets, graph, log }: ExecutionOptions) {
-  const { resolvedPreset } = graph;
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const { limits } = config;
+  const evaluate = createEvaluator(graph, limits.bytes);
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
   const run = async (requested: Operation, server: QueryTarget): Promise<Answer> => {
-    const { prepared, variables, token, requestId, cost, signal } = requested;
-    const { document, operation, schema } = prepared;
+    const { prepared, token, requestId, cost, signal } = requested;
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
-    const isQuery = operation.operation === 'query';
+    const isQuery = prepared.operation.operation === 'query';
     const settings =
       claims &&
       (isQuery
@@ -65,35 +63,22 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
     let isReplicaUnusable = false;
-    const countRows = cost.rows > limits.rows ? createRowCounter(limits.rows) : null;
-    const args = await hookArgs({
-      schema,
-      resolvedPreset,
-      document,
-      operationName: operation.name?.value,
-      variableValues: variables,
-      contextValue: createContext(claims, secrets, countRows),
-      outputDataAsString: true,
-      requestContext: settings ? { pgSettings: settings } : {},
-    });
-    const graphContext = args.contextValue as Grafast.Context;
     const statements = createStatements(server, {
       token,
       // A mutation is never cancelled: its client could not know whether it was committed.
       signal: isQuery ? signal : neverAborted,
       retryLockTimeout: lockTimeouts.retry,
-      inSnapshot: () => isQuery && graphContext.statementCount !== 1,
-      defaultWithPgClient: graphContext.withPgClient as WithPgClient,
+      isQuery,
+      inSnapshot: () => isQuery && evaluation.context.statementCount !== 1,
       onRan: (statement) => ran.push(statement),
       onFailed: (error) => {
         isReplicaUnusable ||= isReplica && isRetryableOnPrimary(error);
       },
     });
-    // Its clients have all but the driver's own, which no plan uses.
-    graphContext.withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
-    // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
-    const result = (await Promise.resolve(execute(args)).finally(statements.end)) as ExecutionResult;
-    const { data, errors } = result as Omit<ExecutionResult, 'data'> & { data?: string | null };
+    const newContext = () =>
+      createContext(claims, secrets, cost.rows > limits.rows ? createRowCounter(limits.rows) : null);
+    const evaluation: Evaluation = { settings, statements, newContext, context: {} };
+    const { data, errors } = await evaluate(requested, evaluation).finally(statements.end);
 
     // The client has gone, and what its cancellation broke is no failure.
     if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
@@ -103,7 +88,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
 
     const context = { requestId, rules, log, isOutdated: !!errors && (await isOutdated(errors, pool, graph)) };
     const presented = errors?.map((error) => presentError(error, context));
-    const { planning } = graphContext;
+    const { planning } = evaluation.context;
     if (planning) tracePast('plan', planning.startedAt, planning.durationMs);
     const planningMs = planning?.durationMs ?? 0;
     const code = presented?.map(({ extensions }) => String(extensions?.code))[0];

@@ -10,6 +10,8 @@ import type { PreparedDocument } from '../document/document.ts';
 export type Operation = {
   readonly prepared: PreparedDocument;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The variables as the operation declares them: of its types, with its defaults. */
+  readonly coerced: Readonly<Record<string, unknown>>;
   /** Null under public introspection only. */
   readonly token: AccessToken | null;
   readonly requestId: RequestId;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type Pool } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
+import type { Row } from '../../../plugins/compilation/parseRows.ts';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
 import { isCollision } from '../../database/pool/unavailable.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
@@ -14,6 +15,9 @@ import { openSnapshot, type Snapshot } from './snapshot.ts';
 /** How one operation reaches the database. */
 export type Statements = {
   readonly withPgClient: WithPgClient;
+  query(settings: TransactionSettings, statement: Statement): Promise<readonly Row[]>;
+  /** From now on, statements that were run have the same outcome again, without being run. */
+  replay(): void;
   /** After its last statement. */
   end(): void;
 };
@@ -27,8 +31,7 @@ export type StatementsOptions = {
   readonly retryLockTimeout: string;
   /** Called at the first statement: whether all must see the same state of the database. */
   readonly inSnapshot: () => boolean;
-  /** PostGraphile's own implementation, for whole transactions. */
-  readonly defaultWithPgClient: WithPgClient;
+  readonly isQuery: boolean;
   /** Called after each statement, also when it failed. */
   readonly onRan: (statement: RanStatement) => void;
   readonly onFailed: (error: unknown) => void;
@@ -39,7 +42,7 @@ export type StatementsOptions = {
  * A statement that collided with another transaction is retried once.
  */
 export function createStatements({ pool, lsnCheck }: QueryTarget, options: StatementsOptions): Statements {
-  const { token, signal, retryLockTimeout, inSnapshot, defaultWithPgClient, onRan, onFailed } = options;
+  const { token, signal, retryLockTimeout, inSnapshot, isQuery, onRan, onFailed } = options;
   let snapshot: Snapshot | null = null;
 
   const run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => {
@@ -75,21 +78,43 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
     }
   };
 
+  const recorded: Recorded[] = [];
+  let isReplaying = false;
+
+  const query = async (settings: TransactionSettings, statement: Statement): Promise<readonly Row[]> => {
+    if (isReplaying && recorded.length > 0) {
+      const [known] = recorded.splice(recorded.findIndex(({ text }) => text === statement.text) >>> 0, 1);
+      if (known) return known.outcome;
+      if (!isQuery) throw new Error('A statement of a mutation would be run again with another text');
+    }
+    const outcome = runAndRecord(settings, statement).then(({ rows }) => rows);
+    if (!isReplaying) recorded.push({ text: statement.text, outcome });
+    return outcome;
+  };
+
   return {
     withPgClient: async (settings, callback) =>
       callback({
-        async query(query) {
-          const { rows, rowCount } = await runAndRecord(settings as TransactionSettings, toNamed(query));
-          return { rows, rowCount, notices: [] };
+        async query(asked) {
+          const rows = await query(settings as TransactionSettings, toNamed(asked));
+          return { rows: rows as never, rowCount: rows.length, notices: [] };
         },
-        async withTransaction(work) {
-          await token?.requireLive();
-          return defaultWithPgClient(settings, (client) => client.withTransaction(work as never)) as never;
+        withTransaction: () => {
+          throw new Error(
+            'Each statement of a plan is a transaction of its own; put what belongs together into a function',
+          );
         },
       }),
+    query,
+    replay: () => {
+      isReplaying = true;
+    },
     end: () => snapshot?.end(),
   };
 }
+
+/** A statement that was run, and what came of it. */
+type Recorded = { readonly text: string; readonly outcome: Promise<readonly Row[]> };
 
 /** Before a statement is retried. */
 const backoffMs = 50;

@@ -9,13 +9,14 @@ import type { Operation } from '../execution/operation.ts';
 
 /** Worker data of the offload thread. */
 export type OffloadSettings = {
-  readonly config: PoolSettings & Pick<Config, 'limits' | 'fusion' | 'logLevel' | 'slowMs' | 'tracing' | 'replicaUrl'>;
+  readonly config: PoolSettings &
+    Pick<Config, 'limits' | 'compilation' | 'logLevel' | 'slowMs' | 'tracing' | 'replicaUrl'>;
   readonly authUrl: string;
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
 };
 
 /** An operation as a message to the offload thread, which prepares the document anew. */
-export type OffloadedOperation = Omit<Operation, 'prepared' | 'signal' | 'token'> & {
+export type OffloadedOperation = Omit<Operation, 'prepared' | 'coerced' | 'signal' | 'token'> & {
   readonly id: number;
   readonly claims: Claims | null;
   /** The check of the token, to be run there. */

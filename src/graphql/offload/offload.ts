@@ -83,7 +83,10 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     return started;
   };
 
-  const send = ({ prepared, signal, token, ...operation }: Operation, proof: Precondition | null): Promise<Answer> => {
+  const send = (
+    { prepared, coerced: _coerced, signal, token, ...operation }: Operation,
+    proof: Precondition | null,
+  ): Promise<Answer> => {
     worker ??= start();
     const thread = worker;
     const id = ++lastId;

@@ -13,9 +13,10 @@ import { tracedFrom } from '../../observability/tracing/traced.ts';
 import { createReplicaPool, reconnect } from '../../replica/watchReplica.ts';
 import { type AccessToken, cachedToken, InvalidTokenError, liveToken } from '../../token/accessTokens.ts';
 import type { Claims } from '../../token/claims.ts';
+import { checkArguments } from '../document/arguments.ts';
 import { createDocumentReader, DocumentError } from '../document/document.ts';
 import { createExecution } from '../execution/execution.ts';
-import { mayFuse } from '../schema/mayFuse.ts';
+import { mayCompile } from '../schema/mayCompile.ts';
 import { buildGraph } from '../schema/schema.ts';
 import type { OffloadMessage, OffloadRequest, OffloadSettings } from './messages.ts';
 
@@ -38,7 +39,7 @@ watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log: createLog('sile
 const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
 // When this fails the thread ends, and the next expensive operation starts another. The readiness watch logs outages.
-const graph = await buildGraph(pool, { isFused: mayFuse(config, log), maxBytes: config.limits.bytes }).catch(
+const graph = await buildGraph(pool, { isCompiled: mayCompile(config, log), maxBytes: config.limits.bytes }).catch(
   (error: unknown) => {
     if (!isRetryable(error)) throw error;
     log.debug({ error }, 'the second thread cannot start: the database is unavailable');
@@ -79,7 +80,8 @@ function createAnswer() {
       const prepared = readDocument(query, operationName);
       const token = claims && tokenOf(claims, proof, operation.requestId);
       const work = async () => {
-        const answer = await execute({ ...operation, token, prepared, signal: controller.signal });
+        const { coerced } = checkArguments(graph.schema, prepared, operation.variables);
+        const answer = await execute({ ...operation, coerced, token, prepared, signal: controller.signal });
         await token?.requireLive();
         return answer;
       };

@@ -8,6 +8,7 @@ import { createByteLimitPlugin } from '../../../plugins/ByteLimitPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../../plugins/ConstraintRulesPlugin.ts';
+import { createCompilationPlugin } from '../../../plugins/compilation/CompilationPlugin.ts';
 import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { FunctionArgumentsPlugin } from '../../../plugins/functions/FunctionArgumentsPlugin.ts';
@@ -15,7 +16,6 @@ import { FunctionMutationsPlugin } from '../../../plugins/functions/FunctionMuta
 import { InputObjectsPlugin } from '../../../plugins/functions/InputObjectsPlugin.ts';
 import { SetofPlugin } from '../../../plugins/functions/SetofPlugin.ts';
 import { UncallableFunctionsPlugin } from '../../../plugins/functions/UncallableFunctionsPlugin.ts';
-import { createFusionPlugin } from '../../../plugins/fusion/FusionPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName } from '../../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../../plugins/NodeTypePlugin.ts';
 import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
@@ -30,15 +30,15 @@ import { VariableNamesPlugin } from '../../../plugins/VariableNamesPlugin.ts';
 
 /** How answers are serialized. */
 export type Writing = {
-  /** Whether FusionPlugin serializes lists. */
-  readonly isFused?: boolean;
+  /** Whether operations are compiled. */
+  readonly isCompiled?: boolean;
   readonly maxBytes?: number;
 };
 
 /** The PostGraphile preset: what its schema leaves out, and our plugins. `pool` is the authenticator's. */
 export function createPreset(
   pool: Pool,
-  { isFused = false, maxBytes = Number.MAX_SAFE_INTEGER }: Writing,
+  { isCompiled = false, maxBytes = Number.MAX_SAFE_INTEGER }: Writing,
 ): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
@@ -54,6 +54,8 @@ export function createPreset(
       ConnectionArgumentsPlugin,
       ColumnFiltersPlugin,
       RowLimitPlugin,
+      // Counts first, since compilation may end the execution.
+      ...(isCompiled ? [createCompilationPlugin(maxBytes)] : []),
       StatementCountPlugin,
       AccessibleUnitsPlugin,
       UnitTreePlugin,
@@ -66,7 +68,6 @@ export function createPreset(
       ConstraintRulesPlugin,
       VariableNamesPlugin,
       createByteLimitPlugin(maxBytes),
-      ...(isFused ? [createFusionPlugin(maxBytes)] : []),
     ],
     disablePlugins: [
       // `Query.query` and `Query` as a node served Relay 1.

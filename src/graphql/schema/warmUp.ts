@@ -5,17 +5,23 @@ import { createDocumentReader } from '../document/document.ts';
 import { createExecution, type ExecutionOptions } from '../execution/execution.ts';
 
 /**
- * JIT warm-up: executes operations with claims that see no row, so that the first clients do not wait.
- * They would wait while Node.js compiles what all operations share.
+ * Warm-up: executes operations with claims that see no row, so that the first clients do not wait.
+ * They would wait for connections, and while Node.js compiles what all operations share (JIT).
  */
 export async function warmUp(options: ExecutionOptions): Promise<void> {
   const execute = createExecution(options);
   const readDocument = createDocumentReader(options.graph.schema, options.config.limits);
   const signal = new AbortController().signal;
-  for (let round = 0; round < rounds; round++) {
-    const operations = documents.map(([scope, document]) => ({
+  // As many at once as there are connections that are kept.
+  const atOnce = Array.from(
+    { length: options.pool.options.min ?? 1 },
+    (_, index) => documents[index % documents.length],
+  );
+  for (let done = 0; done < executions; done += atOnce.length) {
+    const operations = atOnce.map(([scope, document] = documents[0]) => ({
       prepared: readDocument(document, null),
       variables: {},
+      coerced: {},
       token: liveToken(claimsWithoutRows(scope)),
       requestId: { id: 'warm-up', ofServer: 'warm-up' },
       cost: { rows: 1, values: 1, once: 0 },
@@ -26,10 +32,10 @@ export async function warmUp(options: ExecutionOptions): Promise<void> {
   }
 }
 
-const rounds = 25;
+const executions = 100;
 
 const user = 'id fullName email cardAssignments { id card { id name ... on NfcCard { nfcIdentifier } } }';
-const documents: readonly (readonly [Scope, string])[] = [
+const documents: readonly [Warmed, ...Warmed[]] = [
   ['me', `{ viewer { ${user} accessibleUnits(first: 20) { nodes { id name } } } }`],
   ['me', '{ viewer { accessibleUnits { edges { cursor node { parent { id } children { nodes { id } } } } } } }'],
   ['app', `{ app { users(first: 10) { nodes { ${user} } pageInfo { hasNextPage endCursor } } } }`],
@@ -38,6 +44,8 @@ const documents: readonly (readonly [Scope, string])[] = [
     '{ app { rootUnits(first: 10) { nodes { id name children(first: 10) { nodes { id name } } } totalCount } } }',
   ],
 ];
+
+type Warmed = readonly [Scope, string];
 
 const claimsWithoutRows = (scope: Scope): Claims => ({
   organizationId: nil,

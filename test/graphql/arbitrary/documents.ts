@@ -16,7 +16,7 @@ import {
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
 } from 'postgraphile/graphql';
-import { type Argument, type Directive, type Document, render, type Selection } from './render.ts';
+import { type Argument, type Directive, type Document, otherRequests, render, type Selection } from './render.ts';
 import type { Value } from './values.ts';
 
 type ValuesOf = (argument: GraphQLArgument) => fc.Arbitrary<Value>;
@@ -133,6 +133,7 @@ function argumentsOf(args: readonly GraphQLArgument[], valuesOf: ValuesOf): fc.A
       name: fc.constant(argument.name),
       type: fc.constant(String(argument.type)),
       value: valuesOf(argument),
+      others: fc.array(valuesOf(argument), { minLength: otherRequests, maxLength: otherRequests }),
       as: fc.constantFrom('literal' as const, 'literal' as const, 'variable' as const, 'default' as const),
     });
     return isRequiredArgument(argument) ? given : rarely(given, null, args.length);

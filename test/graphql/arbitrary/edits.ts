@@ -12,7 +12,7 @@ export function edited(documents: fc.Arbitrary<Document>, schema: GraphQLSchema)
     }),
     { minLength: 1, maxLength: 3 },
   );
-  return fc.tuple(documents, edits).map(([{ query, variables }, changes]) => {
+  return fc.tuple(documents, edits).map(([{ query, ...variables }, changes]) => {
     const words = query.match(token) ?? [];
     for (const { at, kind, token } of changes) {
       const index = at % Math.max(words.length, 1);
@@ -22,7 +22,7 @@ export function edited(documents: fc.Arbitrary<Document>, schema: GraphQLSchema)
       else if (kind === 'swap') words.splice(index, 2, words[index + 1] ?? '', word);
       else words.splice(index, kind === 'replace' ? 1 : 0, token);
     }
-    return { query: words.join(' '), variables };
+    return { query: words.join(' '), ...variables };
   });
 }
 

@@ -1,8 +1,12 @@
 import type { OperationTypeNode } from 'postgraphile/graphql';
 import type { Value } from './values.ts';
 
-/** A document with the variables that go along, as JSON. */
-export type Document = { readonly query: string; readonly variables: string };
+/** A document with the variables that go along, as JSON, and other ones that fit it, too. */
+export type Document = {
+  readonly query: string;
+  readonly variables: string;
+  readonly otherVariables: readonly string[];
+};
 
 export type Operation = {
   readonly kind: OperationTypeNode;
@@ -33,6 +37,8 @@ export type Argument = {
   readonly name: string;
   readonly type: string;
   readonly value: Value;
+  /** Where it is a variable, the values of other requests. */
+  readonly others: readonly Value[];
   readonly as: 'literal' | 'variable' | 'default';
 };
 
@@ -40,6 +46,7 @@ export type Argument = {
 export function render({ kind, name, directives, selections }: Operation): Document {
   const declared: string[] = [];
   const given: string[] = [];
+  const others: string[][] = Array.from({ length: otherRequests }, () => []);
   const fragments: string[] = [];
 
   const ofSelections = (all: readonly Selection[]): string => `{ ${all.map(ofSelection).join(' ')} }`;
@@ -64,16 +71,20 @@ export function render({ kind, name, directives, selections }: Operation): Docum
   const ofArguments = (args: readonly Argument[]): string =>
     args.length > 0 ? `(${args.map((argument) => `${argument.name}: ${ofValue(argument)}`).join(', ')})` : '';
 
-  const ofValue = ({ type, value, as }: Argument): string => {
+  const ofValue = ({ type, value, others: otherValues, as }: Argument): string => {
     if (as === 'literal') return value.literal;
     const variable = `v${declared.length}`;
     declared.push(`$${variable}: ${type}${as === 'default' ? ` = ${value.literal}` : ''}`);
     if (as === 'variable') given.push(`"${variable}":${value.json}`);
+    for (const [index, { json }] of otherValues.entries()) others[index]?.push(`"${variable}":${json}`);
     return `$${variable}`;
   };
 
   const operation = `${ofDirectives(directives)} ${ofSelections(selections)}`;
   const variables = declared.length > 0 ? `(${declared.join(', ')})` : '';
   const query = [`${kind} ${name}${variables}${operation}`, ...fragments].join('\n');
-  return { query, variables: `{${given.join(',')}}` };
+  return { query, variables: `{${given}}`, otherVariables: others.map((each) => `{${each}}`) };
 }
+
+/** How many requests repeat a document with other variables. */
+export const otherRequests = 3;

@@ -1,26 +1,27 @@
 import { computeStep } from './computeStep.ts';
 import type { LayerPlan, OutputPlan } from './internals.ts';
 import { type Constant, constantOf } from './JsonWriter.ts';
-import { type LayerCompiler, NotFusible, type Write } from './LayerCompiler.ts';
+import { type LayerCompiler, NotCompilable, type Write } from './LayerCompiler.ts';
 import { writeLeaf } from './writeLeaf.ts';
 
 /**
  * Compiles an output plan to a function that writes its JSON, as Grafast does if there is no error.
  *
- * @throws {NotFusible} when any part of it is not known here
+ * @throws {NotCompilable} when any part of it is not known here
  */
 export function writeOutput(plan: OutputPlan, compiler: LayerCompiler): Write {
-  if (plan.sideEffectStep || plan.processRoot || plan.deferredOutputPlans.length > 0) throw new NotFusible('Effects');
+  if (plan.processRoot || plan.deferredOutputPlans.length > 0) throw new NotCompilable('A deferred output');
   const [layer] = layersTo(plan.layerPlan, compiler.layer);
   if (layer) return writeUnlessNull(plan, layer, compiler);
   const write = writers.get(plan.type.mode);
-  if (!write) throw new NotFusible(`Output ${plan.type.mode}`);
+  if (!write) throw new NotCompilable(`Output ${plan.type.mode}`);
   return write(plan, compiler);
 }
 
 const writers = new Map([
   ['leaf', writeLeaf],
   ['object', writeObject],
+  ['root', writeMembers],
   ['array', writeArray],
   ['polymorphic', writePolymorphic],
 ]);
@@ -29,15 +30,17 @@ const writers = new Map([
 function layersTo(target: LayerPlan, above: LayerPlan): LayerPlan[] {
   if (target === above) return [];
   const { type, parentLayerPlan } = target.reason;
-  if (!parentLayerPlan || target.parentSideEffectStep || !plainLayers.has(type)) throw new NotFusible(`Layer ${type}`);
+  if (!parentLayerPlan || !plainLayers.has(type)) throw new NotCompilable(`Layer ${type}`);
   return [...layersTo(parentLayerPlan, above), target];
 }
 
-const plainLayers = new Set(['nullableBoundary', 'listItem', 'polymorphic', 'polymorphicPartition']);
+const plainLayers = new Set(['mutationField', 'nullableBoundary', 'listItem', 'polymorphic', 'polymorphicPartition']);
 
 /** A field that may be null is a layer of its own, of the objects that are there. */
 function writeUnlessNull(plan: OutputPlan, layer: LayerPlan, compiler: LayerCompiler): Write {
-  if (layer.reason.type !== 'nullableBoundary' || !layer.rootStep) throw new NotFusible(`Layer ${layer.reason.type}`);
+  if (layer.reason.type === 'mutationField') return writeOutput(plan, compiler.below(layer));
+  if (layer.reason.type !== 'nullableBoundary' || !layer.rootStep)
+    throw new NotCompilable(`Layer ${layer.reason.type}`);
   const value = computeStep(layer.rootStep, compiler);
   const inner = compiler.below(layer);
   const write = inner.withPrologue(writeOutput(plan, inner));
@@ -45,8 +48,14 @@ function writeUnlessNull(plan: OutputPlan, layer: LayerPlan, compiler: LayerComp
 }
 
 function writeObject(plan: OutputPlan, compiler: LayerCompiler): Write {
-  if (plan.type.hasRootBehavior) throw new NotFusible('A root');
+  if (plan.type.hasRootBehavior) throw new NotCompilable('A root');
   const object = computeStep(plan.rootStep, compiler);
+  const write = writeMembers(plan, compiler);
+  return (registers, json) => (object(registers) == null ? json.null() : write(registers, json));
+}
+
+/** An object that is there, as the root is. */
+function writeMembers(plan: OutputPlan, compiler: LayerCompiler): Write {
   const members: { readonly before: Constant; readonly write: Write }[] = [];
   let pending = '{';
   for (const [index, [key, member]] of Object.entries(plan.keys).entries()) {
@@ -61,7 +70,6 @@ function writeObject(plan: OutputPlan, compiler: LayerCompiler): Write {
   }
   const end = constantOf(`${pending}}`);
   return (registers, json) => {
-    if (object(registers) == null) return json.null();
     for (const { before, write } of members) {
       json.constant(before);
       write(registers, json);
@@ -74,7 +82,7 @@ function writeObject(plan: OutputPlan, compiler: LayerCompiler): Write {
 function required(write: Write, isNonNull: boolean): Write {
   if (!isNonNull) return write;
   return (registers, json) => {
-    if (!write(registers, json)) throw new NotFusible('Null');
+    if (!write(registers, json)) throw new NotCompilable('Null');
     return true;
   };
 }
@@ -82,7 +90,7 @@ function required(write: Write, isNonNull: boolean): Write {
 export function writeArray(plan: OutputPlan, compiler: LayerCompiler): Write {
   const { child, rootStep } = plan;
   const [layer] = child ? layersTo(child.layerPlan, compiler.layer) : [];
-  if (!child || !layer?.rootStep || !isOfItems(layer, plan)) throw new NotFusible('A list');
+  if (!child || !layer?.rootStep || !isOfItems(layer, plan)) throw new NotCompilable('A list');
   const list = computeStep(rootStep, compiler);
   const inner = compiler.below(layer);
   const register = inner.inRegister(layer.rootStep);
@@ -90,7 +98,7 @@ export function writeArray(plan: OutputPlan, compiler: LayerCompiler): Write {
   return (registers, json) => {
     const items = list(registers);
     if (items == null) return json.null();
-    if (!Array.isArray(items)) throw new NotFusible('No list');
+    if (!Array.isArray(items)) throw new NotCompilable('No list');
     let before = openingBracket;
     for (const item of items) {
       registers[register] = item;
@@ -119,7 +127,7 @@ function writePolymorphic(plan: OutputPlan, compiler: LayerCompiler): Write {
     const name = typeName(registers);
     if (name == null) return json.null();
     const write = writes.get(name as string);
-    if (!write) throw new NotFusible(`Type ${name}`);
+    if (!write) throw new NotCompilable(`Type ${name}`);
     return write(registers, json);
   };
 }
@@ -129,8 +137,8 @@ function writeType(child: OutputPlan, typeName: string, { rootStep }: OutputPlan
   const layers = layersTo(child.layerPlan, compiler.layer);
   const [{ reason } = compiler.layer] = layers;
   const areOfType = layers.every((layer) => layer.reason.typeNames?.includes(typeName));
-  if (reason.type !== 'polymorphic' || reason.parentStep !== rootStep || !areOfType) throw new NotFusible('A type');
-  const path = compiler.path === undefined ? undefined : `${compiler.path ?? ''}>${typeName}`;
+  if (reason.type !== 'polymorphic' || reason.parentStep !== rootStep || !areOfType) throw new NotCompilable('A type');
+  const path = `${compiler.path ?? ''}>${typeName}`;
   const inners: LayerCompiler[] = [];
   for (const layer of layers) inners.push((inners.at(-1) ?? compiler).below(layer, path));
   return inners.reduceRight((write, inner) => inner.withPrologue(write), writeOutput(child, inners.at(-1) ?? compiler));

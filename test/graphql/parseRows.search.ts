@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { types } from 'pg';
-import { type Cell, parseRows, type Row, type Shape } from '../../plugins/fusion/parseRows.ts';
+import { type Cell, parseRows, type Row, type Shape } from '../../plugins/compilation/parseRows.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { seed, sizeOf } from '../support/search.ts';
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 
 /**
- * `node bench/fusion.ts [operations] [seed]`: draws 20,000 queries from the schema and compares their answers with fused lists and
- * without, byte by byte. Exits with 1 at the first that differs, and prints the smallest of its kind.
+ * `node bench/compilation.ts [operations] [seed]`: draws 20,000 queries from the schema and compares their answers compiled and
+ * not, byte by byte. Exits with 1 at the first that differs, and prints the smallest of its kind.
  */
 // Read by PostGraphile when it is imported.
 process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
 const { startWithOneLogin } = await import('../test/support/startWithOneLogin.ts');
 const { createLog } = await import('../src/log.ts');
-const { startComparison } = await import('../test/graphql/fusion/startComparison.ts');
+const { startComparison } = await import('../test/graphql/compilation/startComparison.ts');
 const { createTestDataDirectory, removeTestDataDirectory } = await import('../test/support/dataDirectory.ts');
 
 const operations = Number(process.argv[2] ?? 20_000);
@@ -19,13 +19,13 @@ const dataDir = await createTestDataDirectory();
 const postgres = await startWithOneLogin(dataDir, createLog('error'));
 const comparison = await startComparison(postgres);
 try {
-  console.log(`${operations} queries are drawn; \`npm run bench fusion ${operations} ${seed}\` repeats it`);
+  console.log(`${operations} queries are drawn; \`npm run bench compilation ${operations} ${seed}\` repeats it`);
   let compared = 0;
   const result = await fc.check(
     fc.asyncProperty(comparison.drawn, async (asked) => {
-      const { fused, plain } = await comparison.answers(asked);
+      const { compiled, plain } = await comparison.answers(asked);
       if (++compared % 1000 === 0) console.log(compared, comparison.seen);
-      if (fused !== plain) throw new Error(`fused: ${fused}\nplain: ${plain}`);
+      if (compiled !== plain) throw new Error(`compiled: ${compiled}\nplain: ${plain}`);
     }),
     { numRuns: operations, seed },
   );

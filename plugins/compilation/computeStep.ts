@@ -1,43 +1,35 @@
-import { countPage } from '../RowLimitPlugin.ts';
-import { type Step, unusable } from './internals.ts';
-import { type Compute, type Counted, type LayerCompiler, NotFusible } from './LayerCompiler.ts';
+import { orNull, type Step, unusable } from './internals.ts';
+import { type Compute, type LayerCompiler, NotCompilable } from './LayerCompiler.ts';
 
 /**
  * Compiles a step: how to compute its value for the current object, as Grafast would if all goes well.
  *
- * @throws {NotFusible} when the step's class is unknown here, or the step is not run plainly
+ * @throws {NotCompilable} when the step's class is unknown here, or the step is not run plainly
  */
 export function computeStep(step: Step, compiler: LayerCompiler): Compute {
   const owner = compiler.ownerOf(step);
-  if (!owner) return fromRegister(compiler.layout.registerOf(step));
   const known = owner.find(step);
   if (known) return known;
 
   const { name } = step.constructor;
   const compile = compilers.get(name);
-  if (!compile || !isPlain(step) || !runsFor(step, owner)) throw new NotFusible(`${name} ${step.id}`);
+  if (!compile || !isPlain(step) || !runsFor(step, owner)) throw new NotCompilable(`${name} ${step.id}`);
   const compute = compile(step, owner);
   return isShared(step) ? owner.memoize(step, compute) : owner.inline(step, compute);
 }
 
-const fromRegister =
-  (register: number): Compute =>
-  (registers) =>
-    registers[register];
-
-/** It has no effects, and is not run for errors or inhibited values, at which a fused run ends anyway. */
+/** It has no effects, and is not run for errors or inhibited values: they end a compiled run. */
 function isPlain(step: Step): boolean {
   const { dependencyForbiddenFlags: forbidden, dependencyOnReject: onReject } = step;
   return (
     !step.hasSideEffects &&
-    step.implicitSideEffectStep === null &&
-    forbidden.every((flags) => flags === unusable) &&
+    forbidden.every((flags) => (flags & ~orNull) === unusable) &&
     onReject.every((value) => value === undefined)
   );
 }
 
 /** Grafast runs most steps for each object of their layer, and some for some types of objects only. */
-function runsFor(step: Step, { path }: LayerCompiler): boolean {
+export function runsFor(step: Step, { path }: LayerCompiler): boolean {
   return !step._isSelectiveStep || (typeof path === 'string' && step.polymorphicPaths?.has(path) === true);
 }
 
@@ -47,6 +39,10 @@ type Compile = (step: Step, compiler: LayerCompiler) => Compute;
 const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
   ['ConstantStep', byItself],
   ['AccessStep', byItself],
+  ['ObjectStep', byItself],
+  ['BakedInputStep', byItself],
+  ['__InputDefaultStep', byItself],
+  ['PgFromExpressionStep', byItself],
   ['FirstStep', byItself],
   ['LastStep', byItself],
   ['EdgeStep', byItself],
@@ -60,6 +56,9 @@ const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
   ['ConnectionStep', ofConnection],
   ['ConnectionItemsStep', ofRows],
 ]);
+
+/** Whether steps of its class are known here. */
+export const isComputed = (step: Step): boolean => compilers.has(step.constructor.name);
 
 /** Memoized, unless it is quick or used by one step only; a check runs even if no step uses it. */
 function isShared(step: Step): boolean {
@@ -80,19 +79,32 @@ const quick = new Set([
 
 /** By the step's own function: none of these classes uses its first argument. */
 function byItself(step: Step, compiler: LayerCompiler): Compute {
-  if (!step.isSyncAndSafe || !step.unbatchedExecute) throw new NotFusible(`${step.constructor.name} waits`);
+  if (!step.isSyncAndSafe || !step.unbatchedExecute) throw new NotCompilable(`${step.constructor.name} waits`);
   const run = step.unbatchedExecute.bind(step, nothing);
-  const [one, other, ...others] = dependenciesOf(step, compiler);
-  if (others.length > 0) throw new NotFusible(`${step.constructor.name} has many dependencies`);
+  const all = dependenciesOf(step, compiler);
+  const [one, other] = all;
   if (!one) return () => run();
   if (!other) return (registers) => run(one(registers));
-  return (registers) => run(one(registers), other(registers));
+  if (all.length === 2) return (registers) => run(one(registers), other(registers));
+  return (registers) => run(...all.map((compute) => compute(registers)));
 }
 
 const nothing = Object.freeze({});
 
 const dependenciesOf = (step: Step, compiler: LayerCompiler) =>
-  step.dependencies.map((dependency) => computeStep(dependency, compiler));
+  step.dependencies.map((dependency, index) => {
+    const compute = computeStep(dependency, compiler);
+    return (step.dependencyForbiddenFlags[index] as number) & orNull ? notNull(compute) : compute;
+  });
+
+/** Null inhibits the step, and all that depend on it. */
+const notNull =
+  (compute: Compute): Compute =>
+  (registers) => {
+    const value = compute(registers);
+    if (value == null) throw new NotCompilable('An inhibited step');
+    return value;
+  };
 
 /** A joined row that is all nulls, or lacks its check column, is null. */
 function ofRow(step: Step, compiler: LayerCompiler): Compute {
@@ -111,7 +123,7 @@ type RowStep = { readonly nullCheckAttributeIndex: number | null; readonly _coal
 function ofColumn(step: Step, compiler: LayerCompiler): Compute {
   const { attrIndex, pgCodec } = step as Step & ColumnStep;
   const [row] = dependenciesOf(step, compiler);
-  if (!row || typeof attrIndex !== 'number' || !pgCodec) throw new NotFusible('A column that is unlike others');
+  if (!row || typeof attrIndex !== 'number' || !pgCodec) throw new NotCompilable('A column that is unlike others');
   return (registers) => {
     const text = (row(registers) as readonly (string | null)[] | null)?.[attrIndex];
     return text == null ? null : pgCodec.fromPg(text);
@@ -123,7 +135,7 @@ type ColumnStep = { readonly attrIndex: number; readonly pgCodec: { fromPg(text:
 /** As in PgCursorStep, but without a Buffer, which takes longer than all the rest. */
 function ofCursor(step: Step, compiler: LayerCompiler): Compute {
   const [row, details] = dependenciesOf(step, compiler);
-  if (!row || !details) throw new NotFusible('A cursor of nothing');
+  if (!row || !details) throw new NotCompilable('A cursor of nothing');
   return (registers) => {
     const values = row(registers) as readonly string[] | null;
     const order = details(registers) as CursorDetails | null;
@@ -156,20 +168,9 @@ function ofList(step: Step, compiler: LayerCompiler): Compute {
 function ofLambda(step: Step, compiler: LayerCompiler): Compute {
   const { fn } = step as Step & LambdaStep;
   const [value] = dependenciesOf(step, compiler);
-  if (value && fn === countPage) return counting(value, compiler.layout.counted);
   // Others may give promises.
-  if (!value || !(step.isSyncAndSafe || fn.isSync)) throw new NotFusible(`Lambda ${fn.name}`);
+  if (!value || !(step.isSyncAndSafe || fn.isSync)) throw new NotCompilable(`Lambda ${fn.name}`);
   return (registers) => fn(value(registers));
-}
-
-/** Records what it counts, to be taken back when Grafast has to count it again. */
-function counting(value: Compute, counted: number): Compute {
-  return (registers) => {
-    const page = value(registers) as Parameters<typeof countPage>[0];
-    const [countRows, rows] = page;
-    if (countRows) (registers[counted] as Counted).push([countRows, rows.length]);
-    return countPage(page);
-  };
 }
 
 /** Its function says `isSync` when it may throw, but never gives a promise. */
@@ -178,17 +179,18 @@ export type LambdaStep = { readonly fn: ((value: unknown) => unknown) & { readon
 /** The rows of a statement's result, and of a connection. */
 function ofRows(step: Step, compiler: LayerCompiler): Compute {
   const [found] = dependenciesOf(step, compiler);
-  if (!found) throw new NotFusible('Rows of nothing');
+  if (!found) throw new NotCompilable('Rows of nothing');
   return (registers) => (found(registers) as { readonly items: unknown }).items;
 }
 
 /** A connection whose collection pages itself, as statements do; its other dependencies are checks. */
 function ofConnection(step: Step, compiler: LayerCompiler): Compute {
   const { neededCollection, collectionDepId, paramsDepId, _mightStream } = step as Step & ConnectionStep;
-  if (!neededCollection || paramsDepId !== null || _mightStream) throw new NotFusible('A connection that pages itself');
+  if (!neededCollection || paramsDepId !== null || _mightStream)
+    throw new NotCompilable('A connection that pages itself');
   const dependencies = dependenciesOf(step, compiler);
   const collection = dependencies[collectionDepId];
-  if (!collection) throw new NotFusible('A connection of nothing');
+  if (!collection) throw new NotCompilable('A connection of nothing');
   return collection;
 }
 

@@ -34,7 +34,7 @@ function shapeOf(meta: Meta): Shape {
   return shape;
 }
 
-type Page = {
+export type Page = {
   readonly first: number | null | undefined;
   readonly last: number | null | undefined;
   readonly offset: number | null | undefined;
@@ -45,7 +45,7 @@ type Page = {
 };
 
 /** As `createSelectResult` in @dataplan/pg's pgSelect.ts. */
-function pageOf(all: readonly Row[], details: Page & { readonly meta: unknown }) {
+export function pageOf(all: readonly Row[], details: Page & { readonly meta: unknown }) {
   const { first, last, fetchOneExtra, shouldReverseOrder, cursorDetails, groupDetails, meta } = details;
   const limit = first ?? last;
   const hasMore = fetchOneExtra && limit != null && all.length > limit;

@@ -2,13 +2,13 @@ import { GraphQLID, GraphQLInt, GraphQLString } from 'postgraphile/graphql';
 import { encodeNodeId } from '../NodeIdPlugin.ts';
 import { computeStep, type LambdaStep } from './computeStep.ts';
 import type { OutputPlan, Step } from './internals.ts';
-import { type LayerCompiler, NotFusible, type Write } from './LayerCompiler.ts';
+import { type LayerCompiler, NotCompilable, type Write } from './LayerCompiler.ts';
 import { writeNodeId } from './writeNodeId.ts';
 
 /** A scalar or an enum. */
 export function writeLeaf({ type, rootStep }: OutputPlan, compiler: LayerCompiler): Write {
   const { graphqlType } = type;
-  if (!graphqlType) throw new NotFusible('A leaf without a type');
+  if (!graphqlType) throw new NotCompilable('A leaf without a type');
   const { serialize } = graphqlType;
 
   if (serialize === GraphQLID.serialize && (rootStep as Step & Partial<LambdaStep>).fn === encodeNodeId) {

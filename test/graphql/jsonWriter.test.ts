@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ByteBudget } from '../../plugins/byteBudget.ts';
-import { constantOf, JsonWriter, startOfBase64, TooLong } from '../../plugins/fusion/JsonWriter.ts';
+import { constantOf, JsonWriter, startOfBase64, TooLong } from '../../plugins/compilation/JsonWriter.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 
 test('texts of every kind and length are written as JSON.stringify does it', () => {

@@ -24,14 +24,14 @@ export type Asked = { readonly document: Document; readonly caller: Caller; read
 export type Comparison = {
   /** Operations that are drawn from the schema. */
   readonly drawn: fc.Arbitrary<Asked>;
-  /** Both answers as text: status, data, errors, order of keys. */
-  answers(asked: Asked): Promise<{ fused: string; plain: string }>;
+  /** The answers of both for all variables of a document, as text: status, data, errors, order of keys. */
+  answers(asked: Asked): Promise<{ compiled: string; plain: string }>;
   /** What was done until now, by which it can be seen that the comparison was one. */
-  readonly seen: { fusedLists: number; leftLists: number; failedRuns: number };
+  readonly seen: { compiled: number; notCompiled: number; failedRuns: number; reasons: Map<string, number> };
   stop(): Promise<void>;
 };
 
-/** The graph twice on the same rows, fused and not. */
+/** The graph twice on the same rows, compiled and not. */
 export async function startComparison(urls: {
   readonly ownerUrl: string;
   readonly authUrl: string;
@@ -51,7 +51,7 @@ export async function startComparison(urls: {
   const config = loadConfig(environment, 'serve');
   const frugal = { ...config, limits: { ...config.limits, rows: 40 } };
   const pool = createPool(urls.authUrl, config, createLog('silent'));
-  const [plainGraph, fusedGraph] = [await buildGraph(pool), await buildGraph(pool, { isFused: true })];
+  const [plainGraph, compiledGraph] = [await buildGraph(pool), await buildGraph(pool, { isCompiled: true })];
   const createSide = (graph: Graph) => {
     const lines: string[] = [];
     const log = createLog('error', { write: (line) => lines.push(line) });
@@ -66,11 +66,11 @@ export async function startComparison(urls: {
       try {
         const prepared = read(document.query, null);
         const variables = JSON.parse(document.variables);
-        const cost = checkArguments(graph.schema, prepared, variables);
+        const { cost, coerced } = checkArguments(graph.schema, prepared, variables);
         const signal = new AbortController().signal;
         const token = liveToken(rows.claims[caller]);
         const execute = isFrugal ? sparing : generous;
-        const asked = { prepared, variables, token, requestId: noRequest, cost, replicaLsns: null, signal };
+        const asked = { prepared, variables, coerced, token, requestId: noRequest, cost, replicaLsns: null, signal };
         const { status, body } = await execute(asked);
         // What the client is not told is in the log.
         return [status, body, ...lines.map(described)].join('\n');
@@ -80,16 +80,20 @@ export async function startComparison(urls: {
       }
     };
   };
-  const [plain, fused] = [createSide(plainGraph), createSide(fusedGraph)];
+  const [plain, compiled] = [createSide(plainGraph), createSide(compiledGraph)];
 
-  const seen = { fusedLists: 0, leftLists: 0, failedRuns: 0 };
-  const count = (name: keyof typeof seen) => () => {
+  const seen = { compiled: 0, notCompiled: 0, failedRuns: 0, reasons: new Map<string, number>() };
+  const count = (name: 'compiled' | 'notCompiled' | 'failedRuns') => (message: unknown) => {
     seen[name]++;
+    if (process.env.STACKS && String((message as any).error).includes('Cannot read'))
+      console.log((message as any).error.stack);
+    const reason = String((message as { error?: Error }).error ?? '').replace(/\d+/g, 'N');
+    if (reason) seen.reasons.set(reason, (seen.reasons.get(reason) ?? 0) + 1);
   };
   const listeners = {
-    'fusion:fused': count('fusedLists'),
-    'fusion:left': count('leftLists'),
-    'fusion:refused': count('failedRuns'),
+    'compilation:compiled': count('compiled'),
+    'compilation:not compiled': count('notCompiled'),
+    'compilation:failed run': count('failedRuns'),
   };
   for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener);
 
@@ -100,13 +104,13 @@ export async function startComparison(urls: {
     'rootUnits',
     'rootUnits(orderBy: EXTERNAL_IDENTIFIER_ASC)',
   ]) {
-    const document = { query: `{ app { ${page} { edges { cursor } } } }`, variables: '{}' };
+    const document = { query: `{ app { ${page} { edges { cursor } } } }`, variables: '{}', otherVariables: [] };
     const answer = await plain({ document, caller: 'app', isFrugal: false });
     cursors.push(...Array.from(answer.matchAll(/"cursor":"([^"]+)"/g), ([, cursor = '']) => cursor));
   }
 
   const values = createValues({ ids: rows.ids, cursors, texts: { externalIdentifiers: rows.externalIdentifiers } });
-  const documents = queries(fusedGraph.schema, values.fitting);
+  const documents = queries(compiledGraph.schema, values.fitting);
   return {
     drawn: fc
       .record({
@@ -121,13 +125,23 @@ export async function startComparison(urls: {
         caller: isSuited ? suitedFor(document) : anyone,
       })),
     async answers(asked) {
-      return { plain: await plain(asked), fused: await fused(asked) };
+      const { document } = asked;
+      const all = [document.variables, ...document.otherVariables].map((variables) => ({
+        ...asked,
+        document: { ...document, variables },
+      }));
+      const answers = { plain: '', compiled: '' };
+      for (const each of all) {
+        answers.plain += `${each.document.variables} ${await plain(each)}\n`;
+        answers.compiled += `${each.document.variables} ${await compiled(each)}\n`;
+      }
+      return answers;
     },
     seen,
     async stop() {
       for (const [channel, listener] of Object.entries(listeners)) unsubscribe(channel, listener);
       await plainGraph.release();
-      await fusedGraph.release();
+      await compiledGraph.release();
       await pool.end();
     },
   };

@@ -1,0 +1,120 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import {
+  ask,
+  createTenant,
+  createUser,
+  newExternalToken,
+  type OwnGraphTest,
+  read,
+  startGraphTest,
+  type Tenant,
+} from './support.ts';
+
+let graph: OwnGraphTest;
+let tenant: Tenant;
+beforeAll(async () => {
+  graph = await startGraphTest();
+  tenant = await createTenant(graph);
+});
+afterAll(() => graph.stop());
+
+/** How often plans were compiled, and compiled runs failed, while `work` ran. */
+async function counted(work: () => Promise<unknown>) {
+  const seen = { compiled: 0, failedRuns: 0 };
+  const onCompiled = () => void seen.compiled++;
+  const onFailedRun = () => void seen.failedRuns++;
+  subscribe('compilation:compiled', onCompiled);
+  subscribe('compilation:failed run', onFailedRun);
+  await work();
+  unsubscribe('compilation:compiled', onCompiled);
+  unsubscribe('compilation:failed run', onFailedRun);
+  return seen;
+}
+
+test('an operation that is known is not compiled again, and requests at once get each their own values', async () => {
+  const users = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => createUser(tenant, { fullName: `User ${index}` })),
+  );
+  const byId =
+    'query($ids: [ID!], $first: Int) { app { users(ids: $ids, first: $first) { nodes { id fullName } totalCount } } }';
+
+  const once = { ids: [users[0]?.id], first: 5 };
+  const first = await counted(async () => {
+    await read(graph, tenant.app, byId, once);
+    await read(graph, tenant.app, byId, once);
+  });
+  expect(first.compiled).toBeGreaterThan(0);
+
+  const seen = await counted(async () => {
+    const answers = await Promise.all(
+      users.map(({ id }, index) => read(graph, tenant.app, byId, { ids: [id], first: 1 + (index % 3) })),
+    );
+    expect(answers).toEqual(
+      users.map(({ id }, index) => ({ app: { users: { nodes: [{ id, fullName: `User ${index}` }], totalCount: 1 } } })),
+    );
+  });
+
+  expect(seen).toEqual({ compiled: 0, failedRuns: 0 });
+});
+
+test('each page of a walk by cursor has the rows behind its cursor', async () => {
+  const walker = await createTenant(graph);
+  const names = Array.from({ length: 7 }, (_, index) => `Walker ${index}`);
+  for (const fullName of names) await createUser(walker, { fullName });
+  const page =
+    'query($after: Cursor) { app { users(first: 2, after: $after, orderBy: FULL_NAME_ASC) { nodes { fullName } pageInfo { endCursor hasNextPage } } } }';
+  type Page = {
+    app: { users: { nodes: { fullName: string }[]; pageInfo: { endCursor: string; hasNextPage: boolean } } };
+  };
+
+  const found: string[] = [];
+  for (let after: string | null = null, isMore = true; isMore; ) {
+    const { nodes, pageInfo }: Page['app']['users'] = (await read<Page>(graph, walker.app, page, { after })).app.users;
+    found.push(...nodes.map(({ fullName }) => fullName));
+    after = pageInfo.endCursor;
+    isMore = pageInfo.hasNextPage;
+  }
+
+  expect(found).toEqual(names);
+});
+
+test('a mutation whose answer fails after the change has changed once, each time, and says where it failed', async () => {
+  const [broken, sound] = [
+    await createUser(tenant, { externalAuthenticationToken: newExternalToken() }),
+    await createUser(tenant, { externalAuthenticationToken: newExternalToken() }),
+  ];
+  const { owner } = graph.database;
+  await owner.query(
+    `update app_public.users set external_authentication_token_ciphertext = '\\x00' where full_name = $1`,
+    [broken.fullName],
+  );
+  const rename = `mutation($broken: ID!, $sound: ID!, $name: String!) {
+    one: userUpdate(id: $broken, fullName: $name) { user { fullName externalAuthenticationToken } }
+    other: userUpdate(id: $sound, fullName: $name) { user { fullName } }
+  }`;
+  await owner.query(`
+    create table app_hidden.renamed (name text);
+    create function app_hidden.note_renaming() returns trigger language plpgsql security definer as $$
+      begin insert into app_hidden.renamed values (new.full_name); return new; end $$;
+    create trigger note_renaming before update of full_name on app_public.users
+      for each row execute function app_hidden.note_renaming();
+  `);
+
+  const names = ['First', 'Second', 'Third'];
+  const seen = await counted(async () => {
+    for (const name of names) {
+      const answer = await ask(graph, tenant.app, rename, { broken: broken.id, sound: sound.id, name });
+      expect(answer.body).toMatchObject({
+        data: {
+          one: { user: { fullName: name, externalAuthenticationToken: null } },
+          other: { user: { fullName: name } },
+        },
+        errors: [{ path: ['one', 'user', 'externalAuthenticationToken'], extensions: { code: 'INTERNAL' } }],
+      });
+    }
+  });
+
+  expect(seen.failedRuns).toBe(names.length);
+  const { rows } = await owner.query('select name from app_hidden.renamed');
+  expect(rows.map(({ name }) => name)).toEqual(names.flatMap((name) => [name, name]));
+});
