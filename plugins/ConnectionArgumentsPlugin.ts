@@ -9,7 +9,7 @@ import {
 import { type ConnectionStep, constant, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { readerOf } from './functions/functionArguments.ts';
-import { findNodeId, nodeTypes } from './NodeIdPlugin.ts';
+import { decodeNodeIds, nodeTypes } from './NodeIdPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
 /** Rows on a page when neither `first` nor `last` is given. */
@@ -135,10 +135,8 @@ function idsFilter(build: GraphileBuild.Build, resource: PgResource) {
   const listCodecs = attributes.map((name) => listOfCodec(codec.attributes?.[name]?.codec as typeof TYPES.text));
   return (ids: Ids) => (query: PgSelectQueryBuilder) => {
     if (ids == null) return;
-    const keys = ids.flatMap((id) => {
-      const [type = '', ...key] = findNodeId(build.nodeKeys, id) ?? [];
-      return types.includes(type) ? [key as string[]] : [];
-    });
+    // They were checked before the operation was executed.
+    const keys = decodeNodeIds(ids).flatMap((id) => (id && types.includes(id[0]) ? [id.slice(1) as string[]] : []));
     const columns = attributes.map((name) => sql`${query.alias}.${sql.identifier(name)}`);
     const lists = listCodecs.map((list, index) =>
       sqlValueWithCodec(

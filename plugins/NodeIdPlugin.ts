@@ -90,7 +90,11 @@ encodeNodeId.isSyncAndSafe = true;
 /** A global id to `[type, …key]`, or null when no service can have issued it. */
 export function decodeNodeId(id: unknown): NodeId | null {
   if (typeof id !== 'string' || id.length > maxIdLength) return null;
-  const [, type, key] = /^(\w+):(.+)$/s.exec(Buffer.from(id, 'base64url').toString()) ?? [];
+  const text = Buffer.from(id, 'base64url').toString();
+  const uuid = text.slice(-36);
+  if (isUuid(uuid) && /^\w+:$/.test(text.slice(0, -36)))
+    return btoa(text).slice(0, id.length) === id ? [text.slice(0, -37), uuid] : null;
+  const [, type, key] = /^(\w+):(.+)$/s.exec(text) ?? [];
   if (type === undefined || key === undefined) return null;
   const values = isUuid(key) ? [key] : parseKey(key);
   return values && encodeNodeId([type, ...values]) === id ? [type, ...values] : null;
@@ -102,11 +106,18 @@ export function findNodeId(nodeKeys: NodeKeys, id: unknown): NodeId | null {
   return nodeId && nodeKeys.has(nodeId[0]) && fits(nodeKeys, nodeId) ? nodeId : null;
 }
 
-/** Whether the service can have issued it, if only for a type that is no more. */
-export function isNodeId(nodeKeys: NodeKeys, id: unknown): boolean {
-  const nodeId = decodeNodeId(id);
-  return nodeId !== null && fits(nodeKeys, nodeId);
+/** Whether the service can have issued all of them, if only for types that are no more. */
+export const areNodeIds = (nodeKeys: NodeKeys, ids: readonly unknown[]): boolean =>
+  decodeNodeIds(ids).every((nodeId) => nodeId !== null && fits(nodeKeys, nodeId));
+
+/** Memoized: the ids of a list are checked before the operation is executed, and then filtered by. */
+export function decodeNodeIds(ids: readonly unknown[]): readonly (NodeId | null)[] {
+  const decoded = decodedIds.get(ids) ?? ids.map(decodeNodeId);
+  decodedIds.set(ids, decoded);
+  return decoded;
 }
+
+const decodedIds = new WeakMap<readonly unknown[], readonly (NodeId | null)[]>();
 
 function fits(nodeKeys: NodeKeys, [type, ...key]: NodeId): boolean {
   const codecs = nodeKeys.get(type);

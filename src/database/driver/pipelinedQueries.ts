@@ -3,6 +3,7 @@ import { type DataRow, type DriverConnection, type DriverQuery, driverOf, prepar
 import { preparesStatements } from './serverClient.ts';
 import type { Precondition } from './statement.ts';
 
+type Callback = (error: Error | null, result?: unknown) => void;
 type CallbackConfig = QueryConfig & { callback: unknown; rowMode?: 'array' };
 
 /**
@@ -16,7 +17,9 @@ export function queryAfter(client: PoolClient, first: readonly Precondition[], c
   const arePrepared = preparesStatements(client);
   if (arePrepared) prepare(client, first);
   const isPlain = arePrepared && config.name && config.rowMode === 'array';
-  client.query(isPlain ? new RowsAfter(first, config) : new QueryAfter(first, config, arePrepared));
+  client.query(
+    isPlain ? (new RowsAfter(first, config) as unknown as Query) : new QueryAfter(first, config, arePrepared),
+  );
 }
 
 /** Once per connection, pipelined with what follows, which fails and reports the error if this fails. */
@@ -98,23 +101,33 @@ class QueryAfter extends BaseQuery {
  * The rows of a prepared statement as PostgreSQL sends them, texts and nulls.
  * All columns of the graph's statements are texts. So nothing is described, and of each row nothing is made but the list of its cells.
  */
-class RowsAfter extends BaseQuery {
+class RowsAfter {
+  readonly name: string;
+  readonly text: string;
+  readonly binary = false;
+  callback: Callback;
   readonly #first: readonly Precondition[];
   readonly #values: readonly (string | Buffer | null)[];
   readonly #rows: unknown[] = [];
   #awaited: number;
 
-  constructor(first: readonly Precondition[], config: CallbackConfig) {
-    super(config);
+  constructor(first: readonly Precondition[], { name = '', text, values = [], callback }: CallbackConfig) {
+    this.name = name;
+    this.text = text;
+    this.callback = callback as Callback;
     this.#first = first;
-    this.#values = (config.values ?? []).map(prepareValue);
+    this.#values = values.map(prepareValue);
     this.#awaited = first.length;
   }
 
-  override prepare(connection: DriverConnection): void {
+  requiresPreparation(): boolean {
+    return true;
+  }
+
+  prepare(connection: DriverConnection): void {
     const { name, text } = this;
     execute(connection, this.#first);
-    if (!this.hasBeenParsed(connection)) {
+    if (!(name in connection.parsedStatements || name in connection.submittedNamedStatements)) {
       connection.parse({ name, text });
       connection.submittedNamedStatements[name] = text;
     }
@@ -122,15 +135,19 @@ class RowsAfter extends BaseQuery {
     connection.sync();
   }
 
-  override handleDataRow({ fields }: DataRow): void {
+  handleRowDescription(): void {}
+
+  handleDataRow({ fields }: DataRow): void {
     if (this.#awaited === 0) this.#rows.push(fields);
   }
 
-  override handleCommandComplete(): void {
+  handleCommandComplete(): void {
     if (this.#awaited > 0) this.#awaited--;
   }
 
-  override handleReadyForQuery(): void {
+  handleReadyForQuery(): void {
     this.callback(null, { rows: this.#rows, rowCount: this.#rows.length });
   }
 }
+// The rest is the driver's, but not its constructor, which copies the configuration.
+Object.setPrototypeOf(RowsAfter.prototype, Query.prototype);

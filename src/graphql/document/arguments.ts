@@ -16,7 +16,7 @@ import {
 import { defaultPageSize } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { readerOf } from '../../../plugins/functions/functionArguments.ts';
 import { isCursorOf } from '../../../plugins/isCursorOf.ts';
-import { isNodeId, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
+import { areNodeIds, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
 import { unusableIn } from '../../../plugins/unusableIn.ts';
 import { rootOf } from '../errors.ts';
 import { DocumentError, type PreparedDocument } from './document.ts';
@@ -192,7 +192,7 @@ const byCheck = (one: string, other: string) => rankOf(one) - rankOf(other);
 
 function ids(values: unknown, _: Values, { nodeKeys }: Context): string | null {
   if (!isShort(values, maxPageSize)) return `at most ${maxPageSize} ids.`;
-  return values.every((id) => isNodeId(nodeKeys, id)) ? null : 'not ids that the service has issued.';
+  return areNodeIds(nodeKeys, values) ? null : 'not ids that the service has issued.';
 }
 
 /** Any other argument is a filter by the values of a column, of a type that was checked. */

@@ -1,11 +1,19 @@
 import { LRUCache } from 'lru-cache';
-import { type DocumentNode, Kind, type SelectionSetNode } from 'postgraphile/graphql';
+import { type DocumentNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
 import { bytesOfCharacter, DocumentError, type PreparedDocument } from '../document/document.ts';
 import type { Answer } from './execution.ts';
 
 /** Whether the operation is introspection alone (`__schema`, `__type`). */
 export function isIntrospection(prepared: PreparedDocument): boolean {
+  const known = introspections.get(prepared.operation) ?? looksIntoSchema(prepared);
+  introspections.set(prepared.operation, known);
+  return known;
+}
+
+const introspections = new WeakMap<OperationDefinitionNode, boolean>();
+
+function looksIntoSchema(prepared: PreparedDocument): boolean {
   const names = rootFieldsOf(prepared);
   const isMeta = names.every((name) => ['__schema', '__type', '__typename'].includes(name));
   return prepared.operation.operation === 'query' && isMeta && names.some((name) => name !== '__typename');
@@ -47,9 +55,10 @@ export function createIntrospectionCache() {
   const known = new LRUCache<DocumentNode, Answer>({ maxSize: cacheBytes });
 
   return async (prepared: PreparedDocument, execute: () => Promise<Answer>): Promise<Answer> => {
+    if (!isIntrospection(prepared)) return execute();
     const { document, operation } = prepared;
     const isConstant = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length === 1;
-    if (!isConstant || operation.variableDefinitions?.length || !isIntrospection(prepared)) return execute();
+    if (!isConstant || operation.variableDefinitions?.length) return execute();
     const remembered = known.get(document);
     if (remembered) return remembered;
     const answer = await execute();

@@ -1,10 +1,10 @@
-import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Log } from '../../log.ts';
 import { fieldsOf } from '../../observability/requestFields.ts';
 import { exposedHeaders, isAllowed, type Origin } from '../middleware/allowOrigins.ts';
 import { giveRequestId } from '../middleware/requestId.ts';
 import { logRequests } from '../middleware/requestLog.ts';
-import { setSecurityHeaders } from '../middleware/securityHeaders.ts';
+import { securityHeaders } from '../middleware/securityHeaders.ts';
 
 type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly Origin[] };
 
@@ -15,16 +15,14 @@ type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly Origin
  */
 export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): RequestListener {
   const logRequest = logRequests(log);
-  const example = new ServerResponse({ method: 'GET' } as IncomingMessage);
-  setSecurityHeaders(isHttps)(example.req, example, () => undefined);
-  const securityHeaders = example.getHeaders();
+  const ownHeaders = Object.fromEntries(securityHeaders(isHttps));
   return (request, response) => {
     const { accept = '', origin = '' } = request.headers;
     const { type, body } = answerFor(fieldsOf(response).route, accept);
     const { id } = giveRequestId(request, response);
     logRequest(request, response, () => undefined);
     response.writeHead(503, {
-      ...securityHeaders,
+      ...ownHeaders,
       'X-Request-Id': id,
       'Content-Type': `${type}; charset=utf-8`,
       'Content-Length': Buffer.byteLength(body),
