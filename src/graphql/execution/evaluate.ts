@@ -7,6 +7,7 @@ import {
   type CompiledOperations,
 } from '../../../plugins/compilation/CompilationPlugin.ts';
 import { TooLong } from '../../../plugins/compilation/JsonWriter.ts';
+import { InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
 import type { Graph } from '../schema/schema.ts';
@@ -72,6 +73,8 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     try {
       return { data: await compiled.run(coerced, context, (statement) => statements.query(settings, statement)) };
     } catch (error) {
+      // Nothing else is the outcome of a token that was revoked.
+      if (error instanceof InvalidTokenError) throw error;
       if (error instanceof TooLong) return { errors: [limitExceeded('bytes', maxBytes)] };
       failedRun.publish({ error });
       statements.replay();

@@ -85,8 +85,6 @@ export async function startComparison(urls: {
   const seen = { compiled: 0, notCompiled: 0, failedRuns: 0, reasons: new Map<string, number>() };
   const count = (name: 'compiled' | 'notCompiled' | 'failedRuns') => (message: unknown) => {
     seen[name]++;
-    if (process.env.STACKS && String((message as any).error).includes('Cannot read'))
-      console.log((message as any).error.stack);
     const reason = String((message as { error?: Error }).error ?? '').replace(/\d+/g, 'N');
     if (reason) seen.reasons.set(reason, (seen.reasons.get(reason) ?? 0) + 1);
   };
