@@ -79,13 +79,17 @@ export function encodeNodeId(value: readonly unknown[] | null): string | null {
   if (value === null) return null;
   const [type, first] = value;
   if (value.length === 2 && isUuid(first)) {
-    const text = `${type}:${first}`;
-    // A quarter of the time that a Buffer takes. Letters, digits and `_:-` never give `+` or `/`, only `=` at the end.
-    return btoa(text).slice(0, Math.ceil((text.length * 4) / 3));
+    return withoutPadding(`${type}:${first}`);
   }
   return Buffer.from(`${type}:${JSON.stringify(value.slice(1))}`).toString('base64url');
 }
 encodeNodeId.isSyncAndSafe = true;
+
+/**
+ * Base64url in a quarter of the time that a Buffer takes.
+ * Letters, digits and `_:-` never give `+` or `/`, only `=` at the end.
+ */
+const withoutPadding = (text: string) => btoa(text).slice(0, Math.ceil((text.length * 4) / 3));
 
 /** A global id to `[type, …key]`, or null when no service can have issued it. */
 export function decodeNodeId(id: unknown): NodeId | null {
@@ -93,7 +97,7 @@ export function decodeNodeId(id: unknown): NodeId | null {
   const text = Buffer.from(id, 'base64url').toString();
   const uuid = text.slice(-36);
   if (isUuid(uuid) && /^\w+:$/.test(text.slice(0, -36)))
-    return btoa(text).slice(0, id.length) === id ? [text.slice(0, -37), uuid] : null;
+    return withoutPadding(text) === id ? [text.slice(0, -37), uuid] : null;
   const [, type, key] = /^(\w+):(.+)$/s.exec(text) ?? [];
   if (type === undefined || key === undefined) return null;
   const values = isUuid(key) ? [key] : parseKey(key);

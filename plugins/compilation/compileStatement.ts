@@ -162,14 +162,13 @@ const textPart = (value: Compute): Part => ({
   build: (registers) => value(registers),
 });
 
-/** @throws {NotCompilable} when it is not known by its text */
+/** A value as JSON, in which undefined is not null. @throws {NotCompilable} when that says too little */
 function textOf(value: unknown): string {
-  return (
-    JSON.stringify(value, (_, inner) => {
-      if (typeof inner === 'function') throw new NotCompilable('A function');
-      return inner;
-    }) ?? ''
-  );
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (inner === undefined) return { undefined: true };
+    if (typeof inner === 'function' || inner instanceof Map || inner instanceof Set) throw new NotCompilable('No JSON');
+    return inner;
+  });
 }
 
 /** A cursor: the order's digest, and a row's values. */

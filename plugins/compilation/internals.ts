@@ -159,10 +159,12 @@ function childrenOf({ child, keys, childByTypeName, deferredOutputPlans }: Outpu
 }
 
 const require = createRequire(import.meta.url);
-const grafastFolder = dirname(createRequire(require.resolve('postgraphile')).resolve('grafast'));
+// The one that comes with PostGraphile.
+const library = 'grafast';
+const grafastFile = createRequire(require.resolve('postgraphile')).resolve(library);
 
 /** Grafast's: whether a plan that was made for some variables fits others. */
-export const { matchesConstraints } = require(join(grafastFolder, 'constraints.js')) as {
+export const { matchesConstraints } = require(join(dirname(grafastFile), 'constraints.js')) as {
   matchesConstraints(constraints: readonly unknown[], values: unknown): boolean;
 };
 
