@@ -62,8 +62,8 @@ type Known = CompiledOperation & { readonly plan: OperationPlan };
 /** The compiled operations of a schema. */
 export class CompiledOperations {
   readonly #maxBytes: number;
-  /** An operation has several plans if variables decide what is selected. */
-  readonly #known = new LRUCache<OperationDefinitionNode, readonly Known[]>({ max: maxOperations });
+  /** As long as its document is cached. An operation has several plans if variables decide what is selected. */
+  readonly #known = new WeakMap<OperationDefinitionNode, readonly Known[]>();
   readonly #tried = new WeakMap<GrafastOperationPlan, Known | null>();
   readonly #texts: StatementTexts = new LRUCache({
     maxSize: maxCharacters,
@@ -115,8 +115,7 @@ export class CompiledOperations {
 const compiledChannel = channel('compilation:compiled');
 const notCompiledChannel = channel('compilation:not compiled');
 
-/** As many operations as Grafast keeps, and plans of each. */
-const maxOperations = 500;
+/** As many plans of an operation as Grafast keeps. */
 const maxPlans = 50;
 
 /** The memory limit of the statements' texts. */
