@@ -62,7 +62,7 @@ type Known = CompiledOperation & { readonly plan: OperationPlan };
 /** The compiled operations of a schema. */
 export class CompiledOperations {
   readonly #maxBytes: number;
-  /** As long as its document is cached. An operation has several plans if variables decide what is selected. */
+  /** As long as its document is cached; several plans if variables decide what is selected. */
   readonly #known = new WeakMap<OperationDefinitionNode, readonly Known[]>();
   readonly #tried = new WeakMap<GrafastOperationPlan, Known | null>();
   readonly #texts: StatementTexts = new LRUCache({
