@@ -4,7 +4,7 @@ import { type OperationPlan, type OutputPlan, outputPlansOf } from './compilatio
 
 /**
  * Limits the bytes of an answer while it is written: few rows may be selected again and again.
- * Fused lists count what they write themselves.
+ * Compiled operations count what they write themselves.
  */
 export const createByteLimitPlugin = (max: number): GraphileConfig.Plugin => {
   const limited = new WeakSet<GrafastOperationPlan>();

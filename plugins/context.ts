@@ -24,8 +24,7 @@ declare global {
       };
       /**
        * Counts rows against the limit, and throws `LIMIT_EXCEEDED`.
-       * Null for operations that have few rows even if every page is full. Rows that will be counted again are taken back by their negative
-       * number.
+       * Null for operations that have few rows even if every page is full.
        */
       countRows: ((rows: number) => void) | null;
       /** How many statements the operation's plan has; known before the first of them runs. */

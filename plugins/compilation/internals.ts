@@ -69,7 +69,7 @@ export type Placeholder = {
 /** A statement that was made part of another. */
 export type InlineStep = PagedStep & { readonly staticInfo: Pick<SelectStep, 'mode' | 'alias'> };
 
-export type ExecutionDetails = {
+type ExecutionDetails = {
   readonly count: 1;
   readonly indexMap: <T>(callback: (index: number) => T) => T[];
   readonly values: readonly unknown[];

@@ -87,7 +87,7 @@ function required(write: Write, isNonNull: boolean): Write {
   };
 }
 
-export function writeArray(plan: OutputPlan, compiler: LayerCompiler): Write {
+function writeArray(plan: OutputPlan, compiler: LayerCompiler): Write {
   const { child, rootStep } = plan;
   const [layer] = child ? layersTo(child.layerPlan, compiler.layer) : [];
   if (!child || !layer?.rootStep || !isOfItems(layer, plan)) throw new NotCompilable('A list');

@@ -32,13 +32,10 @@ export type DriverConnection = {
 export type DriverQuery = {
   readonly name: string;
   readonly text: string;
-  callback: (error: Error | null, result?: unknown) => void;
   prepare(connection: DriverConnection): void;
-  hasBeenParsed(connection: DriverConnection): boolean;
   requiresPreparation(): boolean;
   handleDataRow(message: DataRow): void;
   handleCommandComplete(message: unknown, connection: DriverConnection): void;
-  handleReadyForQuery(): void;
 };
 
 /** The cells of a row. */

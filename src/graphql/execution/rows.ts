@@ -1,11 +1,11 @@
 import { limitExceeded } from '../document/measureOperations.ts';
 
-/** Row counter with a limit: throws when there are more; a negative number takes rows back. */
+/** Row counter with a limit: throws when there are more. */
 export function createRowCounter(max: number) {
   let rows = 0;
   return (more: number) => {
     rows += more;
-    if (more > 0 && rows > max) throw limitExceeded('rows', max);
+    if (rows > max) throw limitExceeded('rows', max);
   };
 }
 
