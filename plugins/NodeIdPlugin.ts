@@ -116,7 +116,9 @@ export const areNodeIds = (nodeKeys: NodeKeys, ids: readonly unknown[]): boolean
 
 /** Memoized: the ids of a list are checked before the operation is executed, and then filtered by. */
 export function decodeNodeIds(ids: readonly unknown[]): readonly (NodeId | null)[] {
-  const decoded = decodedIds.get(ids) ?? ids.map(decodeNodeId);
+  const known = decodedIds.get(ids);
+  if (known) return known;
+  const decoded = ids.map(decodeNodeId);
   decodedIds.set(ids, decoded);
   return decoded;
 }

@@ -19,8 +19,19 @@ type Meta = Readonly<
   Record<string, { readonly meta?: Meta; readonly selectIndex?: number; readonly selectIndexes?: number[] }>
 >;
 
-/** Which cells have rows in them; what was joined has its columns in the same row. */
+/** Memoized: a compiled operation has the same for each request. */
 function shapeOf(meta: Meta): Shape {
+  const known = shapes.get(meta);
+  if (known) return known;
+  const shape = readShape(meta);
+  shapes.set(meta, shape);
+  return shape;
+}
+
+const shapes = new WeakMap<Meta, Shape>();
+
+/** Which cells have rows in them; what was joined has its columns in the same row. */
+function readShape(meta: Meta): Shape {
   const shape = new Map<number, Shape>();
   const add = (index: number | undefined, inner: Shape) => {
     if (index === undefined) return;

@@ -42,11 +42,7 @@ export function checkArguments(
   const { operation, fragments } = prepared;
   const known = checkedWithoutVariables.get(operation);
   if (known) return known;
-  const definitions = operation.variableDefinitions ?? [];
-  const { errors, coerced } = getVariableValues(schema, definitions, variables, { hideSuggestions, maxErrors: 50 });
-  if (errors) throw new DocumentError(errors.map((error) => badVariable(error, prepared)));
-  // A variable may be called `constructor`.
-  Object.setPrototypeOf(coerced, null);
+  const coerced = coerceVariables(schema, prepared, variables, hideSuggestions);
   const nulls = misplacedNulls(schema, prepared, coerced);
   if (nulls.length > 0) throw new DocumentError(nulls);
 
@@ -104,8 +100,22 @@ export function checkArguments(
   const cost = costOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
   if (problems.length > 0) throw new DocumentError(problems);
   const checked = { cost, coerced };
-  if (definitions.length === 0) checkedWithoutVariables.set(operation, checked);
+  if (!operation.variableDefinitions?.length) checkedWithoutVariables.set(operation, checked);
   return checked;
+}
+
+/** The variables in the types that the operation declares. @throws {DocumentError} */
+export function coerceVariables(
+  schema: GraphQLSchema,
+  prepared: PreparedDocument,
+  variables: Readonly<Record<string, unknown>>,
+  hideSuggestions = true,
+): CheckedArguments['coerced'] {
+  const definitions = prepared.operation.variableDefinitions ?? [];
+  const { errors, coerced } = getVariableValues(schema, definitions, variables, { hideSuggestions, maxErrors: 50 });
+  if (errors) throw new DocumentError(errors.map((error) => badVariable(error, prepared)));
+  // A variable may be called `constructor`.
+  return Object.setPrototypeOf(coerced, null);
 }
 
 /** Memoized: without variables the arguments are the same in each request, and were right. */

@@ -6,9 +6,11 @@ import type { Answer } from './execution.ts';
 
 /** Whether the operation is introspection alone (`__schema`, `__type`). */
 export function isIntrospection(prepared: PreparedDocument): boolean {
-  const known = introspections.get(prepared.operation) ?? looksIntoSchema(prepared);
-  introspections.set(prepared.operation, known);
-  return known;
+  const known = introspections.get(prepared.operation);
+  if (known !== undefined) return known;
+  const found = looksIntoSchema(prepared);
+  introspections.set(prepared.operation, found);
+  return found;
 }
 
 const introspections = new WeakMap<OperationDefinitionNode, boolean>();

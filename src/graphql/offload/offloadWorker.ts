@@ -13,7 +13,7 @@ import { tracedFrom } from '../../observability/tracing/traced.ts';
 import { createReplicaPool, reconnect } from '../../replica/watchReplica.ts';
 import { type AccessToken, cachedToken, InvalidTokenError, liveToken } from '../../token/accessTokens.ts';
 import type { Claims } from '../../token/claims.ts';
-import { checkArguments } from '../document/arguments.ts';
+import { coerceVariables } from '../document/arguments.ts';
 import { createDocumentReader, DocumentError } from '../document/document.ts';
 import { createExecution } from '../execution/execution.ts';
 import { mayCompile } from '../schema/mayCompile.ts';
@@ -80,7 +80,7 @@ function createAnswer() {
       const prepared = readDocument(query, operationName);
       const token = claims && tokenOf(claims, proof, operation.requestId);
       const work = async () => {
-        const { coerced } = checkArguments(graph.schema, prepared, operation.variables);
+        const coerced = coerceVariables(graph.schema, prepared, operation.variables);
         const answer = await execute({ ...operation, coerced, token, prepared, signal: controller.signal });
         await token?.requireLive();
         return answer;
