@@ -189,9 +189,9 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     ],
     ['plugins/UserMutationsPlugin.ts', "text: 'select id from app_public.users where external_identifier = $1',"],
     // What the filters above add is recorded on its way to the statement.
-    ['plugins/compilation/compileStatement.ts', 'this.#recorded.push((query) => query.where(visited));'],
-    ['plugins/compilation/compileStatement.ts', "this.#visit?.text('where');"],
-    ['plugins/compilation/compileStatement.ts', 'where(expression: SQL): void {'],
+    ['plugins/compilation/statementParts.ts', 'this.#recorded.push((query) => query.where(visited));'],
+    ['plugins/compilation/statementParts.ts', "this.#visit?.text('where');"],
+    ['plugins/compilation/statementParts.ts', 'where(expression: SQL): void {'],
   ]);
 });
 

@@ -2,7 +2,7 @@ import { PgSelectStep } from 'postgraphile/@dataplan/pg';
 import { LambdaStep } from 'postgraphile/grafast';
 import { ByteBudget } from '../byteBudget.ts';
 import { compileStatement, type PreparedStatement, type StatementTexts } from './compileStatement.ts';
-import { computeStep, isComputed, type LambdaStep as Lambda, runsFor } from './computeStep.ts';
+import { computeStep, dependenciesOf, isComputed, isPlain, type LambdaStep as Lambda, runsFor } from './computeStep.ts';
 import type { LayerPlan, OperationPlan, SelectStep, Step } from './internals.ts';
 import { JsonWriter } from './JsonWriter.ts';
 import { LayerCompiler, NotCompilable, RegisterMap, type Registers } from './LayerCompiler.ts';
@@ -10,7 +10,7 @@ import type { Row } from './parseRows.ts';
 import { writeOutput } from './writeOutput.ts';
 
 /** Runs a statement of the operation, and gives its rows. */
-export type RunStatement = (statement: NonNullable<PreparedStatement['statement']>) => Promise<readonly Row[]>;
+type RunStatement = (statement: NonNullable<PreparedStatement['statement']>) => Promise<readonly Row[]>;
 
 /** The operation's data as JSON. @throws whatever fails, and is Grafast's to report */
 export type RunOperation = (variables: unknown, context: object, run: RunStatement) => Promise<string>;
@@ -85,6 +85,7 @@ function compileTask(step: Step, compiler: LayerCompiler, toStatement: ToStateme
     if (step instanceof PgSelectStep || step.hasSideEffects) throw new NotCompilable('A statement for each row');
     return null;
   }
+  if (!isPlain(step)) throw new NotCompilable(`${step.constructor.name} for errors or nulls`);
   if (step instanceof PgSelectStep) return statementTask(step as unknown as SelectStep, compiler, toStatement);
   if (step instanceof LambdaStep && !step.hasSideEffects) return lambdaTask(step as unknown as Step & Lambda, compiler);
   if (step.hasSideEffects || !isComputed(step)) throw new NotCompilable(step.constructor.name);
@@ -102,7 +103,7 @@ function statementTask(step: SelectStep, compiler: LayerCompiler, toStatement: T
 
 /** A function that may wait or throw, such as a check: it runs even if nothing needs its value. */
 function lambdaTask(step: Step & Lambda, compiler: LayerCompiler): RunLayer {
-  const [value] = step.dependencies.map((dependency) => computeStep(dependency, compiler));
+  const [value] = dependenciesOf(step, compiler);
   const register = compiler.inRegister(step);
   return async (registers) => {
     registers[register] = await step.fn(value?.(registers));

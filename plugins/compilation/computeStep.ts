@@ -13,19 +13,15 @@ export function computeStep(step: Step, compiler: LayerCompiler): Compute {
 
   const { name } = step.constructor;
   const compile = compilers.get(name);
-  if (!compile || !isPlain(step) || !runsFor(step, owner)) throw new NotCompilable(`${name} ${step.id}`);
+  if (!compile || step.hasSideEffects || !isPlain(step) || !runsFor(step, owner))
+    throw new NotCompilable(`${name} ${step.id}`);
   const compute = compile(step, owner);
   return isShared(step) ? owner.memoize(step, compute) : owner.inline(step, compute);
 }
 
-/** It has no effects, and is not run for errors or inhibited values: they end a compiled run. */
-function isPlain(step: Step): boolean {
-  const { dependencyForbiddenFlags: forbidden, dependencyOnReject: onReject } = step;
-  return (
-    !step.hasSideEffects &&
-    forbidden.every((flags) => (flags & ~orNull) === unusable) &&
-    onReject.every((value) => value === undefined)
-  );
+/** It is not run for errors or inhibited values: they end a compiled run. */
+export function isPlain({ dependencyForbiddenFlags: forbidden, dependencyOnReject: onReject }: Step): boolean {
+  return forbidden.every((flags) => (flags & ~orNull) === unusable) && onReject.every((value) => value === undefined);
 }
 
 /** Grafast runs most steps for each object of their layer, and some for some types of objects only. */
@@ -91,7 +87,7 @@ function byItself(step: Step, compiler: LayerCompiler): Compute {
 
 const nothing = Object.freeze({});
 
-const dependenciesOf = (step: Step, compiler: LayerCompiler) =>
+export const dependenciesOf = (step: Step, compiler: LayerCompiler) =>
   step.dependencies.map((dependency, index) => {
     const compute = computeStep(dependency, compiler);
     return (step.dependencyForbiddenFlags[index] as number) & orNull ? notNull(compute) : compute;

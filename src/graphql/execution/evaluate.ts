@@ -86,12 +86,13 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     const { operation, schema } = requested.prepared;
     const operations = schema.extensions.compiledOperations as CompiledOperations | undefined;
     const mayCompile = operations !== undefined && evaluation.settings !== null;
-    const known = mayCompile ? operations.find(operation, requested.coerced, evaluation.context) : null;
-    if (known) return (await runCompiled(known, requested, evaluation)) ?? runGrafast(requested, evaluation, false);
-
-    const result: Result = await runGrafast(requested, evaluation, mayCompile);
-    const instead = result.errors?.[0]?.originalError;
-    if (!(instead instanceof CompiledInstead)) return result;
-    return (await runCompiled(instead.compiled, requested, evaluation)) ?? runGrafast(requested, evaluation, false);
+    let compiled = mayCompile ? operations.find(operation, requested.coerced, evaluation.context) : null;
+    if (!compiled) {
+      const result: Result = await runGrafast(requested, evaluation, mayCompile);
+      const instead = result.errors?.[0]?.originalError;
+      if (!(instead instanceof CompiledInstead)) return result;
+      ({ compiled } = instead);
+    }
+    return (await runCompiled(compiled, requested, evaluation)) ?? runGrafast(requested, evaluation, false);
   };
 }

@@ -83,7 +83,8 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
 
   const query = async (settings: TransactionSettings, statement: Statement): Promise<readonly Row[]> => {
     if (isReplaying && recorded.length > 0) {
-      const [known] = recorded.splice(recorded.findIndex(({ text }) => text === statement.text) >>> 0, 1);
+      const known = recorded.find(({ text }) => text === statement.text);
+      if (known) recorded.splice(recorded.indexOf(known), 1);
       if (known) return known.outcome;
       if (!isQuery) throw new Error('A statement of a mutation would be run again with another text');
     }

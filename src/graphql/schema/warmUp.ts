@@ -15,10 +15,10 @@ export async function warmUp(options: ExecutionOptions): Promise<void> {
   // As many at once as there are connections that are kept.
   const atOnce = Array.from(
     { length: options.pool.options.min ?? 1 },
-    (_, index) => documents[index % documents.length],
+    (_, index) => documents[index % documents.length] ?? documents[0],
   );
   for (let done = 0; done < executions; done += atOnce.length) {
-    const operations = atOnce.map(([scope, document] = documents[0]) => ({
+    const operations = atOnce.map(([scope, document]) => ({
       prepared: readDocument(document, null),
       variables: {},
       coerced: {},
