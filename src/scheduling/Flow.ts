@@ -1,11 +1,17 @@
 import type { Clock } from './clock.ts';
 
+/** The burst for each permit that there is, in milliseconds: so late another flow has its share. */
+export const burstMs = 50;
+
 /**
- * Hierarchical max-min fair queueing: a free permit goes to the waiting flow that holds the fewest.
+ * Hierarchical start-time fair queueing with a burst: first come, first served among near equals.
  *
- * Of flows that hold as many, the one that has held permits for the shortest time is next: start-time fair queueing, whose cost is
- * that time, since it is measured and not estimated. A flow that comes back after a rest starts at the time of the flow that was
- * served last, so that a rest saves up nothing. Flows are leaves of a tree: those of one branch share what the branch gets.
+ * What a flow has had is its virtual time: the milliseconds for which it has held permits, measured and not estimated. A flow that is
+ * more than `burstMs` ahead of the one that has had least waits for the others. Within it the order is that of arrival, since to
+ * alternate between flows that fluctuate makes the requests of whichever has more at the moment wait: the 99th percentile of ten equal
+ * tenants was 2.3 to 2.9 times that of a plain queue, and is 1.0 to 1.8 times (`bench peers`). A flow that comes back after a rest
+ * starts at the virtual time of the flow that was served last, so that a rest saves up nothing. Flows are leaves of a tree: those of
+ * one branch share what the branch gets.
  *
  * P. Goyal, H. M. Vin, H. Cheng, Start-time fair queueing, SIGCOMM 1996; J. C. R. Bennett, H. Zhang, Hierarchical packet fair
  * queueing algorithms, SIGCOMM 1996.
@@ -13,23 +19,29 @@ import type { Clock } from './clock.ts';
 export class Flow<Item> {
   readonly path: readonly string[];
   /**
-   * Waiting items, the oldest first; only a leaf has any.
+   * Waiting items with their place in the order of arrival, the oldest first; only a leaf has any.
    * An array and no Set: the tables that a Set leaves behind when items come and go each refer to the next (V8), so that one in the old
    * generation keeps all later ones with their items alive until a full collection.
    */
-  readonly #queue: Item[] = [];
+  readonly #queue: { readonly item: Item; readonly order: number }[] = [];
   /** In this flow and below it. */
   waiting = 0;
   /** Permits, in this flow and below it. */
   held = 0;
+  readonly #burstMs: number;
   readonly #parent: Flow<Item> | null;
   readonly #children = new Map<string, Flow<Item>>();
-  /** Virtual time: its start time plus the milliseconds for which it has held permits. */
+  /** Its start time plus the milliseconds for which it has held permits that are released. */
   #usedMs: number;
+  /** The sum of the times since when it holds its permits. */
+  #heldSinceMs = 0;
   /** The start time of a new flow below: the virtual time of the one that was served last. */
   #startMs = 0;
+  /** How many items have arrived, counted by the root. */
+  #arrivals = 0;
 
-  constructor(path: readonly string[] = [], parent: Flow<Item> | null = null) {
+  constructor(burstMs: number, path: readonly string[] = [], parent: Flow<Item> | null = null) {
+    this.#burstMs = burstMs;
     this.path = path;
     this.#parent = parent;
     this.#usedMs = parent ? parent.#startMs : 0;
@@ -42,11 +54,11 @@ export class Flow<Item> {
 
   /** The item that has waited for the longest time. */
   get oldest(): Item | undefined {
-    return this.#queue[0];
+    return this.#queue[0]?.item;
   }
 
   get newest(): Item | undefined {
-    return this.#queue.at(-1);
+    return this.#queue.at(-1)?.item;
   }
 
   /** Those below in which something waits. */
@@ -62,16 +74,16 @@ export class Flow<Item> {
   /** The flow at a path from here; a flow that neither waits nor holds is not kept. */
   at(path: readonly string[]): Flow<Item> {
     let flow: Flow<Item> = this;
-    for (const key of path) flow = flow.#children.get(key) ?? new Flow([...flow.path, key], flow);
+    for (const key of path) flow = flow.#children.get(key) ?? new Flow(this.#burstMs, [...flow.path, key], flow);
     return flow;
   }
 
   /** The next leaf, of those that are eligible. */
-  next(isEligible: (leaf: Flow<Item>) => boolean): Flow<Item> | null {
+  next(now: number, isEligible: (leaf: Flow<Item>) => boolean): Flow<Item> | null {
     if (this.waiting === 0) return null;
     if (this.#queue.length > 0) return isEligible(this) ? this : null;
-    for (const flow of this.waitingFlows.sort((one, other) => one.#compare(other))) {
-      const leaf = flow.next(isEligible);
+    for (const flow of this.#inOrder(now)) {
+      const leaf = flow.next(now, isEligible);
       if (leaf) return leaf;
     }
     return null;
@@ -84,16 +96,16 @@ export class Flow<Item> {
   }
 
   enqueue(item: Item): void {
-    this.#queue.push(item);
+    this.#queue.push({ item, order: this.#root.#arrivals++ });
     this.#add('waiting', 1);
   }
 
   has(item: Item): boolean {
-    return this.#queue.includes(item);
+    return this.#indexOf(item) >= 0;
   }
 
   dequeue(item: Item): void {
-    const index = this.#queue.indexOf(item);
+    const index = this.#indexOf(item);
     if (index < 0) return;
     this.#queue.splice(index, 1);
     this.#add('waiting', -1);
@@ -101,18 +113,50 @@ export class Flow<Item> {
 
   /** Takes a permit. @returns what releases it, once, and charges the time for which it was held */
   hold(clock: Clock): () => void {
-    for (let flow: Flow<Item> = this; flow.#parent; flow = flow.#parent) flow.#parent.#startMs = flow.#usedMs;
-    this.#add('held', 1);
     const since = clock.now();
+    for (let flow: Flow<Item> | null = this; flow; flow = flow.#parent) {
+      if (flow.#parent) flow.#parent.#startMs = flow.#virtualTime(since);
+      flow.#heldSinceMs += since;
+    }
+    this.#add('held', 1);
     return () => {
       const heldMs = clock.now() - since;
-      for (let flow: Flow<Item> | null = this; flow; flow = flow.#parent) flow.#usedMs += heldMs;
+      for (let flow: Flow<Item> | null = this; flow; flow = flow.#parent) {
+        flow.#usedMs += heldMs;
+        flow.#heldSinceMs -= since;
+      }
       this.#add('held', -1);
     };
   }
 
-  #compare(other: Flow<Item>): number {
-    return this.held - other.held || this.#usedMs - other.#usedMs;
+  get #root(): Flow<Item> {
+    return this.#parent ? this.#parent.#root : this;
+  }
+
+  #indexOf(item: Item): number {
+    return this.#queue.findIndex((waiting) => waiting.item === item);
+  }
+
+  #virtualTime(now: number): number {
+    return this.#usedMs + this.held * now - this.#heldSinceMs;
+  }
+
+  /** When the oldest item arrived that waits in this flow or below it, as a place in the order of all. */
+  get #oldestOrder(): number {
+    const [oldest] = this.#queue;
+    return oldest ? oldest.order : Math.min(...this.waitingFlows.map((flow) => flow.#oldestOrder));
+  }
+
+  /** The flows below in which something waits, the next one first. */
+  #inOrder(now: number): Flow<Item>[] {
+    const flows = this.waitingFlows;
+    if (flows.length < 2) return flows;
+    const ranked = flows.map((flow) => ({ flow, order: flow.#oldestOrder, usedMs: flow.#virtualTime(now) }));
+    const allowedMs = Math.min(...ranked.map(({ usedMs }) => usedMs)) + this.#burstMs;
+    const excess = (usedMs: number) => Math.max(0, usedMs - allowedMs);
+    return ranked
+      .sort((one, other) => excess(one.usedMs) - excess(other.usedMs) || one.order - other.order)
+      .map(({ flow }) => flow);
   }
 
   #add(count: 'waiting' | 'held', change: number): void {

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
-import { Flow } from './Flow.ts';
+import { burstMs, Flow } from './Flow.ts';
 import { createThreadLimit, createTickMeter } from './threadLimit.ts';
 
 export type AdmissionSettings = {
@@ -52,13 +52,13 @@ export function createAdmission(
   { connections, maxWaiting, waitMs, onOverload }: AdmissionSettings,
   clock: Clock = systemClock,
 ): (request: Waiting) => void {
-  const root = new Flow<Queued>();
+  const maxHeld = Math.ceil(1.5 * connections);
+  const root = new Flow<Queued>(burstMs * maxHeld);
   /** By flow name. */
   const overloads = new Map<string, Overload>();
   let refused = 0;
   const limit = createThreadLimit(connections, clock);
   const wasShortTick = createTickMeter(clock);
-  const maxHeld = Math.ceil(1.5 * connections);
   let admittedThisTick = 0;
   let isDispatchScheduled = false;
   let stopTicking: (() => void) | undefined;
@@ -78,7 +78,7 @@ export function createAdmission(
     const wasShort = overloads.size === 0 || wasShortTick();
     const maxThisTick = overloads.size > 0 ? 1 : maxAdmitsPerTick;
     while (admittedThisTick < maxThisTick) {
-      const flow = root.next((leaf) => isFree(leaf) && (wasShort || !isShedding(leaf)));
+      const flow = root.next(clock.now(), (leaf) => isFree(leaf) && (wasShort || !isShedding(leaf)));
       const request = flow && (isShedding(flow) ? flow.newest : flow.oldest);
       if (!request) return;
       if (request.hasLeft()) flow.dequeue(request);

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from './clock.ts';
-import { Flow } from './Flow.ts';
+import { burstMs, Flow } from './Flow.ts';
 
 export type PermitLimits = {
   readonly maxHeld: number;
@@ -45,7 +45,7 @@ export function createPermits(
   }: PermitLimits,
   clock: Clock = systemClock,
 ): Permits {
-  const root = new Flow<() => void>();
+  const root = new Flow<() => void>(burstMs * maxHeld);
 
   const isFree = ({ tenant: { held } }: Flow<() => void>) =>
     held < maxHeldByTenant && (root.held < maxHeld || (held === 0 && root.held < maxHeld + reserve));
@@ -64,7 +64,7 @@ export function createPermits(
     return () => {
       release();
       // In the same event-loop tick, so that a later one cannot take it.
-      root.next(isFree)?.oldest?.();
+      root.next(clock.now(), isFree)?.oldest?.();
     };
   };
 

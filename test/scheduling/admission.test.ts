@@ -414,6 +414,7 @@ describe('admission', () => {
     for (const path of ['/1', '/2', '/3']) permits.get(path)?.moveTo(['neighbour']);
     const sent = await sendTogether(['/next', '/neighbour']);
 
+    clock.compute(100);
     admitted.get('/4')?.end();
     await until(() => admitted.size === 33);
 

@@ -84,7 +84,7 @@ test('fair queueing: each flow is served, however much one of them sends', async
     run(20, 'third'),
   ];
 
-  await endInOrder([0, 10, 20, 1, 11, 2, 3].map((id) => [id, 10]));
+  await endInOrder([0, 10, 20, 1, 11, 2, 3].map((id) => [id, 200]));
   await Promise.all(results);
 });
 
@@ -95,12 +95,12 @@ test('the flow that has held its permits for the shortest time is next', async (
   const quick = [10, 11, 12, 13].map((id) => permits.run(['quick'], work(id)));
 
   await endInOrder([
-    [0, 30],
-    [10, 9],
-    [11, 9],
-    [12, 9],
-    [13, 9],
-    [1, 30],
+    [0, 600],
+    [10, 180],
+    [11, 180],
+    [12, 180],
+    [13, 180],
+    [1, 600],
   ]);
   await Promise.all([...slow, ...quick]);
 });
@@ -110,14 +110,14 @@ test('an idle flow saves up nothing', async () => {
   const permits = createPermits({ maxHeld: 1, maxWaiting: 20, refusal: () => new Error('full') }, clock);
   const busy = [0, 1, 2, 3].map((id) => permits.run(['busy'], work(id)));
   await endInOrder([
-    [0, 100],
-    [1, 100],
+    [0, 2000],
+    [1, 2000],
   ]);
   await soon();
 
-  // It has used nothing in the 200 ms; but from now on it has only its share.
+  // It has used nothing in the 4 s; but from now on it has only its share.
   const late = [10, 11, 12].map((id) => permits.run(['late'], work(id)));
-  await endInOrder([2, 10, 11, 3, 12].map((id) => [id, id < 10 ? 100 : 60]));
+  await endInOrder([2, 10, 11, 3, 12].map((id) => [id, id < 10 ? 2000 : 1200]));
   await Promise.all([...busy, ...late]);
 });
 
@@ -131,7 +131,18 @@ test('flows of one branch share what the branch gets', async () => {
     ...[20, 21, 22].map((id) => permits.run(['organization'], work(id))),
   ];
 
-  await endInOrder([0, 20, 10, 21, 1, 22, 11, 2].map((id) => [id, 10]));
+  await endInOrder([0, 20, 10, 21, 1, 22, 11, 2].map((id) => [id, 200]));
+  await Promise.all(results);
+});
+
+test('flows that have had about as much are served in the order of arrival', async () => {
+  const { work, endInOrder } = createWorks();
+  const permits = createPermits({ maxHeld: 1, maxWaiting: 20, refusal: () => new Error('full') }, clock);
+  const flows = ['one', 'one', 'other', 'one', 'one', 'other', 'one', 'one', 'other'];
+  const results = flows.map((flow, id) => permits.run([flow], work(id)));
+
+  // Only after 6 is the one flow more than 50 ms ahead, with 100 to 40.
+  await endInOrder([0, 1, 2, 3, 4, 5, 6, 8, 7].map((id) => [id, 20]));
   await Promise.all(results);
 });
 
@@ -191,7 +202,7 @@ test("a flow that has filled the queue refuses its own, and not another one's up
 
   await soon();
   for (const id of [0, 10, 1, 11, 2, 3, 4]) {
-    clock.compute(10);
+    clock.compute(200);
     end(id);
     await soon();
   }
@@ -208,7 +219,7 @@ test('an address has its share of what its tenant may have waiting', async () =>
   await soon();
 
   for (const id of [0, 10, 1, 2, 3, 4]) {
-    clock.compute(10);
+    clock.compute(200);
     end(id);
     await soon();
   }
