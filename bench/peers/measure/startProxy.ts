@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
 export type Proxy = {
   /** The database's URL, by way of the proxy. */
@@ -20,14 +20,14 @@ export async function startProxy(
   databaseUrl: string,
   observe: () => Observer = () => ({ fromClient: () => undefined, toClient: () => undefined }),
 ): Promise<Proxy> {
-  const { hostname, port } = new URL(databaseUrl);
+  const direct = addressOf(databaseUrl);
   const sockets = new Set<Socket>();
   let delayMs = 0;
   const wait = createDelay();
   const later = (work: () => void) => wait(delayMs / 2, work);
 
   const server = createServer({ noDelay: true }, (client) => {
-    const database = connect({ host: hostname, port: Number(port), noDelay: true });
+    const database = connect({ ...direct, noDelay: true });
     const observer = observe();
     client.on('data', (chunk) => {
       observer.fromClient(chunk);
@@ -53,11 +53,8 @@ export async function startProxy(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-  const url = new URL(databaseUrl);
-  const address = server.address();
-  if (typeof address === 'object' && address) url.host = `127.0.0.1:${address.port}`;
   return {
-    url: url.href,
+    url: throughPort(databaseUrl, (server.address() as AddressInfo).port),
     delay(milliseconds) {
       delayMs = milliseconds;
     },
@@ -66,6 +63,25 @@ export async function startProxy(
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Where a database listens; the URL of one on a Unix socket names its directory in a parameter, as libpq reads it. */
+function addressOf(databaseUrl: string): NetConnectOpts {
+  const { hostname, port, searchParams } = parse(databaseUrl);
+  const directory = searchParams.get('host');
+  if (directory) return { path: `${directory}/.s.PGSQL.${searchParams.get('port') ?? 5432}` };
+  return { host: hostname, port: Number(port) };
+}
+
+/** The URL parser takes no user without a host. */
+const parse = (databaseUrl: string) => new URL(databaseUrl.replace('@/', '@localhost/'));
+
+function throughPort(databaseUrl: string, port: number): string {
+  const url = parse(databaseUrl);
+  url.host = `127.0.0.1:${port}`;
+  url.searchParams.delete('host');
+  url.searchParams.delete('port');
+  return url.href;
 }
 
 /**
