@@ -1,32 +1,43 @@
-import { type PgSelectQueryBuilder, sqlValueWithCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import {
+  type PgSelectQueryBuilder,
+  type PgSelectSingleStep,
+  sqlValueWithCodec,
+  TYPES,
+} from 'postgraphile/@dataplan/pg';
 import { lambda, list } from 'postgraphile/grafast';
-import { sql } from 'postgraphile/pg-sql2';
+import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { wrapPlans } from 'postgraphile/utils';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
 /**
- * Keyset pagination of `Viewer.accessibleUnits` at a constant cost, whatever was granted.
+ * Keyset pagination of `User.accessibleUnits` at a constant cost, whatever was granted.
  * In the default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids, which walks the key
  * of each granted subtree and stops. It only drives the query; row-level security still decides about every row.
  */
 export const AccessibleUnitsPlugin: GraphileConfig.Plugin = wrapPlans({
-  Viewer: {
-    accessibleUnits(plan, _$viewer, args) {
+  User: {
+    accessibleUnits(plan, $user, args) {
       const $connection = plan();
+      const $units = selectOf($connection);
+      const userId = $units.placeholder(($user as PgSelectSingleStep).get('id') as never);
       const $arguments = list(
         ['first', 'after', 'orderBy', 'last', 'before', 'ids', 'externalIdentifiers'].map((name) => args.getRaw(name)),
       );
-      selectOf($connection).apply(lambda($arguments, drivingByCandidates, true));
+      $units.apply(lambda($arguments, drivingByCandidates(userId), true));
       return $connection;
     },
   },
 });
 
-const drivingByCandidates = (values: readonly unknown[]) => (query: PgSelectQueryBuilder) =>
-  driveByCandidates(query, values);
+const drivingByCandidates = (userId: SQL) => (values: readonly unknown[]) => (query: PgSelectQueryBuilder) =>
+  driveByCandidates(query, userId, values);
 
-function driveByCandidates(query: PgSelectQueryBuilder, [first, after, orderBy, ...others]: readonly unknown[]): void {
+function driveByCandidates(
+  query: PgSelectQueryBuilder,
+  userId: SQL,
+  [first, after, orderBy, ...others]: readonly unknown[],
+): void {
   const isDefaultOrder = !Array.isArray(orderBy) || orderBy.length === 0 || orderBy[0] === 'PRIMARY_KEY_ASC';
   if (query.mode !== 'normal' || !isDefaultOrder || others.some((argument) => argument != null)) return;
 
@@ -36,7 +47,7 @@ function driveByCandidates(query: PgSelectQueryBuilder, [first, after, orderBy, 
   const alias = sql.identifier(Symbol('candidate'));
   query.join({
     type: 'inner',
-    from: sql`app_hidden.first_accessible_unit_ids(${count}, ${afterId})`,
+    from: sql`app_hidden.first_accessible_unit_ids(${userId}, ${count}, ${afterId})`,
     alias,
     attributeNames: sql` (id)`,
     conditions: [sql`${alias}.id = ${query.alias}.id`],

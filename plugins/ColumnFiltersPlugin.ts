@@ -65,16 +65,27 @@ const comparing = (operator: SQL, words: string): Operator => ({
     query.where(sql`${columnOf(query, attribute)} ${operator} ${sqlValueWithCodec(value, codec)}`),
 });
 
+const listType: Operator['type'] = (build, codec) =>
+  new build.graphql.GraphQLList(
+    new build.graphql.GraphQLNonNull(build.getGraphQLTypeByPgCodec(codec, 'input') as GraphQLInputType),
+  );
+
 const operators = {
   anyOf: {
-    type: (build, codec) =>
-      new build.graphql.GraphQLList(
-        new build.graphql.GraphQLNonNull(build.getGraphQLTypeByPgCodec(codec, 'input') as GraphQLInputType),
-      ),
+    type: listType,
     description: (argument) => `Only rows with one of these ${argument}, at most 1,000. An empty list matches nothing.`,
     apply(attribute, codec, values) {
       const list = sqlValueWithCodec(values, listOfCodec(codec as typeof TYPES.text));
       return (query) => query.where(sql`${columnOf(query, attribute)} = any (${list})`);
+    },
+  },
+  anyCase: {
+    type: listType,
+    description: (argument) =>
+      `Only rows with one of these ${argument}, whatever their case, at most 1,000. An empty list matches nothing.`,
+    apply(attribute, _, values) {
+      const list = sqlValueWithCodec(values, listOfCodec(TYPES.text));
+      return (query) => query.where(sql`${columnOf(query, attribute)} = any (array(select lower(unnest(${list}))))`);
     },
   },
   from: comparing(sql`>=`, 'is this or later, or more'),
@@ -121,7 +132,9 @@ function problemOf(argument: string, operator: string, codec: PgCodec): string |
   if (operator !== 'isNull' && codec.arrayOfCodec) return 'is not for arrays, save isNull';
   if (operator !== 'isNull' && incomparable.includes(baseOf(codec).name))
     return `is not for ${codec.name}, save isNull`;
-  return operator === 'prefix' && !texts.includes(baseOf(codec).name) ? 'is for texts only' : null;
+  return (operator === 'prefix' || operator === 'anyCase') && !texts.includes(baseOf(codec).name)
+    ? 'is for texts only'
+    : null;
 }
 
 /** PostgreSQL has neither `=` nor `<` for these, or not for what clients can give. */

@@ -7,6 +7,7 @@ import {
   type TYPES,
 } from 'postgraphile/@dataplan/pg';
 import { type ConnectionStep, constant, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
+import type { GraphQLFieldConfigArgumentMap } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { readerOf } from './functions/functionArguments.ts';
 import { decodeNodeIds, nodeTypes } from './NodeIdPlugin.ts';
@@ -40,43 +41,8 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         );
       },
 
-      GraphQLObjectType_fields_field_args(args, build, { scope }) {
-        if (scope.isPgFieldSimpleCollection)
-          return Object.fromEntries(Object.entries(args).filter(([, arg]) => readerOf(arg)));
-        if (!scope.isPgFieldConnection || !scope.pgFieldResource?.codec.attributes) return args;
-
-        const { GraphQLID, GraphQLList, GraphQLNonNull } = build.graphql;
-        const hasIds = nodeTypes(build, scope.pgFieldResource.codec).length > 0;
-        const { offset: _offset, first, last, orderBy, ...others } = args;
-        const { before: _before, ...forwards } = others;
-        const isOrdered = hasUnique(build, scope.pgFieldResource);
-        return {
-          // Their values are put together in the field's plan: one decides about the other.
-          first: {
-            ...first,
-            applyPlan: undefined,
-            description: `Only the first \`n\` rows: at most 1,000; ${defaultPageSize} unless \`last\` is given.`,
-          },
-          // Rows without a unique key are in no order that could be read from its end.
-          ...(isOrdered && {
-            last: {
-              ...last,
-              applyPlan: undefined,
-              description: 'Only the last `n` rows: at most 1,000; not together with `first`.',
-            },
-          }),
-          ...(isOrdered ? others : forwards),
-          ...(orderBy && {
-            orderBy: { ...orderBy, description: 'The order of the rows; ties are broken by the key.' },
-          }),
-          ...(hasIds && {
-            ids: {
-              type: new GraphQLList(new GraphQLNonNull(GraphQLID)),
-              description: 'Only rows with one of these ids, at most 1,000. An empty list matches nothing.',
-            },
-          }),
-        } as object as typeof args;
-      },
+      GraphQLObjectType_fields_field_args: argumentsOfLists,
+      GraphQLInterfaceType_fields_field_args: argumentsOfLists,
 
       // Core gives the default order to tables only, not to functions that return their rows.
       GraphQLObjectType_fields_field_args_arg(arg, build, { scope }) {
@@ -108,6 +74,49 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
     },
   },
 };
+
+/** The same of an interface as of the types that implement it. */
+function argumentsOfLists(
+  args: GraphQLFieldConfigArgumentMap,
+  build: GraphileBuild.Build,
+  { scope }: GraphileBuild.ContextObjectFieldsFieldArgs | GraphileBuild.ContextInterfaceFieldsFieldArgs,
+) {
+  if (scope.isPgFieldSimpleCollection)
+    return Object.fromEntries(Object.entries(args).filter(([, arg]) => readerOf(arg)));
+  if (!scope.isPgFieldConnection || !scope.pgFieldResource?.codec.attributes) return args;
+
+  const { GraphQLID, GraphQLList, GraphQLNonNull } = build.graphql;
+  const hasIds = nodeTypes(build, scope.pgFieldResource.codec).length > 0;
+  const { offset: _offset, first, last, orderBy, ...others } = args;
+  const { before: _before, ...forwards } = others;
+  const isOrdered = hasUnique(build, scope.pgFieldResource);
+  return {
+    // Their values are put together in the field's plan: one decides about the other.
+    first: {
+      ...first,
+      applyPlan: undefined,
+      description: `Only the first \`n\` rows: at most 1,000; ${defaultPageSize} unless \`last\` is given.`,
+    },
+    // Rows without a unique key are in no order that could be read from its end.
+    ...(isOrdered && {
+      last: {
+        ...last,
+        applyPlan: undefined,
+        description: 'Only the last `n` rows: at most 1,000; not together with `first`.',
+      },
+    }),
+    ...(isOrdered ? others : forwards),
+    ...(orderBy && {
+      orderBy: { ...orderBy, description: 'The order of the rows; ties are broken by the key.' },
+    }),
+    ...(hasIds && {
+      ids: {
+        type: new GraphQLList(new GraphQLNonNull(GraphQLID)),
+        description: 'Only rows with one of these ids, at most 1,000. An empty list matches nothing.',
+      },
+    }),
+  } as object as typeof args;
+}
 
 // Grafast merges steps of the same function and the same arguments, hence no function of a plan's own anywhere below: a
 // document of a hundred nested connections is planned twice as fast.

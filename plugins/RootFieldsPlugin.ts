@@ -1,45 +1,33 @@
 import type { PgResource } from 'postgraphile/@dataplan/pg';
-import { context, lambda, type Step } from 'postgraphile/grafast';
+import { context, lambda } from 'postgraphile/grafast';
+import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { extendSchema, gql } from 'postgraphile/utils';
-import { encodeNodeId } from './NodeIdPlugin.ts';
 import { refusal } from './refusal.ts';
 
 /**
  * The root fields: `viewer` for a person's token, `app` for an application's own.
- * Each is one row of a view, selected by the claims. The wrong kind of token finds no row there anyway; the guard says why.
- * `Viewer.id` is the id of the user that the viewer is.
+ * Each is one row, selected by the claims. The wrong kind of token finds no row there anyway; the guard says why.
  */
 export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
-  const { app, viewer } = build.pgResources;
-  if (!app || !viewer)
-    throw new Error('The views app_public.app and app_public.viewer are missing; run the migrations');
+  const { app, users } = build.pgResources;
+  if (!app || !users)
+    throw new Error('The view app_public.app or the table app_public.users is missing; run the migrations');
 
   return {
     typeDefs: gql`
       extend type Query {
         """The person that the access token was issued for. Needs a user token (scope \`me\`)."""
-        viewer: Viewer
+        viewer: User
 
         """The API application that the access token was issued to, and all that it may read. Needs an app token (scope \`app\`)."""
         app: App
-      }
-
-      extend type Viewer {
-        """Identifier of the user."""
-        id: ID!
       }
     `,
     objects: {
       Query: {
         plans: {
-          viewer: () => theOnlyRow(viewer, 'me'),
-          app: () => theOnlyRow(app, 'app'),
-        },
-      },
-      Viewer: {
-        plans: {
-          id: ($viewer: Step & { get(attribute: string): Step<string> }) =>
-            lambda($viewer.get('id'), (uuid) => encodeNodeId(['User', uuid]), true),
+          viewer: () => theOnlyRow(users, sql`app_hidden.current_user_id()`, 'me'),
+          app: () => theOnlyRow(app, sql`app_hidden.current_application_id()`, 'app'),
         },
       },
     },
@@ -47,11 +35,12 @@ export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
 }, 'RootFieldsPlugin');
 
 /**
- * The row of such a view, or `FORBIDDEN`.
+ * The row whose id is a claim, or `FORBIDDEN`.
  * The check is a dependency and not a side effect, past which Grafast would not merge nested selections into one statement.
  */
-function theOnlyRow(resource: PgResource, scope: string) {
+function theOnlyRow(resource: PgResource, claim: SQL, scope: string) {
   const $rows = resource.find().setUnique();
+  $rows.where(sql`${$rows.alias}.id = (select ${claim})`);
   const assert = (scopes: unknown) => assertScope(scopes as readonly string[], scope);
   assert.isSync = true;
   $rows.apply(lambda(context().get('scopes'), assert));

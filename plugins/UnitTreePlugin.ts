@@ -1,6 +1,5 @@
 import type { PgSelectSingleStep } from 'postgraphile/@dataplan/pg';
 import type { Step } from 'postgraphile/grafast';
-import { sql } from 'postgraphile/pg-sql2';
 import { wrapPlans } from 'postgraphile/utils';
 import { selectOf } from './selectOf.ts';
 
@@ -13,16 +12,6 @@ const levelsPerStatement = 8;
  * Each `parent` is one more join of the statement, and PostgreSQL takes ten seconds to plan three hundred of them.
  */
 export const UnitTreePlugin: GraphileConfig.Plugin = wrapPlans({
-  App: {
-    // Those without a parent. A comment can relate tables by equal columns only; a function could not both be inlined into the
-    // statement and pin its search path.
-    rootUnits(plan) {
-      const $connection = plan();
-      const $units = selectOf($connection);
-      $units.where(sql`${$units.alias}.parent_id is null`);
-      return $connection;
-    },
-  },
   Unit: {
     children(plan, $unit) {
       const $connection = plan();

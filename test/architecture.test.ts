@@ -166,6 +166,10 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     ],
     [
       'plugins/ColumnFiltersPlugin.ts',
+      'return (query) => query.where(sql {columnOf(query, attribute)} = any (array(select lower(unnest({list})))));',
+    ],
+    [
+      'plugins/ColumnFiltersPlugin.ts',
       'return (query) => query.where(sql {columnOf(query, attribute)} = any ({list}));',
     ],
     ['plugins/ColumnFiltersPlugin.ts', 'return (query) => query.where(sql {columnOf(query, attribute)} {test});'],
@@ -178,11 +182,21 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       'plugins/ConnectionArgumentsPlugin.ts',
       "query.where(sql ({sql.join(columns, ', ')}) in (select * from unnest({sql.join(lists, ', ')})));",
     ],
+    // What a migration says.
+    ['plugins/ConnectionsPlugin.ts', '$rows.where(sql(Object.assign([...texts], { raw: texts }), ...values));'],
+    [
+      'plugins/ConnectionsPlugin.ts',
+      "const [path = '', expression = '', description = '', ...more] = String(tag).split(/\\|@(?:where|description) /);",
+    ],
+    [
+      'plugins/ConnectionsPlugin.ts',
+      'throw new Error({resource.name}: "@connection {tag}" is not <type>.<field>|@where …|@description …`);',
+    ],
     [
       'plugins/NodeTypePlugin.ts',
       '$rows.where(sql {$rows.alias}.{sql.identifier(typeColumn)} = {sql.literal(value)});',
     ],
-    ['plugins/UnitTreePlugin.ts', '$units.where(sql {$units.alias}.parent_id is null);'],
+    ['plugins/RootFieldsPlugin.ts', '$rows.where(sql {$rows.alias}.id = (select {claim}));'],
     [
       'plugins/UserMutationsPlugin.ts',
       "text: 'select from app_public.users where external_authentication_token_hash = $1 and id <> $2',",

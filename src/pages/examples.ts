@@ -31,8 +31,8 @@ const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: str
   },
   user: {
     Me: ['Query.viewer'],
-    'My units': ['Viewer.accessibleUnits'],
-    'My units as a tree': ['Viewer.accessibleUnits', tree],
+    'My units': ['User.accessibleUnits'],
+    'My units as a tree': ['User.accessibleUnits', tree],
     'My cards': ['Query.viewer', `{ fullName ${cards} }`],
   },
 };

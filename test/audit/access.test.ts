@@ -55,7 +55,10 @@ describe('audit.who_can', () => {
   it('takes a key of several columns as JSON', async () => {
     const key = JSON.stringify({ user_id: company.ada, unit_id: company.headquarters });
 
-    expect(await ask(whoCan('app_hidden.unit_access', key))).toMatchObject([{ principal: `me:${company.ada}` }]);
+    expect(await ask(whoCan('app_hidden.unit_access', key))).toMatchObject([
+      { principal: 'app:acme-backend' },
+      { principal: `me:${company.ada}` },
+    ]);
     await expect(ask(whoCan('app_hidden.unit_access', company.ada))).rejects.toMatchObject({
       code: '22023',
       hint: expect.stringContaining('"user_id"'),
@@ -338,11 +341,11 @@ test('audit.visible counts what a principal sees', async () => {
   expect(await visible('me:ada@acme.test')).toMatchObject({
     'app_hidden.unit_access': [1, 2],
     'app_hidden.unit_ancestors': [3, 7],
+    'app_public.access_grants': [1, null],
     'app_public.card_assignments': [1, 1],
     'app_public.cards': [1, 1],
     'app_public.units': [3, 4],
     'app_public.users': [1, 4],
-    'app_public.viewer': [1, null],
   });
   expect(await visible('app:rival-backend')).toMatchObject({ 'app_public.users': [1, 4], 'app_public.units': [0, 4] });
   expect(await visible('basic:acme-backend')).toMatchObject({ 'app_public.users': [0, 4] });

@@ -96,7 +96,12 @@ test.each([
       'grant select on app_public.everybody to graph_basic',
     ],
   ],
-  ['view', 'app_public.viewer', 'graph_user', ['alter view app_public.viewer set (security_invoker = false)']],
+  [
+    'view',
+    'app_public.access_grants',
+    'graph_app, graph_basic, graph_user',
+    ['alter view app_public.access_grants set (security_invoker = false)'],
+  ],
   [
     'materialized view',
     'app_public.counted',

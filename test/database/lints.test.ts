@@ -15,8 +15,8 @@ const violations: Record<string, { statement: string; object: string }> = {
     object: 'app_hidden.granted_unit_ids()',
   },
   definer_view: {
-    statement: 'alter view app_public.viewer set (security_invoker = false)',
-    object: 'app_public.viewer',
+    statement: 'alter view app_public.access_grants set (security_invoker = false)',
+    object: 'app_public.access_grants',
   },
   materialized_view: {
     statement: 'create materialized view app_public.everybody as select * from app_public.users',

@@ -83,7 +83,7 @@ describe('viewer', () => {
 
     expect(data).toEqual({
       viewer: {
-        __typename: 'Viewer',
+        __typename: 'User',
         id: ada.id,
         fullName: 'Ada Lovelace',
         email: 'ada@acme.test',

@@ -128,7 +128,7 @@ test('the id of one type with the key of another finds nothing, whatever is aske
     'NfcCard',
     'IdentificationCode',
     'Card',
-    'Viewer',
+    'AccessGrant',
     'App',
   ];
 

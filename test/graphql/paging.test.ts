@@ -54,7 +54,7 @@ type Page = {
 const connections = {
   'App.users': { rows: 7, orders: ['FULL_NAME', 'EMAIL', 'EXTERNAL_IDENTIFIER', 'PRIMARY_KEY'] },
   'App.rootUnits': { rows: 7, orders: ['NAME', 'EXTERNAL_IDENTIFIER', 'PRIMARY_KEY'] },
-  'Viewer.accessibleUnits': { rows: 14, orders: ['NAME', 'EXTERNAL_IDENTIFIER', 'PRIMARY_KEY'] },
+  'User.accessibleUnits': { rows: 14, orders: ['NAME', 'EXTERNAL_IDENTIFIER', 'PRIMARY_KEY'] },
   'Unit.children': { rows: 7, orders: ['NAME', 'EXTERNAL_IDENTIFIER', 'PRIMARY_KEY'] },
 };
 type ConnectionName = keyof typeof connections;
@@ -75,7 +75,7 @@ async function page(name: ConnectionName, values: Record<string, unknown>, order
       const query = document(`app { rootUnits${fields} }`, 'UnitOrderBy');
       return (await read<{ app: { rootUnits: Page } }>(graph, tenant.app, query, values)).app.rootUnits;
     }
-    case 'Viewer.accessibleUnits': {
+    case 'User.accessibleUnits': {
       const query = document(`viewer { accessibleUnits${fields} }`, 'UnitOrderBy');
       return (await read<{ viewer: { accessibleUnits: Page } }>(graph, viewer, query, values)).viewer.accessibleUnits;
     }

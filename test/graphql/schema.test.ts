@@ -32,7 +32,18 @@ test('the schema is that of schema.graphql, which a person has reviewed (UPDATE_
 
 const unitPage =
   'after: Cursor, before: Cursor, externalIdentifiers: [String!], first: Int, ids: [ID!], last: Int, orderBy: [UnitOrderBy!] = [PRIMARY_KEY_ASC]';
-const userPage = unitPage.replace('UnitOrderBy', 'UserOrderBy');
+const userPage = unitPage
+  .replace('UnitOrderBy', 'UserOrderBy')
+  .replace('externalIdentifiers', 'emails: [String!], externalIdentifiers');
+const grantPage = unitPage.replace('UnitOrderBy', 'AccessGrantOrderBy').replace('externalIdentifiers: [String!], ', '');
+const times = { createdAt: 'Datetime!', updatedAt: 'Datetime!' };
+const card = {
+  id: 'ID!',
+  name: 'String!',
+  externalIdentifier: 'String',
+  cardAssignments: '[CardAssignment!]!',
+  ...times,
+};
 const connection = (type: string) => ({
   nodes: `[${type}!]!`,
   edges: `[${type}Edge!]!`,
@@ -42,25 +53,17 @@ const connection = (type: string) => ({
 
 // What clients rely on, type by type. What a migration adds to it is in the golden file, and there only.
 test.each<[string, string[], Record<string, string>]>([
-  ['Query', [], { viewer: 'Viewer', app: 'App', 'node(id: ID!)': 'Node' }],
-  [
-    'Viewer',
-    [],
-    {
-      id: 'ID!',
-      fullName: 'String!',
-      email: 'String!',
-      locale: 'String!',
-      timeZone: 'String!',
-      externalIdentifier: 'String',
-      cardAssignments: '[CardAssignment!]!',
-      [`accessibleUnits(${unitPage})`]: 'UnitConnection!',
-    },
-  ],
+  ['Query', [], { viewer: 'User', app: 'App', 'node(id: ID!)': 'Node' }],
   [
     'App',
     [],
-    { name: 'String!', [`users(${userPage})`]: 'UserConnection!', [`rootUnits(${unitPage})`]: 'UnitConnection!' },
+    {
+      name: 'String!',
+      [`users(${userPage})`]: 'UserConnection!',
+      [`rootUnits(${unitPage})`]: 'UnitConnection!',
+      [`units(${unitPage})`]: 'UnitConnection!',
+      [`cards(${unitPage.replace('UnitOrderBy', 'CardOrderBy')})`]: 'CardConnection!',
+    },
   ],
   ['Node', [], { id: 'ID!' }],
   [
@@ -75,6 +78,9 @@ test.each<[string, string[], Record<string, string>]>([
       externalIdentifier: 'String',
       externalAuthenticationToken: 'String',
       cardAssignments: '[CardAssignment!]!',
+      [`accessibleUnits(${unitPage})`]: 'UnitConnection!',
+      [`accessGrants(${grantPage})`]: 'AccessGrantConnection!',
+      ...times,
     },
   ],
   [
@@ -86,17 +92,17 @@ test.each<[string, string[], Record<string, string>]>([
       externalIdentifier: 'String',
       parent: 'Unit',
       [`children(${unitPage})`]: 'UnitConnection!',
+      [`accessGrants(${grantPage})`]: 'AccessGrantConnection!',
+      [`usersWithAccess(${userPage})`]: 'UserConnection!',
+      ...times,
     },
   ],
-  ['CardAssignment', ['Node'], { id: 'ID!', card: 'Card!' }],
-  ['Card', ['Node'], { id: 'ID!', name: 'String!' }],
-  [
-    'BeaconCard',
-    ['Card', 'Node'],
-    { id: 'ID!', name: 'String!', proximityUuid: 'UUID!', major: 'Int!', minor: 'Int!' },
-  ],
-  ['NfcCard', ['Card', 'Node'], { id: 'ID!', name: 'String!', nfcIdentifier: 'String!' }],
-  ['IdentificationCode', ['Card', 'Node'], { id: 'ID!', name: 'String!' }],
+  ['AccessGrant', ['Node'], { id: 'ID!', user: 'User!', unit: 'Unit!', createdAt: 'Datetime!' }],
+  ['CardAssignment', ['Node'], { id: 'ID!', card: 'Card!', user: 'User!', createdAt: 'Datetime!' }],
+  ['Card', ['Node'], card],
+  ['BeaconCard', ['Card', 'Node'], { ...card, proximityUuid: 'UUID!', major: 'Int!', minor: 'Int!' }],
+  ['NfcCard', ['Card', 'Node'], { ...card, nfcIdentifier: 'String!' }],
+  ['IdentificationCode', ['Card', 'Node'], card],
   ['UserConnection', [], connection('User')],
   ['UnitConnection', [], connection('Unit')],
   ['UserEdge', [], { node: 'User!', cursor: 'Cursor' }],

@@ -26,7 +26,7 @@ test('the warm-up operations are in order, and run with claims that see no row',
   await warmUp({ config, pool, replicaPool: null, secrets: createSecrets([Buffer.alloc(32)]), graph, log });
 
   const statements = recorder.take().filter((statement) => /\bapp_public\b/.test(statement));
-  for (const table of ['viewer', 'users', 'units', 'cards'])
+  for (const table of ['users', 'units', 'cards'])
     expect(statements).toContainEqual(expect.stringContaining(`"app_public"."${table}"`));
   expect(statements.filter((statement) => !/^select/i.test(statement))).toEqual([]);
   expect(lines).toEqual([]);

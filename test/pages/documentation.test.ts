@@ -121,7 +121,7 @@ describe('the documentation', () => {
       expect(examples.map(({ of }) => of).filter((of) => /^(Query|Mutation)/.test(of))).toEqual(
         expect.arrayContaining(roots),
       );
-      expect(examples.map(({ of }) => of)).toEqual(expect.arrayContaining(['App.users', 'Viewer.accessibleUnits']));
+      expect(examples.map(({ of }) => of)).toEqual(expect.arrayContaining(['App.users', 'User.accessibleUnits']));
 
       for (const { of, command } of examples) {
         const { errors, data } = (await run(demo, command)) as { errors?: unknown; data?: Record<string, unknown> };

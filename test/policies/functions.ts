@@ -3,7 +3,7 @@ import type { Circumstances, Command } from './commands.ts';
 import { clientId, externalIdentifier, hash, writtenLsn } from './insertWorld.ts';
 import type { Claims, Role } from './principals.ts';
 import { type Row, tables } from './tables.ts';
-import { keyOf } from './world.ts';
+import { ancestors, keyOf } from './world.ts';
 
 export type Function = {
   /** Everybody else is refused. */
@@ -29,13 +29,18 @@ export const functions: Record<string, Function> = {
         .map(({ unit }) => unit)
         .sort(),
   },
-  'app_hidden.first_accessible_unit_ids(integer,uuid)': {
-    roles: ['graph_user'],
-    text: 'select app_hidden.first_accessible_unit_ids($1, $2)',
-    values: ({ world, organization, number }) => [String(number), keyOf(world, 'unit', organization, number)],
+  'app_hidden.first_accessible_unit_ids(uuid,integer,uuid)': {
+    roles: ['graph_app', 'graph_user'],
+    text: 'select app_hidden.first_accessible_unit_ids($1, $2, $3)',
+    values: ({ world, organization, number }) => [
+      keyOf(world, 'user', organization, number),
+      String(number),
+      keyOf(world, 'unit', organization, number),
+    ],
     expected: (on) =>
       keysOf('app_public.units', on)
         .filter((key) => key > keyOf(on.world, 'unit', on.organization, on.number))
+        .filter((key) => mayEnter(key, on))
         .slice(0, on.number),
   },
   'app_hidden.lock_user(uuid,text)': ofUser('select app_hidden.lock_user($1, $2)', (user) => user),
@@ -125,6 +130,14 @@ export const functions: Record<string, Function> = {
     expected: () => ['(0,0,0)'],
   },
 };
+
+/** Whether the person of these circumstances may enter a unit, as far as the caller sees their grants. */
+function mayEnter(unit: string, on: Circumstances): boolean {
+  const user = keyOf(on.world, 'user', on.organization, on.number);
+  const { organization } = on.principal.claims;
+  const granted = keysOf('app_hidden.unit_access', on);
+  return ancestors(on.world, organization, unit).some((ancestor) => granted.includes(`${user}/${ancestor}`));
+}
 
 /** The others, which read no table. */
 export const helpers = [

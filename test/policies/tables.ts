@@ -99,7 +99,7 @@ export const tables: Record<string, Table> = {
   'app_hidden.unit_access': {
     key: `user_id || '/' || unit_id`,
     rows: (world) => world.access.map((row) => ({ ...row, key: `${row.user}/${row.unit}` })),
-    sees: { graph_user: own },
+    sees: { graph_app: organization, graph_user: own, graph_basic: none },
   },
   'app_hidden.unit_ancestors': {
     key: `ancestor_id || '/' || unit_id`,
@@ -111,7 +111,13 @@ export const tables: Record<string, Table> = {
           key: `${ancestor}/${unit}`,
         })),
       ),
-    sees: { graph_user: granted },
+    sees: { graph_app: organization, graph_user: granted },
+  },
+  'app_public.access_grants': {
+    view: true,
+    key: `user_id || '/' || unit_id`,
+    rows: (world) => world.access.map((row) => ({ ...row, key: `${row.user}/${row.unit}` })),
+    sees: { graph_app: organization, graph_user: own, graph_basic: none },
   },
   'app_public.app': { view: true, key: 'id', rows: applications, sees: { graph_app: itself } },
   'app_public.card_assignments': {
@@ -149,7 +155,6 @@ export const tables: Record<string, Table> = {
       },
     },
   },
-  'app_public.viewer': { view: true, key: 'id', rows: users, sees: { graph_user: own } },
   'oauth.access_tokens': {
     key: 'token_hash',
     rows: hashes('access'),

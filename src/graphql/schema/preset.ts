@@ -7,6 +7,7 @@ import { AccessibleUnitsPlugin } from '../../../plugins/AccessibleUnitsPlugin.ts
 import { createByteLimitPlugin } from '../../../plugins/ByteLimitPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
+import { ConnectionsPlugin } from '../../../plugins/ConnectionsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../../plugins/ConstraintRulesPlugin.ts';
 import { createCompilationPlugin } from '../../../plugins/compilation/CompilationPlugin.ts';
 import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
@@ -51,6 +52,7 @@ export function createPreset(
       NodeIdPlugin,
       NodeTypePlugin,
       RootFieldsPlugin,
+      ConnectionsPlugin,
       ConnectionArgumentsPlugin,
       ColumnFiltersPlugin,
       RowLimitPlugin,

@@ -73,7 +73,18 @@ function groupOf(type: GraphQLNamedType): (typeof groupTitles)[number] {
 }
 
 /** As one would tell it; types that are not named here come after, by name. */
-const order = ['Query', 'Mutation', 'Viewer', 'App', 'User', 'Unit', 'CardAssignment', 'Card', 'BeaconCard', 'NfcCard'];
+const order = [
+  'Query',
+  'Mutation',
+  'App',
+  'User',
+  'Unit',
+  'AccessGrant',
+  'CardAssignment',
+  'Card',
+  'BeaconCard',
+  'NfcCard',
+];
 
 function byImportance(a: GraphQLNamedType, b: GraphQLNamedType): number {
   const rank = ({ name }: GraphQLNamedType) => (order.includes(name) ? order.indexOf(name) : order.length);

@@ -27,7 +27,7 @@ test('the service serves the schema that a person has reviewed', async () => {
 test('a field that went away breaks clients, and one that came does not', async () => {
   const without = served.replace(/"""[^"]*"""\s+timeZone: String!/, '');
 
-  expect(await changes(reviewed, without)).toEqual([[CriticalityLevel.Breaking, 'Viewer.timeZone']]);
+  expect(await changes(reviewed, without)).toEqual([[CriticalityLevel.Breaking, 'User.timeZone']]);
   const levels = (await changes(without, reviewed)).map(([level]) => level);
   expect(new Set(levels)).toEqual(new Set([CriticalityLevel.NonBreaking]));
 });

@@ -24,9 +24,9 @@ export const rootResolvers = {
       return row ?? null;
     },
   },
-  Viewer: {
-    async accessibleUnits(_: unknown, { first }: Page, { transaction }: Context) {
-      const rows = await transaction.query(statements.accessibleUnits(first ?? defaultPageSize));
+  User: {
+    async accessibleUnits(user: { readonly key: string }, { first }: Page, { transaction }: Context) {
+      const rows = await transaction.query(statements.accessibleUnits(user.key, first ?? defaultPageSize));
       return { nodes: rows.map((row) => toNode(row, 'Unit')) };
     },
   },

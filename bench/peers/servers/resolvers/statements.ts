@@ -7,16 +7,16 @@ import type { QueryConfig } from 'pg';
 export const statements = {
   viewer: (): QueryConfig => ({
     name: 'viewer',
-    text: `select id, ${person} from app_public.viewer`,
+    text: `select id, ${person} from app_public.users where id = (select app_hidden.current_user_id())`,
   }),
-  accessibleUnits: (first: number): QueryConfig => ({
+  accessibleUnits: (user: string, first: number): QueryConfig => ({
     name: 'accessible_units',
     text: `
       select u.id, u.name
-      from app_hidden.first_accessible_unit_ids($1, null) as candidate (id)
+      from app_hidden.first_accessible_unit_ids($1, $2, null) as candidate (id)
       join app_public.units u on u.organization_id = (select app_hidden.current_organization_id()) and u.id = candidate.id
-      order by u.id limit $1`,
-    values: [first],
+      order by u.id limit $2`,
+    values: [user, first],
   }),
   app: (): QueryConfig => ({ name: 'app', text: 'select id, name from app_public.app' }),
   users: (keys: readonly string[]): QueryConfig => ({

@@ -18,12 +18,13 @@ export const statements: Readonly<Record<OperationName, HandWritten>> = {
             select json_build_object('nodes', coalesce(json_agg(unit), '[]'))
             from (
               select ${idOf("'Unit'", 'u.id')} as id, u.name
-              from app_hidden.first_accessible_unit_ids($1, null) as candidate (id)
+              from app_hidden.first_accessible_unit_ids(v.id, $1, null) as candidate (id)
               join app_public.units u on u.organization_id = v.organization_id and u.id = candidate.id
               order by u.id limit $1
             ) as unit
           ) as "accessibleUnits"
-          from app_public.viewer v
+          from app_public.users v
+          where v.id = (select app_hidden.current_user_id())
         ) as viewer))::text as data`,
     values: ({ first }) => [first],
   },

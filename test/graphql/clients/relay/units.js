@@ -12,7 +12,7 @@ graphql`
 `;
 
 graphql`
-  fragment units_viewer on Viewer
+  fragment units_viewer on User
   @refetchable(queryName: "unitsPageQuery")
   @argumentDefinitions(first: { type: "Int", defaultValue: 2 }, after: { type: "Cursor" }) {
     accessibleUnits(first: $first, after: $after, orderBy: [NAME_ASC]) @connection(key: "units_accessibleUnits") {
