@@ -6,7 +6,14 @@ import {
   object,
   type Step,
 } from 'postgraphile/grafast';
-import { argumentsOf, type FunctionResource, passed, problem } from './functionArguments.ts';
+import {
+  argumentsOf,
+  type FunctionResource,
+  type Given,
+  givenParameter,
+  passed,
+  problem,
+} from './functionArguments.ts';
 import { payloadFieldOf } from './payloadField.ts';
 
 /**
@@ -65,6 +72,7 @@ const payloadName = (build: GraphileBuild.Build, resource: FunctionResource) =>
 
 function mutationField(build: GraphileBuild.Build, resource: FunctionResource): GrafastFieldConfig<Step> {
   const args = argumentsOf(build, resource);
+  const given = givenParameter(resource);
   const { name, ofResult } = payloadFieldOf(build, resource);
   const { deprecated } = resource.extensions?.tags ?? {};
 
@@ -75,7 +83,10 @@ function mutationField(build: GraphileBuild.Build, resource: FunctionResource): 
     args: Object.fromEntries(args.map(({ name: argument, config }) => [argument, { ...config }])),
     plan(_$root: Step, fieldArgs: FieldArgs) {
       const values = args.map((arg) => passed(arg, lambda(fieldArgs.getRaw(arg.name), arg.read)));
+      if (given) values.push(passed({ param: given }, lambda(fieldArgs.getRaw(), namesOfGiven)));
       return object({ [name]: ofResult(resource.execute(values, 'mutation') as Step) });
     },
   };
 }
+
+const namesOfGiven = (args: Given) => Object.keys(args).filter((name) => args[name] !== undefined);

@@ -1,4 +1,4 @@
-import type { PgCodec, PgResource, PgResourceParameter } from 'postgraphile/@dataplan/pg';
+import { type PgCodec, type PgResource, type PgResourceParameter, TYPES } from 'postgraphile/@dataplan/pg';
 import type { Step } from 'postgraphile/grafast';
 import { type GraphQLArgumentConfig, type GraphQLArgumentExtensions, GraphQLNonNull } from 'postgraphile/graphql';
 import { refusal } from '../refusal.ts';
@@ -8,7 +8,10 @@ import { inputOf } from './inputOf.ts';
 /** A function of PostgreSQL as a resource. */
 export type FunctionResource = PgResource<string, PgCodec, never, readonly PgResourceParameter[]>;
 
-type ArgumentConfig = Pick<GraphQLArgumentConfig, 'type' | 'extensions'> & { readonly description?: string };
+type ArgumentConfig = Pick<GraphQLArgumentConfig, 'type' | 'extensions' | 'defaultValue'> & {
+  readonly description?: string;
+  readonly deprecationReason?: string;
+};
 
 /** An argument of a field, and the parameter of the function that it is. */
 export type FunctionArgument = {
@@ -23,24 +26,31 @@ export type FunctionArgument = {
   readonly read: (value: unknown) => unknown;
 };
 
+/** What a client has given, by the names of arguments. */
+export type Given = Readonly<Record<string, unknown>>;
+
 /**
  * The arguments that a function's parameters are: one without a default is required.
  * Lines `@param <argument> <description>` in its comment describe them; `@param {Unit} <argument> …` makes a key the id of a Unit, and a
- * `jsonb` the input object of that type.
+ * `jsonb` the input object of that type. `@param dryRun = true …` gives the argument a default in GraphQL, `@deprecatedParam <argument> <reason>`
+ * deprecates it, and the parameter that `@given` names is none: it has the names of those that the client has given, null ones too.
  *
  * @param offset parameters that are none of the client's
  * @throws when one of them cannot be an argument
  */
 export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResource, offset = 0): FunctionArgument[] {
-  const parameters = resource.parameters.slice(offset);
+  const given = givenParameter(resource);
+  const parameters = resource.parameters.slice(offset).filter((param) => param !== given);
   const names = parameters.map((param, index) => build.inflection.argument({ param, resource, index }));
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw problem(resource, `has two parameters with the name ${repeated} in GraphQL`);
 
   const described = describedArguments(resource, names);
+  const deprecated = deprecatedArguments(resource, names);
   return parameters.map((param, index) => {
     const name = names[index] ?? '';
-    const { typeName, description } = described.get(name) ?? {};
+    const { typeName, defaultValue, description } = described.get(name) ?? {};
+    const deprecationReason = deprecated.get(name);
     const owner = `The parameter ${param.name ?? name} of the function ${nameOf(resource)}`;
     const input = inputOf(build, param.codec, typeName, owner);
     const read = (value: unknown) => {
@@ -51,13 +61,27 @@ export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResour
       }
     };
     const type = param.optional ? input.type : new GraphQLNonNull(input.type);
-    const config = { type, extensions: { readArgument: read }, ...(description && { description }) };
+    const config = {
+      ...{ type, extensions: { readArgument: read } },
+      ...(description && { description }),
+      ...(defaultValue !== undefined && { defaultValue }),
+      ...(deprecationReason !== undefined && { deprecationReason }),
+    };
     return { name, param, config, read };
   });
 }
 
+/** The parameter that has the names of the arguments that a client has given. @throws when there is none that `@given` names */
+export function givenParameter(resource: FunctionResource): PgResourceParameter | undefined {
+  const name = resource.extensions?.tags?.given;
+  if (name === undefined) return undefined;
+  const parameter = resource.parameters.find((param) => param.name === name);
+  if (parameter?.codec.arrayOfCodec === TYPES.text) return parameter;
+  throw problem(resource, `says "@given ${name}", which is none of its parameters, or no text[]`);
+}
+
 /** A value of an argument as PostGraphile passes it to the function. */
-export const passed = ({ param }: FunctionArgument, step: Step) => ({
+export const passed = ({ param }: Pick<FunctionArgument, 'param'>, step: Step) => ({
   step,
   pgCodec: param.codec,
   ...(param.name && { name: param.name }),
@@ -70,17 +94,35 @@ export const readerOf = ({ extensions }: { readonly extensions?: GraphQLArgument
 export const problem = (resource: Pick<FunctionResource, 'extensions' | 'name'>, what: string) =>
   new Error(`The function ${nameOf(resource)} ${what}`);
 
-type DescribedArgument = { readonly typeName: string | undefined; readonly description: string };
+type DescribedArgument = {
+  readonly typeName: string | undefined;
+  readonly defaultValue: unknown;
+  readonly description: string;
+};
 
 function describedArguments(resource: FunctionResource, names: readonly string[]) {
-  const lines = [resource.extensions?.tags?.param ?? []].flat();
-  const described = new Map<string, DescribedArgument>();
-  for (const line of lines) {
-    const [, typeName, name = '', description = ''] = /^(?:\{(\w+)\} )?(\w+)(?: (.+))?$/s.exec(String(line)) ?? [];
-    if (!names.includes(name)) {
-      throw problem(resource, `says "@param ${line}", which is not one of its parameters: ${names.join(', ')}`);
-    }
-    described.set(name, { typeName, description });
-  }
-  return described;
+  const pattern = /^(?:\{(\w+)\} )?(\w+)(?: = (\S+))?(?: (.+))?$/s;
+  return new Map(
+    tagLines(resource, 'param', names, pattern, 2).map(([, typeName, name = '', defaultValue, description = '']) => {
+      const value: unknown = defaultValue === undefined ? undefined : JSON.parse(defaultValue);
+      return [name, { typeName, defaultValue: value, description } satisfies DescribedArgument];
+    }),
+  );
+}
+
+const deprecatedArguments = (resource: FunctionResource, names: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    tagLines(resource, 'deprecatedParam', names, /^(\w+) (.+)$/s, 1).map(([, name = '', reason = '']) => [
+      name,
+      reason,
+    ]),
+  );
+
+/** Lines of a comment that are about an argument. @throws when one is not */
+function tagLines(resource: FunctionResource, tag: string, names: readonly string[], pattern: RegExp, group: number) {
+  return [resource.extensions?.tags?.[tag] ?? []].flat().map((line) => {
+    const parts = pattern.exec(String(line));
+    if (parts && names.includes(parts[group] ?? '')) return parts;
+    throw problem(resource, `says "@${tag} ${line}", which is not one of its parameters: ${names.join(', ')}`);
+  });
 }

@@ -1,31 +1,38 @@
 import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
 import { baseOf } from '../baseOf.ts';
-import { findNodeId, nodeTypes } from '../NodeIdPlugin.ts';
+import { decodeNodeId, findNodeId, nodeTypes } from '../NodeIdPlugin.ts';
+import { refusal } from '../refusal.ts';
 import { type Input, InputError, nameOf } from './input.ts';
 
 /**
  * Global ids in the place of a table's keys: of a type, or of any type of an interface.
- * Null when there is no such type of nodes.
+ * A key of several columns is a composite type of these. Null when there is no such type of nodes.
  *
- * @throws when the key is not one column of the type `codec`
+ * @throws when the key is not of the type `codec`
  */
 export function nodeIdInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string, owner: string): Input | null {
   const { nodeKeys } = build;
   const types = typesNamed(build, typeName);
   const keys = types[0] === undefined ? undefined : nodeKeys.get(types[0]);
   if (!keys) return null;
-  const [key, ...others] = keys;
-  if (!key || others.length > 0 || baseOf(key) !== baseOf(codec)) {
+  const attributes = Object.entries(codec.attributes ?? {});
+  const parts = codec.attributes ? attributes.map(([, attribute]) => attribute.codec as PgCodec) : [codec];
+  if (keys.length !== parts.length || !keys.every((key, index) => baseOf(key) === baseOf(parts[index] ?? key))) {
     const columns = keys.map(nameOf).join(' and ');
     throw new Error(`${owner} is ${nameOf(codec)}, and cannot be the id of a ${typeName}, whose key is ${columns}`);
   }
   const read = (id: unknown, path: string) => {
-    const [type = '', value] = findNodeId(nodeKeys, id) ?? [];
-    if (types.includes(type)) return value;
+    const [type = '', ...key] = findNodeId(nodeKeys, id) ?? [];
+    if (types.includes(type))
+      return codec.attributes ? Object.fromEntries(attributes.map(([name], index) => [name, key[index]])) : key[0];
+    // Which row it is for is not a value of it: another type's id is that of none.
+    if (path === 'id' && decodeNodeId(id)) throw refusal('NOT_FOUND', `There is no such ${wordsOf(typeName)}.`);
     throw new InputError(`${path} is not the id of a ${typeName}.`);
   };
   return { type: build.graphql.GraphQLID, read };
 }
+
+const wordsOf = (typeName: string) => typeName.replaceAll(/\B[A-Z]/g, ' $&').toLowerCase();
 
 /** The type of that name, or those of the interface. */
 function typesNamed(build: GraphileBuild.Build, typeName: string): readonly string[] {

@@ -1,6 +1,7 @@
 import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
 import { lambda, type Step } from 'postgraphile/grafast';
 import { GraphQLBoolean, GraphQLList, GraphQLNonNull, type GraphQLOutputType } from 'postgraphile/graphql';
+import { nodeTypes } from '../NodeIdPlugin.ts';
 import { type FunctionResource, problem } from './functionArguments.ts';
 import { isComposite } from './inputOf.ts';
 
@@ -28,11 +29,18 @@ export function payloadFieldOf(build: GraphileBuild.Build, resource: FunctionRes
     return done;
   }
   const item = codec.arrayOfCodec ?? codec;
-  const itemType = build.getGraphQLTypeByPgCodec(item, 'output') as GraphQLOutputType | null;
-  if (!itemType || item.arrayOfCodec) throw problem(resource, `returns ${item.name}, which GraphQL does not have`);
+  const { notNull, returnType } = resource.extensions?.tags ?? {};
+  // Of an interface that its rows are of, always this type.
+  const itemType = (
+    returnType === undefined
+      ? build.getGraphQLTypeByPgCodec(item, 'output')
+      : nodeTypes(build, item).includes(String(returnType)) && build.getTypeByName(String(returnType))
+  ) as GraphQLOutputType | null | false;
+  if (!itemType || item.arrayOfCodec)
+    throw problem(resource, `returns ${returnType ?? item.name}, which GraphQL does not have`);
   const isMany = !isUnique || isList || codec.arrayOfCodec !== undefined;
   // An array without an item may be null; rows that are a set or in an array are read as a set.
-  const isNotNull = !isUnique || resource.extensions?.tags?.notNull !== undefined;
+  const isNotNull = !isUnique || notNull !== undefined;
   const type = isMany ? new GraphQLList(item.attributes ? new GraphQLNonNull(itemType) : itemType) : itemType;
   return {
     ...nameOfResult(build, item, isMany),

@@ -118,6 +118,7 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
   switch (code) {
     case '23505': // unique_violation
     case '23P01': // exclusion_violation
+    case '2BP01': // dependent_objects_still_exist
       return { code: 'CONFLICT', ...wordsOf(error, rules, 'A value is already used.') };
     case '23001': // restrict_violation, which PostgreSQL before 18 takes for the next one
     case '23503': // foreign_key_violation
@@ -142,7 +143,7 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
     case '40P01': // deadlock_detected
       return { code: 'UNAVAILABLE', message: 'The change collided with another one; try again.' };
     default:
-      return code.startsWith('22') ? { code: 'BAD_USER_INPUT', message: ofData(error) } : null;
+      return code.startsWith('22') ? { code: 'BAD_USER_INPUT', message: ofData(error), ...raisedFor(error) } : null;
   }
 }
 
@@ -154,8 +155,12 @@ function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string
   const key = isOfColumn ? columnKey(schema, table, column) : ruleKey(schema, table ?? dataType, constraint);
   const { comment, argument, fallback } = rules.get(key) ?? {};
   const message = comment ?? (isRaised(error) ? sentence(error) : (fallback ?? otherwise));
-  return { message, ...(argument !== undefined && { argument }) };
+  return { message, ...raisedFor(error), ...(argument !== undefined && { argument }) };
 }
+
+/** The argument that a function has raised an error for: as a column, of no table. */
+const raisedFor = (error: DatabaseError) =>
+  isRaised(error) && error.table === undefined && error.column !== undefined ? { argument: error.column } : {};
 
 /** Class 22, data exceptions. */
 function ofData(error: DatabaseError): string {

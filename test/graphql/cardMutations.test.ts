@@ -1,0 +1,283 @@
+import { shareService } from '../support/sharedService.ts';
+import { type Mutate, mutating, unknownId } from './mutating.ts';
+import {
+  createCard,
+  createTenant,
+  createUser,
+  createViewer,
+  type GraphTest,
+  read,
+  type Tenant,
+  type TestUser,
+} from './support.ts';
+
+let graph: GraphTest;
+let tenant: Tenant;
+let ada: TestUser;
+let mutate: Mutate;
+beforeAll(async () => {
+  graph = await shareService();
+});
+beforeEach(async () => {
+  tenant = await createTenant(graph);
+  ada = await createUser(tenant, { fullName: 'Ada', externalIdentifier: 'ada' });
+  mutate = mutating(graph, tenant);
+});
+
+const card = 'card { __typename id name externalIdentifier cardAssignments { id } }';
+const assignment = 'cardAssignment { id card { name } user { fullName } }';
+const beacon = { name: 'Phone', proximityUuid: 'f7826da6-4fa2-4e98-8024-bc5b71e0893e', major: 0, minor: 65535 };
+const createCode = async (args: object = {}) => {
+  const created = await mutate('identificationCodeCreate', { name: 'PIN', ...args }, 'card { id }');
+  return (created as { card: { id: string } }).card.id;
+};
+
+const cards = async (token = tenant.app) =>
+  (
+    await read<{ app: { cards: { nodes: object[] } } }>(
+      graph,
+      token,
+      '{ app { cards { nodes { name cardAssignments { user { fullName } } } } } }',
+    )
+  ).app.cards.nodes;
+
+describe('a card is created', () => {
+  it('of each type, with what it is made of', async () => {
+    const made = (type: string) => `card { __typename id name externalIdentifier ${type} }`;
+
+    expect(
+      await mutate('beaconCardCreate', { ...beacon, externalIdentifier: 'b' }, made('proximityUuid major minor')),
+    ).toEqual({ card: { __typename: 'BeaconCard', id: expect.any(String), externalIdentifier: 'b', ...beacon } });
+    expect(
+      await mutate('nfcCardCreate', { name: ' Badge ', nfcIdentifier: '04a224b2' }, made('nfcIdentifier')),
+    ).toEqual({
+      card: {
+        ...{ __typename: 'NfcCard', id: expect.any(String), name: 'Badge' },
+        ...{ externalIdentifier: null, nfcIdentifier: '04A224B2' },
+      },
+    });
+    expect(await mutate('identificationCodeCreate', { name: 'PIN' }, made(''))).toEqual({
+      card: { __typename: 'IdentificationCode', id: expect.any(String), name: 'PIN', externalIdentifier: null },
+    });
+    expect(await cards()).toMatchObject([{ name: 'Phone' }, { name: 'Badge' }, { name: 'PIN' }]);
+  });
+
+  it.each<[string, object, string]>([
+    ['beaconCardCreate', { ...beacon, major: -1 }, 'major'],
+    ['beaconCardCreate', { ...beacon, minor: 65536 }, 'minor'],
+    ['beaconCardCreate', { ...beacon, name: ' ' }, 'name'],
+    ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224B' }, 'nfcIdentifier'],
+    ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224G2' }, 'nfcIdentifier'],
+    ['nfcCardCreate', { name: 'x'.repeat(201), nfcIdentifier: '04A224B2' }, 'name'],
+    ['identificationCodeCreate', { name: '' }, 'name'],
+    ['identificationCodeCreate', { name: 'PIN', externalIdentifier: '' }, 'externalIdentifier'],
+    ['identificationCodeCreate', { name: 'PIN', externalIdentifier: 'x'.repeat(201) }, 'externalIdentifier'],
+  ])('by %s not with %j', async (field, args, argument) => {
+    expect(await mutate(field, args, 'card { id }')).toEqual({ code: 'BAD_USER_INPUT', argument });
+    expect(await cards()).toEqual([]);
+  });
+
+  it('with an external identifier that no other card of the organization has', async () => {
+    await createCode({ externalIdentifier: 'one' });
+
+    for (const [field, args] of [
+      ['beaconCardCreate', beacon],
+      ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224B2' }],
+      ['identificationCodeCreate', { name: 'PIN' }],
+    ] as const) {
+      expect(await mutate(field, { ...args, externalIdentifier: 'one' }, 'card { id }')).toEqual({
+        code: 'CONFLICT',
+        argument: 'externalIdentifier',
+      });
+      expect(await mutate(field, { ...args, externalIdentifier: field }, 'card { id }')).toHaveProperty('card');
+    }
+  });
+});
+
+describe('cardUpdate', () => {
+  it('changes what is given of a card found by id or by external identifier', async () => {
+    const id = await createCode({ externalIdentifier: 'one' });
+
+    expect(await mutate('cardUpdate', { id, name: 'Code', externalIdentifier: 'two' }, card)).toEqual({
+      card: { __typename: 'IdentificationCode', id, name: 'Code', externalIdentifier: 'two', cardAssignments: [] },
+    });
+    expect(await mutate('cardUpdate', { externalIdentifier: 'two', name: 'Door' }, card)).toMatchObject({
+      card: { name: 'Door', externalIdentifier: 'two' },
+    });
+    expect(await mutate('cardUpdate', { id }, card)).toMatchObject({
+      card: { name: 'Door', externalIdentifier: 'two' },
+    });
+    expect(await mutate('cardUpdate', { id, externalIdentifier: null }, card)).toMatchObject({
+      card: { externalIdentifier: null },
+    });
+  });
+
+  it('refuses what names no card, null for a name and an identifier that is taken', async () => {
+    const id = await createCode({ externalIdentifier: 'one' });
+    await createCode({ externalIdentifier: 'two' });
+
+    for (const args of [{}, { id: null }, { externalIdentifier: null }, { id: 'garbage' }])
+      expect(await mutate('cardUpdate', { ...args, name: 'X' }, card)).toEqual({
+        code: 'BAD_USER_INPUT',
+        argument: 'id',
+      });
+    for (const args of [{ id: unknownId('NfcCard') }, { id: ada.id }, { externalIdentifier: 'none' }])
+      expect(await mutate('cardUpdate', { ...args, name: 'X' }, card)).toEqual({ code: 'NOT_FOUND' });
+    expect(await mutate('cardUpdate', { id, name: null }, card)).toEqual({ code: 'BAD_USER_INPUT', argument: 'name' });
+    expect(await mutate('cardUpdate', { id, externalIdentifier: 'two' }, card)).toEqual({
+      code: 'CONFLICT',
+      argument: 'externalIdentifier',
+    });
+  });
+});
+
+describe('cardDelete', () => {
+  it('deletes a card by either identifier, with its assignments, and returns it as it was', async () => {
+    const { cardId } = await createCard(tenant, ada, { type: 'NfcCard', name: 'Badge', nfcIdentifier: '04A224B2' });
+    await createCode({ externalIdentifier: 'one' });
+
+    expect(
+      await mutate('cardDelete', { id: cardId }, `${card.slice(0, -1)} ... on NfcCard { nfcIdentifier } }`),
+    ).toEqual({
+      card: {
+        ...{ __typename: 'NfcCard', id: cardId, name: 'Badge', externalIdentifier: null },
+        ...{ cardAssignments: [], nfcIdentifier: '04A224B2' },
+      },
+    });
+    expect(await mutate('cardDelete', { externalIdentifier: 'one' }, card)).toMatchObject({ card: { name: 'PIN' } });
+    expect(await cards()).toEqual([]);
+  });
+
+  it('refuses what names no card, or two', async () => {
+    const id = await createCode({ externalIdentifier: 'one' });
+
+    for (const args of [{}, { id, externalIdentifier: 'one' }, { id: null }])
+      expect(await mutate('cardDelete', args, card)).toEqual({ code: 'BAD_USER_INPUT', argument: 'id' });
+    for (const args of [{ id: unknownId('NfcCard') }, { externalIdentifier: 'none' }])
+      expect(await mutate('cardDelete', args, card)).toEqual({ code: 'NOT_FOUND' });
+    expect(await mutate('cardDelete', { id }, card)).toHaveProperty('card');
+    expect(await mutate('cardDelete', { id }, card)).toEqual({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('cardAssign and cardUnassign', () => {
+  it('assign by either identifier, the same assignment again, and withdraw it', async () => {
+    const cardId = await createCode({ externalIdentifier: 'one' });
+    const byIds = { cardId, userId: ada.id };
+    const byIdentifiers = { cardExternalIdentifier: 'one', userExternalIdentifier: 'ada' };
+
+    const first = await mutate('cardAssign', byIds, assignment);
+    expect(first).toEqual({
+      cardAssignment: { id: expect.any(String), card: { name: 'PIN' }, user: { fullName: 'Ada' } },
+    });
+    expect(await mutate('cardAssign', byIdentifiers, assignment)).toEqual(first);
+    expect(await cards()).toEqual([{ name: 'PIN', cardAssignments: [{ user: { fullName: 'Ada' } }] }]);
+
+    expect(await mutate('cardUnassign', byIdentifiers, assignment)).toEqual(first);
+    expect(await cards()).toEqual([{ name: 'PIN', cardAssignments: [] }]);
+    expect(await mutate('cardUnassign', byIds, assignment)).toEqual({ code: 'NOT_FOUND' });
+    const again = await mutate('cardAssign', { cardId, userExternalIdentifier: 'ada' }, assignment);
+    const { id } = (again as { cardAssignment: { id: string } }).cardAssignment;
+    expect(again).not.toEqual(first);
+    expect(await mutate('cardUnassign', { id }, assignment)).toEqual(again);
+    expect(await mutate('cardUnassign', { id }, assignment)).toEqual({ code: 'NOT_FOUND' });
+  });
+
+  it('refuse what names no card or no user, or two', async () => {
+    const cardId = await createCode({ externalIdentifier: 'one' });
+    const both = { cardId, userId: ada.id };
+
+    for (const field of ['cardAssign', 'cardUnassign']) {
+      for (const args of [
+        { userId: ada.id },
+        { ...both, cardExternalIdentifier: 'one' },
+        { ...both, cardId: 'garbage' },
+      ])
+        expect(await mutate(field, args, assignment)).toEqual({ code: 'BAD_USER_INPUT', argument: 'cardId' });
+      for (const args of [{ cardId }, { ...both, userExternalIdentifier: 'ada' }, { ...both, userId: cardId }])
+        expect(await mutate(field, args, assignment)).toEqual({ code: 'BAD_USER_INPUT', argument: 'userId' });
+      for (const args of [
+        { ...both, cardId: unknownId('NfcCard') },
+        { ...both, userId: unknownId('User') },
+        { cardExternalIdentifier: 'none', userId: ada.id },
+        { cardId, userExternalIdentifier: 'none' },
+      ])
+        expect(await mutate(field, args, assignment)).toEqual({ code: 'NOT_FOUND' });
+    }
+    for (const args of [{}, { id: unknownId('CardAssignment'), ...both }, { id: unknownId('CardAssignment'), cardId }])
+      expect(await mutate('cardUnassign', args, assignment)).toEqual({ code: 'BAD_USER_INPUT', argument: 'id' });
+    expect(await mutate('cardUnassign', { id: unknownId('CardAssignment') }, assignment)).toEqual({
+      code: 'NOT_FOUND',
+    });
+    expect(await mutate('cardUnassign', { id: cardId }, assignment)).toEqual({ code: 'NOT_FOUND' });
+    expect(await mutate('cardAssign', both, assignment)).toHaveProperty('cardAssignment');
+  });
+
+  it('of twenty at once make one assignment', async () => {
+    const cardId = await createCode();
+
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => mutate('cardAssign', { cardId, userId: ada.id }, assignment)),
+    );
+
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(await cards()).toEqual([{ name: 'PIN', cardAssignments: [{ user: { fullName: 'Ada' } }] }]);
+  });
+
+  it('race with the card’s end: it is assigned before, or not found', async () => {
+    for (let round = 0; round < 5; round++) {
+      const cardId = await createCode();
+
+      const [deleted, assigned] = await Promise.all([
+        mutate('cardDelete', { id: cardId }, 'card { name }'),
+        mutate('cardAssign', { cardId, userId: ada.id }, 'cardAssignment { id }'),
+      ]);
+
+      expect(deleted).toEqual({ card: { name: 'PIN' } });
+      expect([{ code: 'NOT_FOUND' }, { cardAssignment: { id: expect.any(String) } }]).toContainEqual(assigned);
+    }
+  });
+});
+
+test('another organization’s cards and users are as if they were not there', async () => {
+  const other = await createTenant(graph);
+  const theirUser = await createUser(other, { externalIdentifier: 'grace' });
+  const theirs = await createCard(other, theirUser, { type: 'IdentificationCode', name: 'Theirs' });
+  const { cardId, assignmentId } = theirs;
+  await mutate('cardUpdate', { id: cardId, externalIdentifier: 'theirs' }, card, other.app);
+  const own = await createCode();
+
+  for (const args of [{ id: cardId }, { externalIdentifier: 'theirs' }]) {
+    expect(await mutate('cardUpdate', { ...args, name: 'Ours' }, card)).toEqual({ code: 'NOT_FOUND' });
+    expect(await mutate('cardDelete', args, card)).toEqual({ code: 'NOT_FOUND' });
+  }
+  for (const field of ['cardAssign', 'cardUnassign']) {
+    for (const args of [{ cardId }, { cardExternalIdentifier: 'theirs' }])
+      expect(await mutate(field, { ...args, userId: ada.id }, assignment)).toEqual({ code: 'NOT_FOUND' });
+    for (const args of [{ userId: theirUser.id }, { userExternalIdentifier: 'grace' }])
+      expect(await mutate(field, { ...args, cardId: own }, assignment)).toEqual({ code: 'NOT_FOUND' });
+  }
+  expect(await mutate('cardUnassign', { id: assignmentId }, assignment)).toEqual({ code: 'NOT_FOUND' });
+  expect(await createCode({ externalIdentifier: 'theirs' })).toEqual(expect.any(String));
+  expect(await cards(other.app)).toMatchObject([{ name: 'Theirs', cardAssignments: [{}] }]);
+  expect(await mutate('cardUnassign', { id: assignmentId }, assignment, other.app)).toHaveProperty('cardAssignment');
+});
+
+test('neither a person nor a basic token changes a card', async () => {
+  const person = await createViewer(tenant);
+  const { cardId, assignmentId } = await createCard(tenant, person, { type: 'IdentificationCode', name: 'PIN' });
+  const attempts: [string, object, string][] = [
+    ['beaconCardCreate', beacon, 'card { id }'],
+    ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224B2' }, 'card { id }'],
+    ['identificationCodeCreate', { name: 'PIN' }, 'card { id }'],
+    ['cardUpdate', { id: cardId, name: 'Mine' }, card],
+    ['cardDelete', { id: cardId }, card],
+    ['cardAssign', { cardId, userId: person.id }, assignment],
+    ['cardUnassign', { id: assignmentId }, assignment],
+  ];
+
+  for (const token of [person.token, tenant.basic])
+    for (const [field, args, selection] of attempts)
+      expect([field, await mutate(field, args, selection, token)]).toEqual([field, { code: 'FORBIDDEN' }]);
+  expect(await cards()).toMatchObject([{ name: 'PIN', cardAssignments: [{}] }]);
+});

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { ask, type GraphTest, globalId, type Tenant } from './support.ts';
+
+/** What became of a mutation: the data of its field, or the extensions of its only error. */
+export type Mutate = (field: string, args: object, selection: string, token?: string) => Promise<unknown>;
+
+/** Sends one mutation with its arguments in the document, where null and absent differ as in variables. */
+export const mutating =
+  (graph: GraphTest, tenant: Tenant): Mutate =>
+  async (field, args, selection, token = tenant.app) => {
+    const given = Object.entries(args).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+    const query = `mutation { it: ${field}${given.length > 0 ? `(${given.join(', ')})` : ''} { ${selection} } }`;
+    const { status, body } = await ask(graph, token, query);
+    expect(status).toBe(200);
+    const { data, errors = [] } = body as { data: { it: unknown }; errors?: { path?: unknown; extensions: object }[] };
+    if (errors.length === 0) return data.it;
+    expect([data, errors.map(({ path }) => path)]).toEqual([{ it: null }, [['it']]]);
+    return errors[0]?.extensions;
+  };
+
+/** An id that the service could have issued, and has not. */
+export const unknownId = (type: string) => globalId(type, randomUUID());
