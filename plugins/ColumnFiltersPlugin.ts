@@ -79,15 +79,6 @@ const operators = {
       return (query) => query.where(sql`${columnOf(query, attribute)} = any (${list})`);
     },
   },
-  anyCase: {
-    type: listType,
-    description: (argument) =>
-      `Only rows with one of these ${argument}, whatever their case, at most 1,000. An empty list matches nothing.`,
-    apply(attribute, _, values) {
-      const list = sqlValueWithCodec(values, listOfCodec(TYPES.text));
-      return (query) => query.where(sql`${columnOf(query, attribute)} = any (array(select lower(unnest(${list}))))`);
-    },
-  },
   from: comparing(sql`>=`, 'is this or later, or more'),
   until: comparing(sql`<`, 'is earlier than this, or less'),
   prefix: {
@@ -102,6 +93,15 @@ const operators = {
     apply(attribute, _, value) {
       const test = value ? sql`is not distinct from null` : sql`is distinct from null`;
       return (query) => query.where(sql`${columnOf(query, attribute)} ${test}`);
+    },
+  },
+  anyCase: {
+    type: listType,
+    description: (argument) =>
+      `Only rows with one of these ${argument}, whatever their case, at most 1,000. An empty list matches nothing.`,
+    apply(attribute, _, values) {
+      const list = sqlValueWithCodec(values, listOfCodec(TYPES.text));
+      return (query) => query.where(sql`${columnOf(query, attribute)} = any (array(select lower(unnest(${list}))))`);
     },
   },
 } satisfies Readonly<Record<string, Operator>>;

@@ -197,10 +197,6 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       '$rows.where(sql {$rows.alias}.{sql.identifier(typeColumn)} = {sql.literal(value)});',
     ],
     ['plugins/RootFieldsPlugin.ts', '$rows.where(sql {$rows.alias}.id = (select {claim}));'],
-    [
-      'plugins/UserMutationsPlugin.ts',
-      "text: 'select from app_public.users where external_authentication_token_hash = $1 and id <> $2',",
-    ],
     ['plugins/UserMutationsPlugin.ts', "text: 'select id from app_public.users where external_identifier = $1',"],
     // What the filters above add is recorded on its way to the statement.
     ['plugins/compilation/statementParts.ts', 'this.#recorded.push((query) => query.where(visited));'],

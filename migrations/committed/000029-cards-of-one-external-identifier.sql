@@ -1,5 +1,5 @@
---! Previous: sha1:a4083903eff01dce47658c4507c1923247e4e93a
---! Hash: sha1:4d19c588bdc788d1b4b6e65f331f85e7e4e9914f
+--! Previous: sha1:3424fdd250c568fc94ff72466c9b161450daa7f8
+--! Hash: sha1:59eb88e56c460a6f356387dd2eb8b866f63568da
 --! Message: cards of one external identifier
 
 --! no-transaction

@@ -1,5 +1,5 @@
---! Previous: sha1:4d19c588bdc788d1b4b6e65f331f85e7e4e9914f
---! Hash: sha1:94fbb2af9d877414f8e54b26e0c8b1198b27622a
+--! Previous: sha1:59eb88e56c460a6f356387dd2eb8b866f63568da
+--! Hash: sha1:03300537d3a9d254ca02fcff0add1baa28154dc7
 --! Message: index cards by external identifier
 
 --! no-transaction

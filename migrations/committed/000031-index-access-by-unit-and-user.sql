@@ -1,5 +1,5 @@
---! Previous: sha1:94fbb2af9d877414f8e54b26e0c8b1198b27622a
---! Hash: sha1:c7ffba77806ee0befed633d30c61b836099a6da7
+--! Previous: sha1:03300537d3a9d254ca02fcff0add1baa28154dc7
+--! Hash: sha1:038d709ea75235e26df6f2f5a49459d7a1ef7873
 --! Message: index access by unit and user
 
 --! no-transaction

@@ -1,5 +1,5 @@
---! Previous: sha1:c7ffba77806ee0befed633d30c61b836099a6da7
---! Hash: sha1:f98548e5780ac0b0fa7b050eab0cd32c0b68767a
+--! Previous: sha1:038d709ea75235e26df6f2f5a49459d7a1ef7873
+--! Hash: sha1:d94acf0ac6fdb624e85deff32832944c186f1cc0
 --! Message: units are written
 
 -- Units are written through the graph: an application adds, changes, moves and deletes those of its organization.
@@ -207,23 +207,6 @@ comment on function app_public.unit_delete(uuid, text, boolean) is
 grant execute on function
   app_public.unit_create(text, text, uuid, text), app_public.unit_update(uuid, text, text, uuid, text, text[]), app_public.unit_delete(uuid, text, boolean)
   to graph_app;
-
--- A user's grants go along with the user, and a unit's with the unit: of two such deletions one waits here, and not for rows of the other.
-create or replace function app_public.user_delete(id uuid, external_identifier text) returns app_public.users
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
-  as $$
-  declare
-    locked_id uuid;
-    deleted app_public.users;
-  begin
-    perform app_hidden.lock_units(true);
-    locked_id = app_hidden.lock_user(user_delete.id, user_delete.external_identifier);
-    delete from app_public.users u
-    where u.organization_id = (select app_hidden.current_organization_id()) and u.id = locked_id
-    returning * into deleted;
-    return deleted;
-  end
-  $$;
 
 -- Tags of functions: the parameter that says what was given, and an argument that is not to be used any more.
 

@@ -1,5 +1,5 @@
---! Previous: sha1:f98548e5780ac0b0fa7b050eab0cd32c0b68767a
---! Hash: sha1:948b8fa16d7d7a8beb985d7576dc20654fa7ce9c
+--! Previous: sha1:d94acf0ac6fdb624e85deff32832944c186f1cc0
+--! Hash: sha1:fb1ab5fa1320e56a43c135811fa6faf16baca9e0
 --! Message: cards are written
 
 -- Cards are written through the graph, and assigned to users.

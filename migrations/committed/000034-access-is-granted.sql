@@ -1,5 +1,5 @@
---! Previous: sha1:948b8fa16d7d7a8beb985d7576dc20654fa7ce9c
---! Hash: sha1:a0e3d53ac20392b8a61c2014ab364660202777bf
+--! Previous: sha1:fb1ab5fa1320e56a43c135811fa6faf16baca9e0
+--! Hash: sha1:3f08a3ba7775f2f320d631e32454ef169506bbc1
 --! Message: access is granted
 
 -- Who may enter which unit is granted and revoked through the graph.

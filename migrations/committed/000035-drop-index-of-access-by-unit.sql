@@ -1,5 +1,5 @@
---! Previous: sha1:a0e3d53ac20392b8a61c2014ab364660202777bf
---! Hash: sha1:eb12d5135745fe9f178f01fb6a6494b0229e9e6c
+--! Previous: sha1:3f08a3ba7775f2f320d631e32454ef169506bbc1
+--! Hash: sha1:04b758df97614fc972640103df2ee59470820757
 --! Message: drop index of access by unit
 
 --! no-transaction

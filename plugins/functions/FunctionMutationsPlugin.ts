@@ -1,13 +1,18 @@
 import {
+  access,
+  context,
   type FieldArgs,
   type GrafastFieldConfig,
   lambda,
+  list,
   type ObjectStep,
   object,
   type Step,
 } from 'postgraphile/grafast';
+import { refusal } from '../refusal.ts';
 import {
   argumentsOf,
+  type FunctionArgument,
   type FunctionResource,
   type Given,
   givenParameter,
@@ -73,6 +78,7 @@ const payloadName = (build: GraphileBuild.Build, resource: FunctionResource) =>
 function mutationField(build: GraphileBuild.Build, resource: FunctionResource): GrafastFieldConfig<Step> {
   const args = argumentsOf(build, resource);
   const given = givenParameter(resource);
+  const readArguments = reading(resource, args);
   const { name, ofResult } = payloadFieldOf(build, resource);
   const { deprecated } = resource.extensions?.tags ?? {};
 
@@ -82,11 +88,35 @@ function mutationField(build: GraphileBuild.Build, resource: FunctionResource): 
     ...(deprecated && { deprecationReason: [deprecated].flat().join('\n') }),
     args: Object.fromEntries(args.map(({ name: argument, config }) => [argument, { ...config }])),
     plan(_$root: Step, fieldArgs: FieldArgs) {
-      const values = args.map((arg) => passed(arg, lambda(fieldArgs.getRaw(arg.name), arg.read)));
-      if (given) values.push(passed({ param: given }, lambda(fieldArgs.getRaw(), namesOfGiven)));
+      const parameters = [...args, ...(given ? [{ param: given }] : [])];
+      const $values = lambda(list([context(), fieldArgs.getRaw()]), readArguments);
+      const values = parameters.map((arg, index) => passed(arg, access($values, index)));
       return object({ [name]: ofResult(resource.execute(values, 'mutation') as Step) });
     },
   };
 }
 
-const namesOfGiven = (args: Given) => Object.keys(args).filter((name) => args[name] !== undefined);
+type FromRequest = readonly [Grafast.Context, Given];
+
+/** Values for the parameters, in their order. A token that may not call the function is told so before anything is said of its arguments. */
+const reading =
+  (resource: FunctionResource, args: readonly FunctionArgument[]) =>
+  async ([graph, all]: FromRequest) => {
+    try {
+      const values = args.map(async ({ name, read, readAll }) => (readAll ? readAll(graph, all) : read(all[name])));
+      return [...(await Promise.all(values)), Object.keys(all).filter((name) => all[name] !== undefined)];
+    } catch (error) {
+      throw (await mayCall(graph, resource)) ? error : refusal('FORBIDDEN', 'The access token does not allow this.');
+    }
+  };
+
+async function mayCall(graph: Grafast.Context, { extensions }: FunctionResource): Promise<boolean> {
+  const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
+    client.query<{ may: boolean }>({
+      text: `select has_function_privilege(p.oid, 'execute') as may
+        from pg_proc p join pg_namespace s on s.oid = p.pronamespace and s.nspname = $1 and p.proname = $2`,
+      values: [extensions?.pg?.schemaName, extensions?.pg?.name],
+    }),
+  );
+  return rows[0]?.may === true;
+}

@@ -1,6 +1,11 @@
 import { type PgCodec, type PgResource, type PgResourceParameter, TYPES } from 'postgraphile/@dataplan/pg';
 import type { Step } from 'postgraphile/grafast';
-import { type GraphQLArgumentConfig, type GraphQLArgumentExtensions, GraphQLNonNull } from 'postgraphile/graphql';
+import {
+  type GraphQLArgumentConfig,
+  type GraphQLArgumentExtensions,
+  type GraphQLInputType,
+  GraphQLNonNull,
+} from 'postgraphile/graphql';
 import { refusal } from '../refusal.ts';
 import { InputError, nameOf } from './input.ts';
 import { inputOf } from './inputOf.ts';
@@ -24,10 +29,27 @@ export type FunctionArgument = {
    * @throws a `BAD_USER_INPUT`
    */
   readonly read: (value: unknown) => unknown;
+  /** In the place of that: the value from the context and all arguments. */
+  readonly readAll?: (graph: Grafast.Context, given: Given) => unknown;
 };
 
 /** What a client has given, by the names of arguments. */
 export type Given = Readonly<Record<string, unknown>>;
+
+/** An argument whose value for the function follows from the request and all of its arguments, whose `names` are these. */
+export type InputFromContext = {
+  readonly type: GraphQLInputType;
+  readonly read: (graph: Grafast.Context, given: Given, argument: string, names: readonly string[]) => unknown;
+};
+
+declare global {
+  namespace GraphileBuild {
+    interface Build {
+      /** By the name in braces in the comment of a function. */
+      inputsFromContext: ReadonlyMap<string, InputFromContext>;
+    }
+  }
+}
 
 /**
  * The arguments that a function's parameters are: one without a default is required.
@@ -52,7 +74,10 @@ export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResour
     const { typeName, defaultValue, description } = described.get(name) ?? {};
     const deprecationReason = deprecated.get(name);
     const owner = `The parameter ${param.name ?? name} of the function ${nameOf(resource)}`;
-    const input = inputOf(build, param.codec, typeName, owner);
+    const fromContext = build.inputsFromContext.get(typeName ?? '');
+    const input = fromContext
+      ? { type: fromContext.type, read: (value: unknown) => value }
+      : inputOf(build, param.codec, typeName, owner);
     const read = (value: unknown) => {
       try {
         return value == null ? value : input.read(value, name);
@@ -67,7 +92,8 @@ export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResour
       ...(defaultValue !== undefined && { defaultValue }),
       ...(deprecationReason !== undefined && { deprecationReason }),
     };
-    return { name, param, config, read };
+    const readAll = (graph: Grafast.Context, all: Given) => fromContext?.read(graph, all, name, names);
+    return { name, param, config, read, ...(fromContext && { readAll }) };
   });
 }
 

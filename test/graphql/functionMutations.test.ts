@@ -6,8 +6,6 @@ beforeAll(async () => {
   graph = await startGraphTest();
   tenant = await createTenant(graph);
   await graph.database.owner.query(`
-    grant update on app_public.units to graph_app;
-    create policy update_graph_app on app_public.units for update to graph_app using (true) with check (true);
     create function app_public.unit_rename(id uuid, name text default 'Nameless', since timestamptz default null)
       returns app_public.units language sql volatile as $$
         update app_public.units u set name = coalesce(unit_rename.name, 'Null') where u.id = unit_rename.id returning *

@@ -83,9 +83,7 @@ export const commands: Record<string, (name: string, table: Table, on: Circumsta
   deleteOne: (name, table, on) => ({
     text: `delete from ${name} where ${label(table)} = $1`,
     values: [aRow(table, on)],
-    expected: rightsOf(table, on).delete
-      ? read(table, on, (rows) => rows.filter((row) => labelOf(row) === aRow(table, on)).length)
-      : refused,
+    expected: deletedOne(table, on),
   }),
   merge: (name, table, on) => ({
     text: `merge into ${name} using (values ('')) as source (blank) on ${label(table)} <> blank when matched then delete`,
@@ -96,7 +94,7 @@ export const commands: Record<string, (name: string, table: Table, on: Circumsta
   insertUnlessThere: (name, table, on) => inserting(name, table, on, ' on conflict do nothing', 0),
   insertOrUpdate: (name, table, on) => {
     if (table.view) return null;
-    const constraint = `${name.replace(/.*\./, '')}_pkey`;
+    const constraint = insertInto(table)?.key ?? `${name.replace(/.*\./, '')}_pkey`;
     const rights = rightsOf(table, on);
     const command = inserting(
       name,
@@ -120,6 +118,16 @@ export function read<Result>(
 ): Result | typeof refused {
   const sees = table.sees[principal.role];
   return sees ? result(table.rows(world).filter((row) => sees(row, principal.claims, world))) : refused;
+}
+
+function deletedOne(table: Table, on: Circumstances): Outcome {
+  const { delete: mayDelete, keeps } = rightsOf(table, on);
+  if (!mayDelete) return refused;
+  return read<Outcome>(table, on, (rows) => {
+    const [row, ...others] = rows.filter((found) => labelOf(found) === aRow(table, on));
+    if (row && keeps?.(row, on.world)) return { refused: '23503' };
+    return row ? others.length + 1 : 0;
+  });
 }
 
 function inserting(

@@ -43,18 +43,74 @@ export const functions: Record<string, Function> = {
         .filter((key) => mayEnter(key, on))
         .slice(0, on.number),
   },
-  'app_hidden.lock_user(uuid,text)': ofUser('select app_hidden.lock_user($1, $2)', (user) => user),
-  'app_public.user_update(uuid,text,jsonb)': ofUser(
-    `select full_name from app_public.user_update($1, $2, '{"fullName": "x"}') where id is not null`,
+  'app_hidden.find_unit(uuid,text)': ofRow('unit', 'select app_hidden.find_unit($1, $2)', (unit) => unit),
+  'app_hidden.find_card(uuid,text)': ofRow('card', 'select app_hidden.find_card($1, $2)', (card) => card),
+  'app_hidden.find_user(uuid,text)': ofRow('user', 'select app_hidden.find_user($1, $2)', (user) => user),
+  'app_public.unit_create(text,text,uuid,text)': creating('unit', 'unit_create', `'x', $1`),
+  'app_public.beacon_card_create(text,uuid,integer,integer,text)': creating(
+    'card',
+    'beacon_card_create',
+    `'x', gen_random_uuid(), 0, 0, $1`,
+  ),
+  'app_public.nfc_card_create(text,text,text)': creating('card', 'nfc_card_create', `'x', '04A224B2', $1`),
+  'app_public.identification_code_create(text,text)': creating('card', 'identification_code_create', `'x', $1`),
+  'app_public.unit_update(uuid,text,text,uuid,text,text[])': ofRow(
+    'unit',
+    `select name from app_public.unit_update($1, $2, 'x', given => '{name}')`,
     () => 'x',
   ),
-  'app_public.user_delete(uuid,text)': ofUser(
-    'select id from app_public.user_delete($1, $2) where id is not null',
+  'app_public.card_update(uuid,text,text,text[])': ofRow(
+    'card',
+    `select name from app_public.card_update($1, $2, 'x', '{name}')`,
+    () => 'x',
+  ),
+  'app_public.unit_delete(uuid,text,boolean)': ofRow(
+    'unit',
+    `select id from app_public.unit_delete($1, nullif($2, $2), true)`,
+    (unit) => unit,
+  ),
+  'app_public.card_delete(uuid,text)': ofRow(
+    'card',
+    `select id from app_public.card_delete($1, nullif($2, $2))`,
+    (card) => card,
+  ),
+  'app_public.card_assign(uuid,text,uuid,text)': ofPair(
+    'card',
+    'select user_id from app_public.card_assign(card_id => $1, user_id => $2)',
+    () => true,
+  ),
+  'app_public.card_unassign(uuid,uuid,text,uuid,text)': ofPair(
+    'card',
+    'select user_id from app_public.card_unassign(card_id => $1, user_id => $2)',
+    (user, card, { world: { assignments } }, organization) =>
+      assignments.some((row) => row.organization === organization && row.user === user && row.card === card),
+  ),
+  'app_public.access_grant(uuid,text,uuid,text)': ofPair(
+    'unit',
+    'select user_id from app_public.access_grant(unit_id => $1, user_id => $2)',
+    () => true,
+  ),
+  'app_public.access_revoke(app_hidden.access_grant_key,uuid,text,uuid,text)': ofPair(
+    'unit',
+    'select user_id from app_public.access_revoke(row ($2, $1)::app_hidden.access_grant_key)',
+    (user, unit, { world: { access } }, organization) =>
+      access.some((row) => row.organization === organization && row.user === user && row.unit === unit),
+  ),
+  'app_hidden.lock_user(uuid,text)': ofRow('user', 'select app_hidden.lock_user($1, $2)', (user) => user),
+  'app_public.user_update(uuid,text,text,text,text,text,text,jsonb,text[])': ofRow(
+    'user',
+    `select full_name from app_public.user_update($1, $2, 'x', given => '{fullName}')`,
+    () => 'x',
+  ),
+  'app_public.user_delete(uuid,text)': ofRow(
+    'user',
+    'select id from app_public.user_delete($1, nullif($2, $2))',
     (user) => user,
   ),
-  'app_public.user_create(uuid,jsonb)': {
+  'app_public.user_create(text,text,text,text,text,text,jsonb)': {
     roles: ['graph_app'],
-    text: `select id from app_public.user_create($1, jsonb_build_object('fullName', 'x', 'email', $2::text, 'externalIdentifier', $3::text))`,
+    text: `select id from app_public.user_create(
+      'x', $2, external_identifier => $3, external_authentication_token => jsonb_build_object('userId', $1::text))`,
     // Its e-mail address and its external identifier may be taken, here or elsewhere.
     values: ({ world, organization, number }) => {
       const user = keyOf(world, 'user', organization, number);
@@ -144,7 +200,11 @@ export const helpers = [
   'app_hidden.count_row()',
   'app_hidden.is_text(text)',
   'app_hidden.lock_units(boolean)',
+  'app_hidden.require_free_token(uuid,jsonb)',
+  'app_hidden.require_one(text,boolean,boolean)',
   'app_hidden.require_replayed(pg_lsn)',
+  'app_hidden.require_same_time_zone(text,text)',
+  'app_hidden.require_values(text[],text[],text[])',
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',
 ];
@@ -158,18 +218,55 @@ function claim(name: keyof Claims): Function {
   };
 }
 
-/** A function that finds a user by id, external identifier, or both. */
-function ofUser(text: string, result: (user: string) => string): Function {
+/** A function that finds a row by id, external identifier, or both. */
+function ofRow(kind: 'user' | 'unit' | 'card', text: string, result: (key: string) => string): Function {
   return {
     roles: ['graph_app'],
     text,
     values: ({ world, organization, number }) => {
-      const user = keyOf(world, 'user', organization, number);
-      return [user, externalIdentifier(user)];
+      const key = keyOf(world, kind, organization, number);
+      return [key, externalIdentifier(key)];
     },
     expected: (on) => {
-      const user = keyOf(on.world, 'user', on.organization, on.number);
-      return keysOf('app_public.users', on).includes(user) ? [result(user)] : [];
+      const key = keyOf(on.world, kind, on.organization, on.number);
+      return keysOf(`app_public.${kind}s`, on).includes(key) ? [result(key)] : [];
+    },
+  };
+}
+
+/** A function that adds a row, whose external identifier may be taken, here or elsewhere. */
+function creating(kind: 'unit' | 'card', name: string, given: string): Function {
+  return {
+    roles: ['graph_app'],
+    text: `select external_identifier from app_public.${name}(${given})`,
+    values: ({ world, organization, number }) => [externalIdentifier(keyOf(world, kind, organization, number))],
+    expected: (on) => {
+      const { world, number, principal } = on;
+      const { organization } = principal.claims;
+      if (organization === '') return { refused: insufficientPrivilege };
+      if (!world.organizations.includes(organization)) return { refused: '23503' };
+      const key = keyOf(world, kind, organization, number);
+      return keysOf(`app_public.${kind}s`, on).includes(key) ? { refused: '23505' } : [externalIdentifier(key)];
+    },
+  };
+}
+
+/** A function of a user and of a unit or card of theirs, which answers with the user. */
+function ofPair(
+  kind: 'unit' | 'card',
+  text: string,
+  answers: (user: string, key: string, on: Circumstances, organization: string) => boolean,
+): Function {
+  const keysOfPair = ({ world, organization, number }: Circumstances) =>
+    [keyOf(world, kind, organization, number), keyOf(world, 'user', organization, number)] as const;
+  return {
+    roles: ['graph_app'],
+    text,
+    values: (on) => [...keysOfPair(on)],
+    expected: (on) => {
+      const [key, user] = keysOfPair(on);
+      const isThere = keysOf(`app_public.${kind}s`, on).includes(key) && keysOf('app_public.users', on).includes(user);
+      return isThere && answers(user, key, on, on.principal.claims.organization) ? [user] : [];
     },
   };
 }

@@ -30,16 +30,18 @@ export function insertWorld(world: World): string {
       world.users.map(({ organization, user }) => [organization, user, '$argon2id$none']),
     ),
     insert(
-      'app_public.units (organization_id, id, parent_id, name)',
-      world.units.map(({ organization, unit, parent }) => [organization, unit, parent, unit]),
+      'app_public.units (organization_id, id, parent_id, external_identifier, name)',
+      world.units.map(({ organization, unit, parent }) => [organization, unit, parent, externalIdentifier(unit), unit]),
     ),
     insert(
       'app_hidden.unit_access (organization_id, user_id, unit_id)',
       world.access.map(({ organization, user, unit }) => [organization, user, unit]),
     ),
     insert(
-      'app_public.cards (organization_id, id, type, name)',
-      world.cards.map(({ organization, card }) => [organization, card, 'IdentificationCode', card]),
+      'app_public.cards (organization_id, id, type, external_identifier, name)',
+      world.cards.map(({ organization, card }) => [
+        ...[organization, card, 'IdentificationCode', externalIdentifier(card), card],
+      ]),
     ),
     insert(
       'app_public.card_assignments (organization_id, id, user_id, card_id)',
@@ -104,7 +106,7 @@ export const clientId = ({ organization, application }: { organization: string; 
   `client-${organization.slice(-4)}-${numberOf(application)}`;
 /** These are unique within an organization and the same in all. */
 export const email = (user: string) => `user${numberOf(user)}@example.test`;
-export const externalIdentifier = (user: string) => `external-${numberOf(user)}`;
+export const externalIdentifier = (key: string) => `external-${numberOf(key)}`;
 /** How often something was tried is nobody's: the counts of all organizations stand together. */
 export const throttles = [`address:${'0'.repeat(43)}`, `account:${'0'.repeat(43)}`] as const;
 /** Of every grant; behind the log of any PostgreSQL. */

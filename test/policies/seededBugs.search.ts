@@ -15,6 +15,18 @@ const bugs: Record<string, string> = {
     alter policy all_graph_oauth on oauth.refresh_tokens with check (true)`,
   'deletes in every organization, unless rows are named': `
     alter policy delete_graph_app on app_public.users using (true)`,
+  'changes units of every organization': `
+    alter policy update_graph_app on app_public.units using (true)`,
+  'deletes cards of every organization': `
+    alter policy delete_graph_app on app_public.cards using (true)`,
+  'assigns a card in another organization': `
+    alter policy insert_graph_app on app_public.card_assignments with check (true)`,
+  'revokes access in another organization': `
+    alter policy delete_graph_app on app_hidden.unit_access using (true)`,
+  'lets a person grant access': `
+    grant insert on app_hidden.unit_access to graph_user;
+    create policy insert_graph_user on app_hidden.unit_access for insert to graph_user
+      with check (organization_id = (select app_hidden.current_organization_id()))`,
   'compares how keys begin and not whole keys': `
     alter policy select_graph_user on app_public.units using (
       organization_id = (select app_hidden.current_organization_id())

@@ -33,6 +33,8 @@ export type Changes = {
   /** Whether organization_id may be set, too; then the policy alone keeps a row where it is. */
   movable?: true;
   delete?: true;
+  /** Whether others refer to a row and do not go along when it alone is deleted. */
+  keeps?: (row: Row, world: World) => boolean;
   insert?: Insert;
 };
 
@@ -40,6 +42,8 @@ export type Changes = {
 export type Insert = {
   /** With the organization as $1. */
   into: string;
+  /** What says that its key is taken; the primary key, when it is not named. */
+  key?: string;
   values(world: World, organization: string, number: number, fresh: boolean): string[];
   exists(world: World, organization: string, number: number): boolean;
   /** Whether the organization has everything that it points to. */
@@ -73,6 +77,19 @@ const applications = (world: World) => world.applications.map((row) => ({ ...row
 const hashes = (what: string) => (world: World) =>
   world.grants.map((row) => ({ ...row, key: hash(what, row.organization, row.grant) }));
 
+/** Whether the organization has a row of the objects with this number. */
+const has = <Kind extends 'user' | 'unit' | 'card'>(
+  world: World,
+  rows: 'units' | 'cards' | 'access' | 'assignments',
+  organization: string,
+  kinds: readonly Kind[],
+  number: number,
+) =>
+  (world[rows] as readonly ({ organization: string } & Record<Kind, string>)[]).some(
+    (row) =>
+      row.organization === organization &&
+      kinds.every((kind) => row[kind] === keyOf(world, kind, organization, number)),
+  );
 const hasUser = (world: World, organization: string, number: number) =>
   world.users.some(
     (row) => row.organization === organization && row.user === keyOf(world, 'user', organization, number),
@@ -100,6 +117,21 @@ export const tables: Record<string, Table> = {
     key: `user_id || '/' || unit_id`,
     rows: (world) => world.access.map((row) => ({ ...row, key: `${row.user}/${row.unit}` })),
     sees: { graph_app: organization, graph_user: own, graph_basic: none },
+    changes: {
+      graph_app: {
+        delete: true,
+        insert: {
+          into: 'app_hidden.unit_access (organization_id, user_id, unit_id) values ($1, $2, $3)',
+          values: (world, organization, number) => [
+            keyOf(world, 'user', organization, number),
+            keyOf(world, 'unit', organization, number),
+          ],
+          exists: (world, organization, number) => has(world, 'access', organization, ['user', 'unit'], number),
+          complete: (world, organization, number) =>
+            hasUser(world, organization, number) && has(world, 'units', organization, ['unit'], number),
+        },
+      },
+    },
   },
   'app_hidden.unit_ancestors': {
     key: `ancestor_id || '/' || unit_id`,
@@ -124,16 +156,63 @@ export const tables: Record<string, Table> = {
     key: 'id',
     rows: (world) => world.assignments.map((row) => ({ ...row, key: assignmentKey(row.user, row.card) })),
     sees: { graph_app: organization, graph_user: own, graph_basic: none },
+    changes: {
+      graph_app: {
+        delete: true,
+        insert: {
+          into: 'app_public.card_assignments (organization_id, user_id, card_id) values ($1, $2, $3)',
+          values: (world, organization, number) => [
+            keyOf(world, 'user', organization, number),
+            keyOf(world, 'card', organization, number),
+          ],
+          exists: (world, organization, number) => has(world, 'assignments', organization, ['user', 'card'], number),
+          complete: (world, organization, number) =>
+            hasUser(world, organization, number) && has(world, 'cards', organization, ['card'], number),
+        },
+      },
+    },
   },
   'app_public.cards': {
     key: 'id',
     rows: (world) => world.cards.map((row) => ({ ...row, key: row.card })),
     sees: { graph_app: organization, graph_user: assigned, graph_basic: none },
+    changes: {
+      graph_app: {
+        update: `name = 'x'`,
+        delete: true,
+        insert: {
+          into: `app_public.cards (organization_id, type, external_identifier, name) values ($1, 'IdentificationCode', $2, $2)`,
+          key: 'cards_external_identifier_key',
+          values: (world, organization, number, fresh) => [
+            externalIdentifier(keyOf(world, 'card', organization, fresh ? number + 50 : number)),
+          ],
+          exists: (world, organization, number) => has(world, 'cards', organization, ['card'], number),
+          complete: (world, organization) => world.organizations.includes(organization),
+        },
+      },
+    },
   },
   'app_public.units': {
     key: 'id',
     rows: (world) => world.units.map((row) => ({ ...row, key: row.unit })),
     sees: { graph_app: organization, graph_user: accessible, graph_basic: none },
+    changes: {
+      graph_app: {
+        update: `name = 'x'`,
+        delete: true,
+        keeps: ({ organization, key }, world) =>
+          world.units.some((row) => row.organization === organization && row.parent === key),
+        insert: {
+          into: 'app_public.units (organization_id, external_identifier, name) values ($1, $2, $2)',
+          key: 'units_external_identifier_key',
+          values: (world, organization, number, fresh) => [
+            externalIdentifier(keyOf(world, 'unit', organization, fresh ? number + 50 : number)),
+          ],
+          exists: (world, organization, number) => has(world, 'units', organization, ['unit'], number),
+          complete: (world, organization) => world.organizations.includes(organization),
+        },
+      },
+    },
   },
   'app_public.users': {
     key: 'id',

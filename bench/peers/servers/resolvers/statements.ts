@@ -53,8 +53,8 @@ export const statements = {
   }),
   userCreate: (values: Readonly<Record<string, unknown>>): QueryConfig => ({
     name: 'user_create',
-    text: `select id, ${person} from app_public.user_create(app_hidden.uuid_v7(), $1::jsonb)`,
-    values: [JSON.stringify(values)],
+    text: `select id, ${person} from app_public.user_create($1, $2, $3, $4, external_identifier => $5)`,
+    values: [values.fullName, values.email, values.locale, values.timeZone, values.externalIdentifier],
   }),
 };
 

@@ -91,8 +91,8 @@ export const statements: Readonly<Record<OperationName, HandWritten>> = {
       select json_build_object('userCreate', json_build_object('user', json_build_object(
         'id', ${idOf("'User'", 'u.id')}, 'fullName', u.full_name, 'email', u.email, 'locale', u.locale, 'timeZone', u.time_zone,
         'externalIdentifier', u.external_identifier)))::text as data
-      from app_public.user_create(app_hidden.uuid_v7(), $1::jsonb) u`,
-    values: (variables) => [JSON.stringify(variables)],
+      from app_public.user_create($1, $2, $3, $4, external_identifier => $5) u`,
+    values: (it) => [it.fullName, it.email, it.locale, it.timeZone, it.externalIdentifier],
   },
 };
 

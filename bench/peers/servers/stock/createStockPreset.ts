@@ -6,6 +6,8 @@ import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../../plugins/AccessibleUnitsPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../../plugins/ConnectionArgumentsPlugin.ts';
+import { ConnectionsPlugin } from '../../../../plugins/ConnectionsPlugin.ts';
+import { FunctionMutationsPlugin } from '../../../../plugins/functions/FunctionMutationsPlugin.ts';
 import { SetofPlugin } from '../../../../plugins/functions/SetofPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName } from '../../../../plugins/NodeIdPlugin.ts';
 import { OrdersPlugin } from '../../../../plugins/OrdersPlugin.ts';
@@ -28,10 +30,12 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
       SetofPlugin,
       NodeIdPlugin,
       RootFieldsPlugin,
+      ConnectionsPlugin,
       ConnectionArgumentsPlugin,
       ColumnFiltersPlugin,
       AccessibleUnitsPlugin,
       UserMutationsPlugin,
+      FunctionMutationsPlugin,
     ],
     disablePlugins: ['QueryQueryPlugin', 'RegisterQueryNodePlugin', 'NodeAccessorPlugin', 'PgRBACPlugin'],
     pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings })],
