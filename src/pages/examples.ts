@@ -27,7 +27,11 @@ const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: str
     Cards: ['App.users', `{ nodes { fullName ${cards} } }`],
     'Create a user': ['Mutation.userCreate'],
     'Update it': ['Mutation.userUpdate', undefined, { fullName: 'Mary Fairfax Somerville' }],
-    'Delete it': ['Mutation.userDelete'],
+    'Create a unit': ['Mutation.unitCreate'],
+    'Let the user in': ['Mutation.accessGrant'],
+    'Who may enter': ['App.units', '{ nodes { name usersWithAccess { nodes { fullName } } } }'],
+    'Delete the unit': ['Mutation.unitDelete'],
+    'Delete the user': ['Mutation.userDelete'],
   },
   user: {
     Me: ['Query.viewer'],

@@ -1,4 +1,6 @@
 import { shareService } from '../support/sharedService.ts';
+import { treeDifferences } from '../support/treeDifferences.ts';
+import { changeTrees, plantChain } from './changeTrees.ts';
 import { type Mutate, mutating, unknownId } from './mutating.ts';
 import {
   createTenant,
@@ -272,4 +274,14 @@ test('neither a person nor a basic token changes a unit', async () => {
     expect(await remove({ id }, token)).toEqual({ code: 'FORBIDDEN' });
   }
   await expectTree({ Unit: ['Unit'] });
+});
+
+test('twenty clients that add, move and delete units at once leave a tree, and none is told of a collision', async () => {
+  await plantChain(tenant);
+  const end = Date.now() + 2000;
+
+  const answers = await changeTrees(graph, tenant, () => Date.now() < end);
+
+  expect([...answers.keys()].toSorted()).toEqual(['BAD_USER_INPUT', 'CONFLICT', 'NOT_FOUND', 'done']);
+  expect(await treeDifferences(tenant.owner)).toEqual([]);
 });

@@ -68,12 +68,16 @@ describe('the documentation', () => {
       expect(await page.evaluate('graph.scrollWidth - graph.clientWidth')).toBe(0);
       expect(await page.evaluate('getComputedStyle(graph.querySelector(".box")).fontSize')).toBe('14px');
       expect((control?.y ?? 0) + (control?.height ?? 0)).toBeLessThan(diagram?.y ?? 0);
-      expect(await fieldsOf('Mutation')).toEqual(['userCreate', 'userUpdate', 'userDelete']);
+      expect(await fieldsOf('Mutation')).toEqual([
+        ...['beaconCardCreate', 'identificationCodeCreate', 'nfcCardCreate', 'unitCreate', 'userCreate'],
+        ...['cardUpdate', 'unitUpdate', 'userUpdate', 'accessGrant', 'cardAssign', 'accessRevoke', 'cardUnassign'],
+        ...['cardDelete', 'unitDelete', 'userDelete'],
+      ]);
       expect(await page.locator('[id="TYPE::Mutation"] [data-to="User"]').count()).toBe(3);
     });
 
     it('shows few fields until asked for all, and its lines lead to the titles before and after', async () => {
-      expect(await fieldsOf('User')).toEqual(['cardAssignments[]']);
+      expect(await fieldsOf('User')).toEqual(['cardAssignments[]', 'accessGrants[]', 'accessibleUnits[]']);
       expect(await page.locator('#lines path').count()).toBeGreaterThan(10);
       expect(await page.evaluate(lostLines)).toBe(0);
 

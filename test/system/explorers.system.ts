@@ -159,7 +159,7 @@ describe('the explorers', () => {
       await run(page);
       await expectAnswer(page, '"fullName": "Mary Fairfax Somerville"');
 
-      await page.getByRole('button', { name: 'Delete it' }).click();
+      await page.getByRole('button', { name: 'Delete the user' }).click();
       await run(page);
       await expectAnswer(page, '"userDelete"');
 

@@ -63,7 +63,7 @@ export function createExample(
   const declared = inputs.map(({ name, type }) => `$${name}: ${type}`);
   return {
     document: print(parse(`${kind} ${operation}${inParentheses(declared)} ${whole}`)),
-    variables: Object.fromEntries(inputs.map(({ name, type }) => [name, exampleValue(name, type)])),
+    variables: Object.fromEntries(inputs.map(({ name, type }) => [name, exampleOf(path, name, type)])),
   };
 }
 
@@ -112,6 +112,15 @@ const isShown = (input: Input) =>
 
 const isCredential = (name: string) => /(token|secret|password)$/i.test(name);
 
+/** What a mutation of a user calls it, `example-user`, is what others find it by. */
+function exampleOf(path: readonly Field[], name: string, type: GraphQLInputType): unknown {
+  const [, object] = /^(\w+)(?:Create|Update|Delete)$/.exec(path.at(-1)?.name ?? '') ?? [];
+  if (name !== 'externalIdentifier' || !object) return exampleValue(name, type);
+  return object === 'card' ? valuesByName.cardExternalIdentifier : `example-${inWords(object)}`;
+}
+
+const inWords = (name: string) => name.replaceAll(/[A-Z]/g, '-$&').toLowerCase();
+
 function exampleValue(name: string, type: GraphQLInputType): unknown {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return [exampleValue(name, nullable.ofType)];
@@ -129,12 +138,17 @@ function exampleValue(name: string, type: GraphQLInputType): unknown {
  * The examples of mutations run one after the other, in the order of the schema.
  */
 const valuesByName: Readonly<Record<string, unknown>> = {
+  cardExternalIdentifier: 'example-nfc-card',
   email: 'mary@example.test',
-  externalIdentifier: 'example-mary',
+  externalIdentifier: 'example',
   first: 3,
   fullName: 'Mary Somerville',
   locale: 'en',
+  nfcIdentifier: '04A224B2C13A81',
+  parentExternalIdentifier: 'campus',
   timeZone: 'London',
+  unitExternalIdentifier: 'example-unit',
+  userExternalIdentifier: 'example-user',
 };
 
 const valuesByType: Readonly<Record<string, unknown>> = {

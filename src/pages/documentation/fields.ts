@@ -2,9 +2,18 @@ import type { GraphQLField, GraphQLNamedType } from 'postgraphile/graphql';
 
 export type Field = GraphQLField<unknown, unknown>;
 
-/** None for a scalar, an enum, a union or an input object. */
-export const fieldsOf = (type: GraphQLNamedType): Field[] =>
-  'getFields' in type ? (Object.values(type.getFields()) as Field[]) : [];
+/** None for a scalar, an enum, a union or an input object. Mutations come in the order in which one would try them. */
+export function fieldsOf(type: GraphQLNamedType): Field[] {
+  const fields = 'getFields' in type ? (Object.values(type.getFields()) as Field[]) : [];
+  return type.name === 'Mutation' ? fields.sort(byVerb) : fields;
+}
+
+const verbs = [/Create$/, /Update$/, /(Assign|Grant)$/, /(Unassign|Revoke)$/, /Delete$/];
+
+function byVerb(one: Field, other: Field): number {
+  const rank = ({ name }: Field) => verbs.findIndex((verb) => verb.test(name)) >>> 0;
+  return rank(one) - rank(other) || one.name.localeCompare(other.name);
+}
 
 /** Of a connection, the field with its objects. */
 export const nodesOf = (type: GraphQLNamedType): Field | undefined =>
