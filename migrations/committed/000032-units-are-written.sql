@@ -1,5 +1,5 @@
 --! Previous: sha1:038d709ea75235e26df6f2f5a49459d7a1ef7873
---! Hash: sha1:d94acf0ac6fdb624e85deff32832944c186f1cc0
+--! Hash: sha1:93d9f16e2146c62c286efd0ca9fdd39a6354188b
 --! Message: units are written
 
 -- Units are written through the graph: an application adds, changes, moves and deletes those of its organization.
@@ -207,6 +207,79 @@ comment on function app_public.unit_delete(uuid, text, boolean) is
 grant execute on function
   app_public.unit_create(text, text, uuid, text), app_public.unit_update(uuid, text, text, uuid, text, text[]), app_public.unit_delete(uuid, text, boolean)
   to graph_app;
+
+-- As before, but for how it finds what has moved: joined, the rows before and after were compared each with each by a plan that was made for one
+-- row, when the ancestors of what is below it are written: 10,000 units moved in ten seconds. And pairs within what has moved stay.
+create or replace function app_hidden.units_move_subtrees() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    organization_ids uuid[];
+    moved_ids uuid[];
+  begin
+    -- Runs as graph_helper because no other role may write ancestors.
+    select array_agg(moved.organization_id), array_agg(moved.id) into organization_ids, moved_ids
+    from (select organization_id, id, parent_id from after except select organization_id, id, parent_id from before) as moved;
+    if moved_ids is null then
+      return null;
+    end if;
+
+    -- units_place saw each row alone; several rows of one statement can still close a circle.
+    if exists (
+      with recursive above as (
+        select u.organization_id, u.id, u.parent_id
+        from unnest(organization_ids, moved_ids) as moved (organization_id, id)
+        join app_public.units u using (organization_id, id)
+        union all
+        select u.organization_id, u.id, u.parent_id
+        from app_public.units u
+        join above on u.organization_id = above.organization_id and u.id = above.parent_id
+      ) cycle id set is_cycle using path
+      select from above where is_cycle
+    ) then
+      raise exception 'A unit cannot be below itself'
+        using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
+    end if;
+
+    with recursive affected as (
+      select u.organization_id, u.id, u.parent_id
+      from unnest(organization_ids, moved_ids) as moved (organization_id, id)
+      join app_public.units u using (organization_id, id)
+      union
+      select u.organization_id, u.id, u.parent_id
+      from app_public.units u
+      join affected on u.organization_id = affected.organization_id and u.parent_id = affected.id
+    ),
+    placed as (
+      select a.organization_id, a.id, coalesce(p.ancestor_ids, '{}') || a.id as ancestor_ids
+      from affected a
+      left join app_public.units p on p.organization_id = a.organization_id and p.id = a.parent_id
+      where not exists (select from affected b where b.organization_id = a.organization_id and b.id = a.parent_id)
+      union all
+      select a.organization_id, a.id, placed.ancestor_ids || a.id
+      from affected a
+      join placed on placed.organization_id = a.organization_id and placed.id = a.parent_id
+    )
+    update app_public.units u set ancestor_ids = placed.ancestor_ids
+    from placed
+    where u.organization_id = placed.organization_id and u.id = placed.id and u.ancestor_ids <> placed.ancestor_ids;
+
+    delete from app_hidden.unit_ancestors a
+    using app_public.units u
+    where a.organization_id = u.organization_id and a.unit_id = u.id
+      and u.organization_id = any (organization_ids) and u.ancestor_ids && moved_ids
+      and a.ancestor_id <> all (u.ancestor_ids);
+    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+    select u.organization_id, above.id, u.id
+    from app_public.units u
+    cross join lateral unnest(u.ancestor_ids) as above (id)
+    where u.organization_id = any (organization_ids) and u.ancestor_ids && moved_ids
+      and not exists (
+        select from app_hidden.unit_ancestors a
+        where a.organization_id = u.organization_id and a.ancestor_id = above.id and a.unit_id = u.id);
+    return null;
+  end
+  $$;
 
 -- Tags of functions: the parameter that says what was given, and an argument that is not to be used any more.
 

@@ -1,5 +1,5 @@
---! Previous: sha1:d94acf0ac6fdb624e85deff32832944c186f1cc0
---! Hash: sha1:fb1ab5fa1320e56a43c135811fa6faf16baca9e0
+--! Previous: sha1:93d9f16e2146c62c286efd0ca9fdd39a6354188b
+--! Hash: sha1:04ceafcca672c821651db14c7b55981c7ec0054b
 --! Message: cards are written
 
 -- Cards are written through the graph, and assigned to users.

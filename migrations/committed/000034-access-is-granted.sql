@@ -1,5 +1,5 @@
---! Previous: sha1:fb1ab5fa1320e56a43c135811fa6faf16baca9e0
---! Hash: sha1:3f08a3ba7775f2f320d631e32454ef169506bbc1
+--! Previous: sha1:04ceafcca672c821651db14c7b55981c7ec0054b
+--! Hash: sha1:c113dd38624363a0339cb876302fb20da7a2afd4
 --! Message: access is granted
 
 -- Who may enter which unit is granted and revoked through the graph.

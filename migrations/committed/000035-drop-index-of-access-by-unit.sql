@@ -1,5 +1,5 @@
---! Previous: sha1:3f08a3ba7775f2f320d631e32454ef169506bbc1
---! Hash: sha1:04b758df97614fc972640103df2ee59470820757
+--! Previous: sha1:c113dd38624363a0339cb876302fb20da7a2afd4
+--! Hash: sha1:5730f50d0c6a119631f22b45a23022ae790d4d40
 --! Message: drop index of access by unit
 
 --! no-transaction

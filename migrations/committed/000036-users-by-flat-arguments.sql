@@ -1,5 +1,5 @@
---! Previous: sha1:04b758df97614fc972640103df2ee59470820757
---! Hash: sha1:db43a6fa87acb98792a5fa0cba95145743db3181
+--! Previous: sha1:5730f50d0c6a119631f22b45a23022ae790d4d40
+--! Hash: sha1:f95554f9bac0f705bed730a95ece7c3038f5cf88
 --! Message: users by flat arguments
 
 -- Users are written by functions whose parameters are the arguments, as units and cards are. Of the external authentication token the service
