@@ -1,5 +1,5 @@
---! Previous: sha1:3424fdd250c568fc94ff72466c9b161450daa7f8
---! Hash: sha1:59eb88e56c460a6f356387dd2eb8b866f63568da
+--! Previous: sha1:ba603517a55a9ad746522e736822176cfb570215
+--! Hash: sha1:79a09ca3a1b2b2200f9b6ef2cca9bb67e59d4562
 --! Message: cards of one external identifier
 
 --! no-transaction

@@ -1,5 +1,5 @@
---! Previous: sha1:59eb88e56c460a6f356387dd2eb8b866f63568da
---! Hash: sha1:03300537d3a9d254ca02fcff0add1baa28154dc7
+--! Previous: sha1:79a09ca3a1b2b2200f9b6ef2cca9bb67e59d4562
+--! Hash: sha1:1aa3a779bfaed6bf405f89bab02c1d850b4c6cb2
 --! Message: index cards by external identifier
 
 --! no-transaction

@@ -1,5 +1,5 @@
---! Previous: sha1:03300537d3a9d254ca02fcff0add1baa28154dc7
---! Hash: sha1:038d709ea75235e26df6f2f5a49459d7a1ef7873
+--! Previous: sha1:1aa3a779bfaed6bf405f89bab02c1d850b4c6cb2
+--! Hash: sha1:a4b2e8523b9c02ea8d5b0af781119435dbdf35ef
 --! Message: index access by unit and user
 
 --! no-transaction

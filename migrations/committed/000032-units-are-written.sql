@@ -1,5 +1,5 @@
---! Previous: sha1:038d709ea75235e26df6f2f5a49459d7a1ef7873
---! Hash: sha1:93d9f16e2146c62c286efd0ca9fdd39a6354188b
+--! Previous: sha1:a4b2e8523b9c02ea8d5b0af781119435dbdf35ef
+--! Hash: sha1:56396a80e32a7d158a94393e8bcfc0f4c15187c7
 --! Message: units are written
 
 -- Units are written through the graph: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:93d9f16e2146c62c286efd0ca9fdd39a6354188b
---! Hash: sha1:04ceafcca672c821651db14c7b55981c7ec0054b
+--! Previous: sha1:56396a80e32a7d158a94393e8bcfc0f4c15187c7
+--! Hash: sha1:44a7e78e436b7547e92ae4e202c846693754466e
 --! Message: cards are written
 
 -- Cards are written through the graph, and assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:04ceafcca672c821651db14c7b55981c7ec0054b
---! Hash: sha1:c113dd38624363a0339cb876302fb20da7a2afd4
+--! Previous: sha1:44a7e78e436b7547e92ae4e202c846693754466e
+--! Hash: sha1:f43647ea5f811a246016955c41a11a43c14a4a8f
 --! Message: access is granted
 
 -- Who may enter which unit is granted and revoked through the graph.

@@ -1,5 +1,5 @@
---! Previous: sha1:c113dd38624363a0339cb876302fb20da7a2afd4
---! Hash: sha1:5730f50d0c6a119631f22b45a23022ae790d4d40
+--! Previous: sha1:f43647ea5f811a246016955c41a11a43c14a4a8f
+--! Hash: sha1:d1dfffdcc74c25e1a07254dbd775ce632d8c9ae2
 --! Message: drop index of access by unit
 
 --! no-transaction

@@ -1,5 +1,5 @@
---! Previous: sha1:5730f50d0c6a119631f22b45a23022ae790d4d40
---! Hash: sha1:f95554f9bac0f705bed730a95ece7c3038f5cf88
+--! Previous: sha1:d1dfffdcc74c25e1a07254dbd775ce632d8c9ae2
+--! Hash: sha1:976ebd9fad9497d105ff553e7182e502936fa52c
 --! Message: users by flat arguments
 
 -- Users are written by functions whose parameters are the arguments, as units and cards are. Of the external authentication token the service

@@ -8,7 +8,7 @@ const table = {
   me: {
     role: 'graph_user',
     holder: 'user',
-    allows: '`viewer`: the user’s own data, cards and accessible units.',
+    allows: '`viewer`: the user’s own data, cards, grants and accessible units.',
     consent: [
       'your name, e-mail address, language and time zone',
       'the cards that are assigned to you',
@@ -21,7 +21,7 @@ const table = {
     role: 'graph_app',
     holder: 'application',
     allows:
-      '`app` and the mutations: all users of the organization, to read and change; all of its units and cards, to read.',
+      '`app` and the mutations: all users, units and cards of the organization, and who may enter where, to read and change.',
     forbidden:
       'the active token belongs to an application (scope app). What a person sees, viewer, needs a user’s token (scope me).',
   },
