@@ -42,9 +42,8 @@ const seal: InputFromContext['read'] = async (graph, args, argument, names) => {
   const userId = names.includes('id') ? await userIdOf(graph, args) : uuidv7();
   if (userId === null) return null;
   const { organizationId } = graph;
-  const { ciphertext, hash, previousHash } = graph.sealExternalAuthenticationToken(token, { organizationId, userId });
-  const [inHex, hashInHex] = [ciphertext.toString('hex'), hash.toString('hex')];
-  return { userId, ciphertext: inHex, hash: hashInHex, previousHash: previousHash?.toString('hex') };
+  const sealed = Object.entries(graph.sealExternalAuthenticationToken(token, { organizationId, userId }));
+  return { userId, ...Object.fromEntries(sealed.map(([name, bytes]) => [name, bytes?.toString('hex')])) };
 };
 
 /** Null when the arguments name nobody, as another check of them says. */

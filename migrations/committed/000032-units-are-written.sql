@@ -1,5 +1,5 @@
 --! Previous: sha1:a4b2e8523b9c02ea8d5b0af781119435dbdf35ef
---! Hash: sha1:56396a80e32a7d158a94393e8bcfc0f4c15187c7
+--! Hash: sha1:ee4a21933b920c547abc4d8402697f87fbeb51ba
 --! Message: units are written
 
 -- Units are written through the graph: an application adds, changes, moves and deletes those of its organization.
@@ -164,7 +164,7 @@ create function app_public.unit_update(
   end
   $$;
 comment on function app_public.unit_update(uuid, text, text, uuid, text, text[]) is
-  E'@mutation\n@given given\n'
+  E'@mutation\n@param {Given} given\n'
   '@param {Unit} id The unit to change.\n'
   '@param externalIdentifier With `id`, the new value (null clears it); without `id`, the unit to change.\n'
   '@param name Name: 1 to 200 characters.\n'
@@ -280,52 +280,3 @@ create or replace function app_hidden.units_move_subtrees() returns trigger
     return null;
   end
   $$;
-
--- Tags of functions: the parameter that says what was given, and an argument that is not to be used any more.
-
-create or replace view audit.smart_tags with (security_invoker = true) as
-  select tag, kinds
-  from (
-    values
-      -- This service's own, in plugins.
-      ('argument', '{constraint,foreign key,index,column}'::text[]),
-      ('connection', '{table}'),
-      ('deprecatedParam', '{function}'),
-      ('filter', '{column}'),
-      ('given', '{function}'),
-      ('mutation', '{function}'),
-      ('oneOf', '{type}'),
-      ('param', '{function}'),
-      -- PostGraphile's, as far as this graph is made by them: it has no generated mutation and no root field of a table.
-      ('arg0modifier', '{function}'),
-      ('arg0variant', '{function}'),
-      ('backwardBehavior', '{foreign key}'),
-      ('backwardDescription', '{foreign key}'),
-      ('behavior', '{table,column,constraint,foreign key,function,type}'),
-      ('deprecated', '{table,column,foreign key,function}'),
-      ('enum', '{table,constraint,type}'),
-      ('fieldName', '{foreign key,function}'),
-      ('foreignConnectionFieldName', '{foreign key}'),
-      ('foreignFieldName', '{foreign key}'),
-      ('foreignKey', '{table}'),
-      ('foreignSimpleFieldName', '{foreign key}'),
-      ('foreignSingleFieldName', '{foreign key}'),
-      ('forwardBehavior', '{foreign key}'),
-      ('forwardDescription', '{foreign key}'),
-      ('hasDefault', '{column}'),
-      ('implements', '{table}'),
-      ('interface', '{table}'),
-      ('isIndexed', '{column,foreign key}'),
-      ('listSuffix', '{table,foreign key,function}'),
-      ('name', '{table,column,function,type}'),
-      ('notNull', '{column,foreign key,function,type}'),
-      ('partitionExpose', '{table}'),
-      ('primaryKey', '{table}'),
-      ('ref', '{table}'),
-      ('refVia', '{table}'),
-      ('returnType', '{function}'),
-      ('type', '{table,column}'),
-      ('unionMember', '{table}'),
-      ('unique', '{table}')
-  ) as tags (tag, kinds);
-comment on view audit.smart_tags is 'The smart tags that the graph knows, and on what: a tag that is not here does nothing. A migration that adds one replaces this view.';

@@ -1,5 +1,5 @@
---! Previous: sha1:56396a80e32a7d158a94393e8bcfc0f4c15187c7
---! Hash: sha1:44a7e78e436b7547e92ae4e202c846693754466e
+--! Previous: sha1:ee4a21933b920c547abc4d8402697f87fbeb51ba
+--! Hash: sha1:634de2c1254cbcb91a2a72e83565dc1f127764b4
 --! Message: cards are written
 
 -- Cards are written through the graph, and assigned to users.
@@ -177,7 +177,7 @@ create function app_public.card_update(id uuid default null, external_identifier
   end
   $$;
 comment on function app_public.card_update(uuid, text, text, text[]) is
-  E'@mutation\n@given given\n'
+  E'@mutation\n@param {Given} given\n'
   '@param {Card} id The card to change.\n'
   '@param externalIdentifier With `id`, the new value (null clears it); without `id`, the card to change.\n'
   '@param name Name: 1 to 200 characters.\n'

@@ -1,5 +1,5 @@
---! Previous: sha1:44a7e78e436b7547e92ae4e202c846693754466e
---! Hash: sha1:f43647ea5f811a246016955c41a11a43c14a4a8f
+--! Previous: sha1:634de2c1254cbcb91a2a72e83565dc1f127764b4
+--! Hash: sha1:628661be735400f7491d6ed1053aaef1913202a0
 --! Message: access is granted
 
 -- Who may enter which unit is granted and revoked through the graph.

@@ -1,5 +1,5 @@
---! Previous: sha1:f43647ea5f811a246016955c41a11a43c14a4a8f
---! Hash: sha1:d1dfffdcc74c25e1a07254dbd775ce632d8c9ae2
+--! Previous: sha1:628661be735400f7491d6ed1053aaef1913202a0
+--! Hash: sha1:1e25a3e0b26ab526604508aa11965752de221ddc
 --! Message: drop index of access by unit
 
 --! no-transaction

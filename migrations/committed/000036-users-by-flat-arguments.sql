@@ -1,5 +1,5 @@
---! Previous: sha1:d1dfffdcc74c25e1a07254dbd775ce632d8c9ae2
---! Hash: sha1:976ebd9fad9497d105ff553e7182e502936fa52c
+--! Previous: sha1:1e25a3e0b26ab526604508aa11965752de221ddc
+--! Hash: sha1:2790e7993a874042e38e228dac6edee458399c65
 --! Message: users by flat arguments
 
 -- Users are written by functions whose parameters are the arguments, as units and cards are. Of the external authentication token the service
@@ -72,8 +72,7 @@ comment on function app_public.user_create(text, text, text, text, text, text, j
   '@param email E-mail address: unique in the organization, whatever its case.\n'
   '@param locale BCP 47 language tag, such as `de` or `de-AT`; `en` by default.\n'
   '@param timeZone IANA name, such as `Europe/Berlin`, or the city alone; `UTC` by default.\n'
-  '@param timezone Another spelling of `timeZone`.\n'
-  '@deprecatedParam timezone Use timeZone.\n'
+  '@param timezone Another spelling of `timeZone`. @deprecated Use timeZone.\n'
   '@param externalIdentifier Identifier that the client system assigns: unique in the organization, 1 to 200 characters, compared exactly.\n'
   '@param {ExternalAuthenticationToken} externalAuthenticationToken Token used for external authentication: unique in the organization, 16 to 500 characters.\n'
   'Adds a user to the organization. Needs an app token (scope `app`).';
@@ -119,15 +118,14 @@ create function app_public.user_update(
   end
   $$;
 comment on function app_public.user_update(uuid, text, text, text, text, text, text, jsonb, text[]) is
-  E'@mutation\n@given given\n'
+  E'@mutation\n@param {Given} given\n'
   '@param {User} id The user to change.\n'
   '@param externalIdentifier With `id`, the new value (null clears it); without `id`, the user to change.\n'
   '@param fullName Full name: 1 to 200 characters.\n'
   '@param email E-mail address: unique in the organization, whatever its case.\n'
   '@param locale BCP 47 language tag, such as `de` or `de-AT`.\n'
   '@param timeZone IANA name, such as `Europe/Berlin`, or the city alone.\n'
-  '@param timezone Another spelling of `timeZone`.\n'
-  '@deprecatedParam timezone Use timeZone.\n'
+  '@param timezone Another spelling of `timeZone`. @deprecated Use timeZone.\n'
   '@param {ExternalAuthenticationToken} externalAuthenticationToken Token used for external authentication: unique in the organization, 16 to 500 characters; null clears it.\n'
   'Changes a user, found by `id`, or without it by `externalIdentifier`. An omitted argument leaves its value. Needs an app token (scope `app`).';
 

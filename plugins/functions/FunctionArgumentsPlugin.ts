@@ -1,6 +1,6 @@
 import type { PgResource } from 'postgraphile/@dataplan/pg';
 import { type FieldArgs, lambda, operationPlan } from 'postgraphile/grafast';
-import { argumentsOf, type FunctionResource, passed, problem } from './functionArguments.ts';
+import { argumentsOf, configsOf, type FunctionResource, passed, problem } from './functionArguments.ts';
 
 /**
  * Arguments of function fields: required without a default, described, ids for keys, input objects.
@@ -29,7 +29,7 @@ function ownDetails(build: GraphileBuild.Build, resource: PgResource, offset: nu
   const taken = resource.isUnique ? undefined : args.find(({ name }) => ofLists.has(name));
   if (taken) throw problem(resource, `has a parameter ${taken.name}, which is the name of an argument that lists have`);
   return {
-    makeFieldArgs: () => Object.fromEntries(args.map(({ name, config }) => [name, { ...config }])),
+    makeFieldArgs: () => configsOf(args),
     makeArgs: (fieldArgs: FieldArgs, path: string[] = []) =>
       args.map((arg) => {
         const $value = fieldArgs.getRaw([...path, arg.name]);

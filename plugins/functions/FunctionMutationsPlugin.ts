@@ -12,10 +12,10 @@ import {
 import { refusal } from '../refusal.ts';
 import {
   argumentsOf,
+  configsOf,
   type FunctionArgument,
   type FunctionResource,
   type Given,
-  givenParameter,
   passed,
   problem,
 } from './functionArguments.ts';
@@ -77,7 +77,6 @@ const payloadName = (build: GraphileBuild.Build, resource: FunctionResource) =>
 
 function mutationField(build: GraphileBuild.Build, resource: FunctionResource): GrafastFieldConfig<Step> {
   const args = argumentsOf(build, resource);
-  const given = givenParameter(resource);
   const readArguments = reading(resource, args);
   const { name, ofResult } = payloadFieldOf(build, resource);
   const { deprecated } = resource.extensions?.tags ?? {};
@@ -86,11 +85,10 @@ function mutationField(build: GraphileBuild.Build, resource: FunctionResource): 
     type: build.getOutputTypeByName(payloadName(build, resource)),
     ...(resource.description && { description: resource.description }),
     ...(deprecated && { deprecationReason: [deprecated].flat().join('\n') }),
-    args: Object.fromEntries(args.map(({ name: argument, config }) => [argument, { ...config }])),
+    args: configsOf(args),
     plan(_$root: Step, fieldArgs: FieldArgs) {
-      const parameters = [...args, ...(given ? [{ param: given }] : [])];
       const $values = lambda(list([context(), fieldArgs.getRaw()]), readArguments);
-      const values = parameters.map((arg, index) => passed(arg, access($values, index)));
+      const values = args.map((arg, index) => passed(arg, access($values, index)));
       return object({ [name]: ofResult(resource.execute(values, 'mutation') as Step) });
     },
   };
@@ -98,13 +96,13 @@ function mutationField(build: GraphileBuild.Build, resource: FunctionResource): 
 
 type FromRequest = readonly [Grafast.Context, Given];
 
-/** Values for the parameters, in their order. A token that may not call the function is told so before anything is said of its arguments. */
+/** Values for the parameters, in their order; `FORBIDDEN` before that of a wrong one. */
 const reading =
   (resource: FunctionResource, args: readonly FunctionArgument[]) =>
   async ([graph, all]: FromRequest) => {
     try {
       const values = args.map(async ({ name, read, readAll }) => (readAll ? readAll(graph, all) : read(all[name])));
-      return [...(await Promise.all(values)), Object.keys(all).filter((name) => all[name] !== undefined)];
+      return await Promise.all(values);
     } catch (error) {
       throw (await mayCall(graph, resource)) ? error : refusal('FORBIDDEN', 'The access token does not allow this.');
     }

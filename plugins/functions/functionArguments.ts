@@ -1,4 +1,4 @@
-import { type PgCodec, type PgResource, type PgResourceParameter, TYPES } from 'postgraphile/@dataplan/pg';
+import type { PgCodec, PgResource, PgResourceParameter } from 'postgraphile/@dataplan/pg';
 import type { Step } from 'postgraphile/grafast';
 import {
   type GraphQLArgumentConfig,
@@ -18,11 +18,17 @@ type ArgumentConfig = Pick<GraphQLArgumentConfig, 'type' | 'extensions' | 'defau
   readonly deprecationReason?: string;
 };
 
+const namesOfGiven: InputFromContext = {
+  type: null,
+  read: (_, given) => Object.keys(given).filter((name) => given[name] !== undefined),
+};
+
 /** An argument of a field, and the parameter of the function that it is. */
 export type FunctionArgument = {
   readonly name: string;
   readonly param: PgResourceParameter;
-  readonly config: ArgumentConfig;
+  /** Null for a parameter that clients do not give. */
+  readonly config: ArgumentConfig | null;
   /**
    * The value for the parameter; null stays null, and undefined leaves it to the default.
    *
@@ -36,9 +42,9 @@ export type FunctionArgument = {
 /** What a client has given, by the names of arguments. */
 export type Given = Readonly<Record<string, unknown>>;
 
-/** An argument whose value for the function follows from the request and all of its arguments, whose `names` are these. */
+/** An argument whose value follows from the request and all arguments, which have these `names`. */
 export type InputFromContext = {
-  readonly type: GraphQLInputType;
+  readonly type: GraphQLInputType | null;
   readonly read: (graph: Grafast.Context, given: Given, argument: string, names: readonly string[]) => unknown;
 };
 
@@ -54,30 +60,30 @@ declare global {
 /**
  * The arguments that a function's parameters are: one without a default is required.
  * Lines `@param <argument> <description>` in its comment describe them; `@param {Unit} <argument> …` makes a key the id of a Unit, and a
- * `jsonb` the input object of that type. `@param dryRun = true …` gives the argument a default in GraphQL, `@deprecatedParam <argument> <reason>`
- * deprecates it, and the parameter that `@given` names is none: it has the names of those that the client has given, null ones too.
+ * `jsonb` the input object of that type. `@param dryRun = true …` gives the argument a default in GraphQL, `… @deprecated <reason>` deprecates it.
+ * `@param {Given} …` is no argument: the names of those that the client has given, null ones too.
  *
  * @param offset parameters that are none of the client's
  * @throws when one of them cannot be an argument
  */
 export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResource, offset = 0): FunctionArgument[] {
-  const given = givenParameter(resource);
-  const parameters = resource.parameters.slice(offset).filter((param) => param !== given);
+  const parameters = resource.parameters.slice(offset);
   const names = parameters.map((param, index) => build.inflection.argument({ param, resource, index }));
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw problem(resource, `has two parameters with the name ${repeated} in GraphQL`);
 
   const described = describedArguments(resource, names);
-  const deprecated = deprecatedArguments(resource, names);
   return parameters.map((param, index) => {
     const name = names[index] ?? '';
-    const { typeName, defaultValue, description } = described.get(name) ?? {};
-    const deprecationReason = deprecated.get(name);
+    const { typeName, ...words } = described.get(name) ?? {};
     const owner = `The parameter ${param.name ?? name} of the function ${nameOf(resource)}`;
-    const fromContext = build.inputsFromContext.get(typeName ?? '');
-    const input = fromContext
-      ? { type: fromContext.type, read: (value: unknown) => value }
-      : inputOf(build, param.codec, typeName, owner);
+    const fromContext = typeName === 'Given' ? namesOfGiven : build.inputsFromContext.get(typeName ?? '');
+    if (fromContext) {
+      const { type } = fromContext;
+      const read = (graph: Grafast.Context, given: Given) => fromContext.read(graph, given, name, names);
+      return { name, param, config: type && { ...words, type }, read: (value: unknown) => value, readAll: read };
+    }
+    const input = inputOf(build, param.codec, typeName, owner);
     const read = (value: unknown) => {
       try {
         return value == null ? value : input.read(value, name);
@@ -86,28 +92,16 @@ export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResour
       }
     };
     const type = param.optional ? input.type : new GraphQLNonNull(input.type);
-    const config = {
-      ...{ type, extensions: { readArgument: read } },
-      ...(description && { description }),
-      ...(defaultValue !== undefined && { defaultValue }),
-      ...(deprecationReason !== undefined && { deprecationReason }),
-    };
-    const readAll = (graph: Grafast.Context, all: Given) => fromContext?.read(graph, all, name, names);
-    return { name, param, config, read, ...(fromContext && { readAll }) };
+    return { name, param, config: { ...words, type, extensions: { readArgument: read } }, read };
   });
 }
 
-/** The parameter that has the names of the arguments that a client has given. @throws when there is none that `@given` names */
-export function givenParameter(resource: FunctionResource): PgResourceParameter | undefined {
-  const name = resource.extensions?.tags?.given;
-  if (name === undefined) return undefined;
-  const parameter = resource.parameters.find((param) => param.name === name);
-  if (parameter?.codec.arrayOfCodec === TYPES.text) return parameter;
-  throw problem(resource, `says "@given ${name}", which is none of its parameters, or no text[]`);
-}
+/** The arguments as GraphQL has them. */
+export const configsOf = (args: readonly FunctionArgument[]) =>
+  Object.fromEntries(args.flatMap(({ name, config }) => (config ? [[name, { ...config }]] : [])));
 
 /** A value of an argument as PostGraphile passes it to the function. */
-export const passed = ({ param }: Pick<FunctionArgument, 'param'>, step: Step) => ({
+export const passed = ({ param }: FunctionArgument, step: Step) => ({
   step,
   pgCodec: param.codec,
   ...(param.name && { name: param.name }),
@@ -120,35 +114,25 @@ export const readerOf = ({ extensions }: { readonly extensions?: GraphQLArgument
 export const problem = (resource: Pick<FunctionResource, 'extensions' | 'name'>, what: string) =>
   new Error(`The function ${nameOf(resource)} ${what}`);
 
-type DescribedArgument = {
+type DescribedArgument = Pick<ArgumentConfig, 'defaultValue' | 'description' | 'deprecationReason'> & {
   readonly typeName: string | undefined;
-  readonly defaultValue: unknown;
-  readonly description: string;
 };
 
 function describedArguments(resource: FunctionResource, names: readonly string[]) {
-  const pattern = /^(?:\{(\w+)\} )?(\w+)(?: = (\S+))?(?: (.+))?$/s;
-  return new Map(
-    tagLines(resource, 'param', names, pattern, 2).map(([, typeName, name = '', defaultValue, description = '']) => {
-      const value: unknown = defaultValue === undefined ? undefined : JSON.parse(defaultValue);
-      return [name, { typeName, defaultValue: value, description } satisfies DescribedArgument];
-    }),
-  );
-}
-
-const deprecatedArguments = (resource: FunctionResource, names: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(
-    tagLines(resource, 'deprecatedParam', names, /^(\w+) (.+)$/s, 1).map(([, name = '', reason = '']) => [
-      name,
-      reason,
-    ]),
-  );
-
-/** Lines of a comment that are about an argument. @throws when one is not */
-function tagLines(resource: FunctionResource, tag: string, names: readonly string[], pattern: RegExp, group: number) {
-  return [resource.extensions?.tags?.[tag] ?? []].flat().map((line) => {
-    const parts = pattern.exec(String(line));
-    if (parts && names.includes(parts[group] ?? '')) return parts;
-    throw problem(resource, `says "@${tag} ${line}", which is not one of its parameters: ${names.join(', ')}`);
-  });
+  const lines = [resource.extensions?.tags?.param ?? []].flat();
+  const described = new Map<string, DescribedArgument>();
+  for (const line of lines) {
+    const parts = /^(?:\{(\w+)\} )?(\w+)(?: = (\S+))?(?: (.+?))??(?: @deprecated (.+))?$/s.exec(String(line)) ?? [];
+    const [, typeName, name = '', value, description, deprecationReason] = parts;
+    if (!names.includes(name)) {
+      throw problem(resource, `says "@param ${line}", which is not one of its parameters: ${names.join(', ')}`);
+    }
+    described.set(name, {
+      typeName,
+      ...(description !== undefined && { description }),
+      ...(value !== undefined && { defaultValue: JSON.parse(value) as unknown }),
+      ...(deprecationReason !== undefined && { deprecationReason }),
+    });
+  }
+  return described;
 }

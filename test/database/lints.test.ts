@@ -47,9 +47,9 @@ const violations: Record<string, { statement: string; object: string }> = {
     object: 'insert_graph_app on app_public.users',
   },
   policy_without_check: {
-    statement: `create policy update_graph_app on app_public.cards for update to graph_app
+    statement: `create policy update_graph_app on app_public.card_assignments for update to graph_app
                 using (organization_id = (select app_hidden.current_organization_id()))`,
-    object: 'update_graph_app on app_public.cards',
+    object: 'update_graph_app on app_public.card_assignments',
   },
   policy_without_comment: {
     statement: 'comment on policy select_graph_app on app_public.cards is null',

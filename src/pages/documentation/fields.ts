@@ -2,7 +2,7 @@ import type { GraphQLField, GraphQLNamedType } from 'postgraphile/graphql';
 
 export type Field = GraphQLField<unknown, unknown>;
 
-/** None for a scalar, an enum, a union or an input object. Mutations come in the order in which one would try them. */
+/** None for a scalar, an enum, a union or an input object; mutations in an order in which they work. */
 export function fieldsOf(type: GraphQLNamedType): Field[] {
   const fields = 'getFields' in type ? (Object.values(type.getFields()) as Field[]) : [];
   return type.name === 'Mutation' ? fields.sort(byVerb) : fields;
