@@ -1,5 +1,5 @@
 --! Previous: sha1:1e25a3e0b26ab526604508aa11965752de221ddc
---! Hash: sha1:2790e7993a874042e38e228dac6edee458399c65
+--! Hash: sha1:a762eb25ff1a1c9a8177f199f729e32d12ef1a87
 --! Message: users by flat arguments
 
 -- Users are written by functions whose parameters are the arguments, as units and cards are. Of the external authentication token the service
@@ -11,21 +11,22 @@ drop function if exists app_public.user_update(uuid, text, jsonb);
 drop function if exists app_public.user_create(uuid, jsonb);
 drop function if exists app_public.user_update(uuid, text, text, text, text, text, text, jsonb, text[]);
 drop function if exists app_public.user_create(text, text, text, text, text, text, jsonb);
-drop function if exists app_hidden.require_free_token(uuid, jsonb);
-drop function if exists app_hidden.require_same_time_zone(text, text);
+drop function if exists app_hidden.free_token_hash(uuid, jsonb);
+drop function if exists app_hidden.one_time_zone(text, text);
 
-create function app_hidden.require_same_time_zone(time_zone text, timezone text) returns void
+create function app_hidden.one_time_zone(time_zone text, timezone text) returns text
   language plpgsql immutable set search_path = pg_catalog, pg_temp
   as $$
   begin
-    if require_same_time_zone.time_zone <> require_same_time_zone.timezone then
+    if one_time_zone.time_zone <> one_time_zone.timezone then
       raise invalid_parameter_value using message = 'timezone is another spelling of timeZone; the two differ.', column = 'timezone';
     end if;
+    return coalesce(one_time_zone.time_zone, one_time_zone.timezone);
   end
   $$;
-comment on function app_hidden.require_same_time_zone(text, text) is 'Refuses a time zone that is given in both spellings of the argument, with different values.';
+comment on function app_hidden.one_time_zone(text, text) is 'The time zone, from the two spellings of its argument; with different values it is refused.';
 
-create function app_hidden.require_free_token(user_id uuid, token jsonb) returns void
+create function app_hidden.free_token_hash(user_id uuid, token jsonb) returns bytea
   language plpgsql stable set search_path = pg_catalog, pg_temp
   as $$
   begin
@@ -33,38 +34,37 @@ create function app_hidden.require_free_token(user_id uuid, token jsonb) returns
       select from app_public.users u
       where u.organization_id = app_hidden.current_organization_id()
         and u.external_authentication_token_hash = decode(token ->> 'previousHash', 'hex')
-        and u.id <> require_free_token.user_id
+        and u.id <> free_token_hash.user_id
     ) then
       raise unique_violation using schema = 'app_public', table = 'users', constraint = 'users_external_authentication_token_hash_key';
     end if;
+    return decode(token ->> 'hash', 'hex');
   end
   $$;
-comment on function app_hidden.require_free_token(uuid, jsonb) is 'Refuses a token that another user has under the key before: the unique constraint compares hashes under one key.';
-grant execute on function app_hidden.require_same_time_zone(text, text), app_hidden.require_free_token(uuid, jsonb) to graph_app;
+comment on function app_hidden.free_token_hash(uuid, jsonb) is 'The hash of a token, which is refused when another user has it under the key before: the unique constraint compares hashes under one key.';
+grant execute on function app_hidden.one_time_zone(text, text), app_hidden.free_token_hash(uuid, jsonb) to graph_app;
 
 create function app_public.user_create(
   full_name text, email text, locale text default null, time_zone text default null, timezone text default null,
   external_identifier text default null, external_authentication_token jsonb default null
 ) returns app_public.users
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language sql volatile set search_path = pg_catalog, pg_temp
   as $$
-  declare
-    new_id constant uuid = coalesce(external_authentication_token ->> 'userId', app_hidden.uuid_v7()::text);
-    created app_public.users;
-  begin
-    perform app_hidden.require_same_time_zone(user_create.time_zone, user_create.timezone);
-    perform app_hidden.require_free_token(new_id, external_authentication_token);
     insert into app_public.users (
       organization_id, id, full_name, email, locale, time_zone, external_identifier,
       external_authentication_token_ciphertext, external_authentication_token_hash
     ) values (
-      app_hidden.current_organization_id(), new_id, app_hidden.trimmed(user_create.full_name), app_hidden.trimmed(user_create.email),
-      coalesce(user_create.locale, 'en'), coalesce(user_create.time_zone, user_create.timezone, 'UTC'), user_create.external_identifier,
-      decode(external_authentication_token ->> 'ciphertext', 'hex'), decode(external_authentication_token ->> 'hash', 'hex')
+      app_hidden.current_organization_id(),
+      coalesce((external_authentication_token ->> 'userId')::uuid, app_hidden.uuid_v7()),
+      app_hidden.trimmed(full_name),
+      app_hidden.trimmed(email),
+      coalesce(locale, 'en'),
+      coalesce(app_hidden.one_time_zone(time_zone, timezone), 'UTC'),
+      external_identifier,
+      decode(external_authentication_token ->> 'ciphertext', 'hex'),
+      app_hidden.free_token_hash((external_authentication_token ->> 'userId')::uuid, external_authentication_token)
     )
-    returning * into created;
-    return created;
-  end
+    returning *
   $$;
 comment on function app_public.user_create(text, text, text, text, text, text, jsonb) is
   E'@mutation\n'
@@ -92,7 +92,6 @@ create function app_public.user_update(
     perform app_hidden.require_values(
       given, '{fullName,email,locale,timeZone,timezone}',
       array[user_update.full_name, user_update.email, user_update.locale, user_update.time_zone, user_update.timezone]);
-    perform app_hidden.require_same_time_zone(user_update.time_zone, user_update.timezone);
     if user_update.id is null then
       perform app_hidden.require_one('id', false, user_update.external_identifier is not null);
     end if;
@@ -101,17 +100,16 @@ create function app_public.user_update(
     if (external_authentication_token ->> 'userId')::uuid <> locked_id then
       raise no_data_found using message = 'There is no such user';
     end if;
-    perform app_hidden.require_free_token(locked_id, external_authentication_token);
     update app_public.users u set
       full_name = coalesce(app_hidden.trimmed(user_update.full_name), u.full_name),
       email = coalesce(app_hidden.trimmed(user_update.email), u.email),
       locale = coalesce(user_update.locale, u.locale),
-      time_zone = coalesce(user_update.time_zone, user_update.timezone, u.time_zone),
+      time_zone = coalesce(app_hidden.one_time_zone(user_update.time_zone, user_update.timezone), u.time_zone),
       external_identifier = case when renames then user_update.external_identifier else u.external_identifier end,
       external_authentication_token_ciphertext = case when has_token
         then decode(external_authentication_token ->> 'ciphertext', 'hex') else u.external_authentication_token_ciphertext end,
       external_authentication_token_hash = case when has_token
-        then decode(external_authentication_token ->> 'hash', 'hex') else u.external_authentication_token_hash end
+        then app_hidden.free_token_hash(locked_id, external_authentication_token) else u.external_authentication_token_hash end
     where u.organization_id = (select app_hidden.current_organization_id()) and u.id = locked_id
     returning * into updated;
     return updated;

@@ -199,11 +199,11 @@ function mayEnter(unit: string, on: Circumstances): boolean {
 export const helpers = [
   'app_hidden.count_row()',
   'app_hidden.is_text(text)',
+  'app_hidden.free_token_hash(uuid,jsonb)',
   'app_hidden.lock_units(boolean)',
-  'app_hidden.require_free_token(uuid,jsonb)',
+  'app_hidden.one_time_zone(text,text)',
   'app_hidden.require_one(text,boolean,boolean)',
   'app_hidden.require_replayed(pg_lsn)',
-  'app_hidden.require_same_time_zone(text,text)',
   'app_hidden.require_values(text[],text[],text[])',
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',
