@@ -5,6 +5,7 @@ import type { Given, InputFromContext } from './functions/functionArguments.ts';
 import { decodeNodeId } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
+import { problemOfToken, sealedToken } from './sealedToken.ts';
 import { unusableIn } from './unusableIn.ts';
 
 /**
@@ -33,17 +34,11 @@ const seal: InputFromContext['read'] = async (graph, args, argument, names) => {
   assertScope(graph.scopes, 'app');
   const token = args[argument] as string | null | undefined;
   if (token == null) return token;
-  const problem = unusableIn(token);
-  if (problem) throw refusal('BAD_USER_INPUT', `${argument} ${problem}.`, { argument });
-  const length = [...token].length;
-  if (length < 16 || length > 500)
-    throw refusal('BAD_USER_INPUT', 'An external authentication token has 16 to 500 characters.', { argument });
+  const problem = problemOfToken(token);
+  if (problem) throw refusal('BAD_USER_INPUT', problem, { argument });
 
   const userId = names.includes('id') ? await userIdOf(graph, args) : uuidv7();
-  if (userId === null) return null;
-  const { organizationId } = graph;
-  const sealed = Object.entries(graph.sealExternalAuthenticationToken(token, { organizationId, userId }));
-  return { userId, ...Object.fromEntries(sealed.map(([name, bytes]) => [name, bytes?.toString('hex')])) };
+  return userId === null ? null : sealedToken(graph, token, userId);
 };
 
 /** Null when the arguments name nobody, as another check of them says. */

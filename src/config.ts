@@ -148,7 +148,8 @@ const environment = z.object({
   }),
   PERSISTED_OPERATIONS: folder.optional().describe('Folder of the only documents that are answered.'),
   COMPILATION: trueOrFalse.default(true).describe('Whether repeated operations run compiled, without Grafast.'),
-  LIMIT_BODY_BYTES: limit(100_000).describe('Most bytes that a body may have.'),
+  LIMIT_BODY_BYTES: limit(1_000_000).describe('Most bytes that a body may have.'),
+  LIMIT_DOCUMENT_BYTES: limit(100_000).describe('Most bytes that a document may have.'),
   LIMIT_TOKENS: limit(5000).describe('Most tokens (names, values, punctuation) that a document may have.'),
   // More would fail: `maxPlanningDepth` takes up to four steps a field, and `maxNesting` a bracket for it and its fragment.
   LIMIT_DEPTH: limit(310, 500).describe('Most levels of fields that an operation may have.'),
@@ -301,9 +302,10 @@ function toConfig(env: z.output<typeof environment>) {
     compilation: env.COMPILATION,
     /** GraphiQL, the playground and the documentation: their scripts share the origin of the sign-in pages. */
     explorers: env.EXPLORERS ?? database.kind === 'embedded',
-    /** The keys are the values of `extensions.limit`, `body` in bytes. */
+    /** The keys are the values of `extensions.limit`, `body` and `document` in bytes. */
     limits: {
       body: env.LIMIT_BODY_BYTES,
+      document: env.LIMIT_DOCUMENT_BYTES,
       tokens: env.LIMIT_TOKENS,
       depth: env.LIMIT_DEPTH,
       aliases: env.LIMIT_ALIASES,

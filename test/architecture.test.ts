@@ -198,6 +198,10 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     ],
     ['plugins/RootFieldsPlugin.ts', '$rows.where(sql {$rows.alias}.id = (select {claim}));'],
     ['plugins/UserMutationsPlugin.ts', "text: 'select id from app_public.users where external_identifier = $1',"],
+    [
+      'plugins/UsersSyncPlugin.ts',
+      "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",
+    ],
     // What the filters above add is recorded on its way to the statement.
     ['plugins/compilation/statementParts.ts', 'this.#recorded.push((query) => query.where(visited));'],
     ['plugins/compilation/statementParts.ts', "this.#visit?.text('where');"],

@@ -14,7 +14,7 @@ describe('the configuration', () => {
     const { limits, throttle, passwordCost } = loadConfig({}, 'serve');
 
     expect(limits).toEqual({
-      ...{ body: 100_000, tokens: 5000, depth: 310, aliases: 50, rootFields: 20, directives: 20 },
+      ...{ body: 1_000_000, document: 100_000, tokens: 5000, depth: 310, aliases: 50, rootFields: 20, directives: 20 },
       ...{ fields: 1000, connections: 110, rows: 10_000, bytes: 8_000_000 },
     });
     expect(throttle).toEqual({ requestsPerMinute: 600, failuresPerMinute: 60, failuresPerAccount: 20 });

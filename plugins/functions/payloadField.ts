@@ -16,7 +16,7 @@ export type PayloadField = {
 
 /**
  * The payload of a function: a row, rows, a value or, for `void`, that it is done.
- * A row is under its type's name, rows are under their plural, a value under `result`.
+ * A row is under its type's name, rows are under their plural, a value under `result`; `@payloadField` gives it another name.
  *
  * @throws when GraphQL cannot have it
  */
@@ -42,8 +42,10 @@ export function payloadFieldOf(build: GraphileBuild.Build, resource: FunctionRes
   // An array without an item may be null; rows that are a set or in an array are read as a set.
   const isNotNull = !isUnique || notNull !== undefined;
   const type = isMany ? new GraphQLList(item.attributes ? new GraphQLNonNull(itemType) : itemType) : itemType;
+  const { payloadField: ownName } = resource.extensions?.tags ?? {};
   return {
     ...nameOfResult(build, item, isMany),
+    ...(typeof ownName === 'string' && { name: ownName }),
     type: isNotNull ? new GraphQLNonNull(type) : type,
     ofResult: ($result) => $result,
   };

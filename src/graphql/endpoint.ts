@@ -19,6 +19,7 @@ import { readBearer } from '../token/bearer.ts';
 import type { Claims } from '../token/claims.ts';
 import { checkArguments } from './document/arguments.ts';
 import { createDocumentReader, DocumentError, type PreparedDocument } from './document/document.ts';
+import { limitExceeded } from './document/measureOperations.ts';
 import { createAllowlist, createPersistedQueryCache } from './document/persisted.ts';
 import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
 import { presentError } from './errors.ts';
@@ -128,7 +129,9 @@ export function createEndpoint({
     fields.operationType = prepared.operation.operation;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
     const { variables } = parameters;
-    const { cost, coerced } = checkArguments(schema, prepared, variables, hidesNames(claims));
+    const { cost, coerced, writtenRows } = checkArguments(schema, prepared, variables, hidesNames(claims));
+    const maxRows = config.limits.rows;
+    if (writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
     const isQuery = prepared.operation.operation === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
     const operation = { prepared, variables, coerced, token, requestId, cost, replicaLsns, signal };

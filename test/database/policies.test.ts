@@ -71,7 +71,6 @@ describe('the permissions of the database', () => {
         'app_hidden.require_access_token(bytea)',
         'app_hidden.units_insert_ancestors()',
         'app_hidden.units_move_subtrees()',
-        'app_hidden.users_check_time_zone()',
         'audit.erase_person()',
         'audit.record_rows()',
         'audit.record_update()',

@@ -91,20 +91,50 @@ describe('a document', () => {
     expectRefused(await ask(graph, tenant.app, document), 400, { code: 'GRAPHQL_VALIDATION_FAILED' });
   });
 
-  it('may have a body of exactly 100,000 bytes and not one more', async () => {
-    const post = async (bytes: number) => {
-      const frame = JSON.stringify({ query: '{ __typename } #' });
-      const body = frame.replace('#', `#${'x'.repeat(bytes - frame.length)}`);
-      const headers = { Authorization: `Bearer ${tenant.app}`, 'Content-Type': 'application/json' };
-      const response = await fetch(`${graph.url}/graphql`, { method: 'POST', headers, body });
-      return { status: response.status, body: (await response.json()) as unknown };
+  it('may have a body of exactly 1,000,000 bytes and not one more', async () => {
+    const post = (bytes: number) => {
+      const frame = JSON.stringify({ query: '{ __typename }', extensions: { x: '' } });
+      return postBody(frame.replace('""', `"${'x'.repeat(bytes - frame.length)}"`));
+    };
+
+    expect(await post(1_000_000)).toEqual({ status: 200, body: { data: { __typename: 'Query' } } });
+    expect(await post(1_000_001)).toMatchObject(exceeds(413, 'body'));
+  });
+
+  it('may have a document of exactly 100,000 bytes and not one more', async () => {
+    const post = (bytes: number) => {
+      const query = '{ __typename } #ä';
+      return postBody(JSON.stringify({ query: query + 'x'.repeat(bytes - Buffer.byteLength(query)) }));
     };
 
     expect(await post(100_000)).toEqual({ status: 200, body: { data: { __typename: 'Query' } } });
-    expect(await post(100_001)).toMatchObject({
-      status: 413,
-      body: { errors: [{ extensions: { code: 'LIMIT_EXCEEDED', limit: 'body' } }] },
-    });
+    expect(await post(100_001)).toMatchObject(exceeds(400, 'document'));
+  });
+
+  it('may give its mutations as many rows in lists as the limit says, and not one more', async () => {
+    const users = (count: number) => Array.from({ length: count }, () => ({ externalIdentifier: '' }));
+    const document = `mutation($many: [UserSyncInput!]!, $few: [UserSyncInput!]!) {
+      ${Array.from({ length: 9 }, (_, index) => `u${index}: usersSync(users: $many) { results { outcome } }`).join(' ')}
+      last: usersSync(users: $few) { results { outcome } } }`;
+    const send = (few: number) => ask(graph, tenant.app, document, { many: users(1000), few: users(few) });
+
+    expect(await send(1000)).toMatchObject({ status: 200, body: { data: { last: { results: { length: 1000 } } } } });
+    expectRefused(await send(1001), 400, { code: 'LIMIT_EXCEEDED', limit: 'rows' });
+  });
+
+  const postBody = async (body: string) => {
+    const headers = {
+      Authorization: `Bearer ${tenant.app}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/graphql-response+json',
+    };
+    const response = await fetch(`${graph.url}/graphql`, { method: 'POST', headers, body });
+    return { status: response.status, body: (await response.json()) as unknown };
+  };
+
+  const exceeds = (status: number, limit: string) => ({
+    status,
+    body: { errors: [{ extensions: { code: 'LIMIT_EXCEEDED', limit } }] },
   });
 });
 

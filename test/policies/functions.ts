@@ -2,6 +2,7 @@ import { insufficientPrivilege, type Outcome } from './attempts.ts';
 import type { Circumstances, Command } from './commands.ts';
 import { clientId, externalIdentifier, hash, writtenLsn } from './insertWorld.ts';
 import type { Claims, Role } from './principals.ts';
+import { syncFunctions, syncHelpers } from './syncFunctions.ts';
 import { type Row, tables } from './tables.ts';
 import { ancestors, keyOf } from './world.ts';
 
@@ -16,6 +17,7 @@ export type Function = {
 
 /** Every function that a request can reach, called by everybody. */
 export const functions: Record<string, Function> = {
+  ...syncFunctions,
   'app_hidden.current_application_id()': claim('application'),
   'app_hidden.current_organization_id()': claim('organization'),
   'app_hidden.current_user_id()': claim('user'),
@@ -197,6 +199,7 @@ function mayEnter(unit: string, on: Circumstances): boolean {
 
 /** The others, which read no table. */
 export const helpers = [
+  ...syncHelpers,
   'app_hidden.count_row()',
   'app_hidden.is_text(text)',
   'app_hidden.free_token_hash(uuid,jsonb)',

@@ -107,6 +107,8 @@ export const clientId = ({ organization, application }: { organization: string; 
 /** These are unique within an organization and the same in all. */
 export const email = (user: string) => `user${numberOf(user)}@example.test`;
 export const externalIdentifier = (key: string) => `external-${numberOf(key)}`;
+/** The time zones that are left; the list is nobody's. */
+export const timeZones = ['UTC'] as const;
 /** How often something was tried is nobody's: the counts of all organizations stand together. */
 export const throttles = [`address:${'0'.repeat(43)}`, `account:${'0'.repeat(43)}`] as const;
 /** Of every grant; behind the log of any PostgreSQL. */
@@ -115,6 +117,7 @@ export const writtenLsn = '0/1';
 const numberOf = (key: string) => key.slice(-12);
 
 const clear = [
+  `app_hidden.time_zones where name <> all ('{${timeZones}}')`,
   ...['oauth.throttles', 'oauth.grants', 'app_public.users', 'app_public.cards', 'app_public.units'],
   ...['oauth.applications', 'app_hidden.organizations'],
 ]

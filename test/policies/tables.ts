@@ -1,4 +1,4 @@
-import { email, externalIdentifier, hash, sessionId, throttles } from './insertWorld.ts';
+import { email, externalIdentifier, hash, sessionId, throttles, timeZones } from './insertWorld.ts';
 import type { Claims, Role } from './principals.ts';
 import { ancestors, assignmentKey, keyOf, type World } from './world.ts';
 
@@ -110,8 +110,8 @@ export const tables: Record<string, Table> = {
   'app_hidden.time_zones': {
     key: 'name',
     organization: `''`,
-    rows: () => [],
-    sees: {},
+    rows: () => timeZones.map((key) => ({ organization: '', key })),
+    sees: { graph_app: (_row, claims) => claims.organization !== '' },
   },
   'app_hidden.unit_access': {
     key: `user_id || '/' || unit_id`,

@@ -7,6 +7,7 @@ import {
   getArgumentValues,
   getNamedType,
   getVariableValues,
+  isInputObjectType,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
@@ -46,6 +47,7 @@ export function checkArguments(
   const nulls = misplacedNulls(schema, prepared, coerced);
   if (nulls.length > 0) throw new DocumentError(nulls);
 
+  let writtenRows = 0;
   const problems: GraphQLError[] = [];
   const nodeKeys = schema.extensions.nodeKeys as NodeKeys;
   const costOfFragment = new Map<string, QueryCost>();
@@ -85,8 +87,13 @@ export function checkArguments(
     if (isConnectionType(type)) return isPerRow(field) ? inner : onceOf(field, inner);
     if (field.name === 'node' && type === schema.getQueryType())
       return { ...inner, values: inner.values + valuesOfStatement };
+    if (field.args.length === 0) return inner;
     // A bad argument of a mutation fails its field alone.
-    if (field.args.length === 0 || type === schema.getMutationType()) return inner;
+    if (type === schema.getMutationType()) {
+      const rows = takesRows(field) ? rowsIn(getArgumentValues(field, node, coerced)) : 0;
+      writtenRows += rows;
+      return { ...inner, rows: Math.max(1, rows) * inner.rows };
+    }
     const isPaged = hasPages(field);
     if (!isPaged && !isFunction(field)) return inner;
 
@@ -99,7 +106,7 @@ export function checkArguments(
 
   const cost = costOf(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
   if (problems.length > 0) throw new DocumentError(problems);
-  const checked = { cost, coerced };
+  const checked = { cost, coerced, writtenRows };
   if (!operation.variableDefinitions?.length) checkedWithoutVariables.set(operation, checked);
   return checked;
 }
@@ -122,7 +129,12 @@ export function coerceVariables(
 const checkedWithoutVariables = new WeakMap<OperationDefinitionNode, CheckedArguments>();
 
 /** The cost of an operation, and its variables in the types that it declares. */
-export type CheckedArguments = { readonly cost: QueryCost; readonly coerced: Readonly<Record<string, unknown>> };
+export type CheckedArguments = {
+  readonly cost: QueryCost;
+  readonly coerced: Readonly<Record<string, unknown>>;
+  /** Rows that its mutations are given in lists, each of which has a result. */
+  readonly writtenRows: number;
+};
 
 /**
  * Query cost: the rows and leaf values that an answer can have.
@@ -153,6 +165,9 @@ type Values = Readonly<Record<string, unknown>>;
 
 const hasPages = (field: Field) => field.args.some((argument) => argument.name === 'first' && !readerOf(argument));
 const isFunction = (field: Field) => field.args.some(readerOf);
+const takesRows = (field: Field) => field.args.some(({ type }) => isInputObjectType(getNamedType(type)));
+const rowsIn = (values: Values) =>
+  Math.max(0, ...Object.values(values).map((value) => (Array.isArray(value) ? value.length : 0)));
 
 /** The field that a value is checked for. */
 type Context = { readonly field: Field; readonly nodeKeys: NodeKeys };

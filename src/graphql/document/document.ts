@@ -102,7 +102,11 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
 /** GraphQL.js' rules but the one that compares pairs of fields, which {@link findConflicts} replaces. */
 const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
-function parseDocument(query: string, { tokens: maxTokens, depth }: Config['limits']): DocumentNode {
+function parseDocument(
+  query: string,
+  { document: maxBytes, tokens: maxTokens, depth }: Config['limits'],
+): DocumentNode {
+  if (Buffer.byteLength(query) > maxBytes) throw new DocumentError([limitExceeded('document', maxBytes)]);
   try {
     if (isNestedTooDeep(query, maxTokens)) throw new DocumentError([limitExceeded('depth', depth)]);
     return parse(query, { maxTokens });

@@ -27,6 +27,7 @@ import { TenantPlugin } from '../../../plugins/TenantPlugin.ts';
 import { TextFormsPlugin } from '../../../plugins/TextFormsPlugin.ts';
 import { UnitTreePlugin } from '../../../plugins/UnitTreePlugin.ts';
 import { UserMutationsPlugin } from '../../../plugins/UserMutationsPlugin.ts';
+import { UsersSyncPlugin } from '../../../plugins/UsersSyncPlugin.ts';
 import { VariableNamesPlugin } from '../../../plugins/VariableNamesPlugin.ts';
 
 /** How answers are serialized. */
@@ -66,6 +67,7 @@ export function createPreset(
       FunctionArgumentsPlugin,
       FunctionMutationsPlugin,
       UncallableFunctionsPlugin,
+      UsersSyncPlugin,
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,

@@ -1,0 +1,16 @@
+import { unusableIn } from './unusableIn.ts';
+
+/** Why an external authentication token cannot be one, for the client; else null. */
+export function problemOfToken(token: string): string | null {
+  const unusable = unusableIn(token);
+  if (unusable) return `externalAuthenticationToken ${unusable}.`;
+  const { length } = [...token];
+  return length < 16 || length > 500 ? 'An external authentication token has 16 to 500 characters.' : null;
+}
+
+/** An external authentication token as functions of SQL take it: sealed for one user, in hex. */
+export function sealedToken(graph: Grafast.Context, token: string, userId: string) {
+  const owner = { organizationId: graph.organizationId, userId };
+  const sealed = Object.entries(graph.sealExternalAuthenticationToken(token, owner));
+  return { userId, ...Object.fromEntries(sealed.map(([name, bytes]) => [name, bytes?.toString('hex')])) };
+}

@@ -1,0 +1,47 @@
+import type { QueryResultRow } from 'pg';
+import { type GraphTest, read, type Tenant } from './support.ts';
+
+/** A result of a sync: of users with `user`, of units with `unit`. */
+export type SyncResult<Row = Record<string, string | null>> = {
+  readonly externalIdentifier: string;
+  readonly outcome: 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REFUSED';
+  readonly error: { readonly code: string; readonly argument: string | null; readonly message: string } | null;
+  readonly user?: Row | null;
+  readonly unit?: { readonly name: string; readonly parent: { readonly externalIdentifier: string } | null } | null;
+};
+
+const result = 'externalIdentifier outcome error { code argument message }';
+
+export async function syncUsers(
+  graph: GraphTest,
+  tenant: Tenant,
+  users: readonly object[],
+  dryRun = false,
+  fields = 'externalIdentifier fullName email locale timeZone',
+): Promise<SyncResult[]> {
+  const query = `mutation($users: [UserSyncInput!]!, $dryRun: Boolean) {
+    usersSync(users: $users, dryRun: $dryRun) { results { ${result} user { ${fields} } } } }`;
+  const data = await read<{ usersSync: { results: SyncResult[] } }>(graph, tenant.app, query, { users, dryRun });
+  return data.usersSync.results;
+}
+
+export async function syncUnits(
+  graph: GraphTest,
+  tenant: Tenant,
+  units: readonly object[],
+  dryRun = false,
+): Promise<SyncResult[]> {
+  const query = `mutation($units: [UnitSyncInput!]!, $dryRun: Boolean) {
+    unitsSync(units: $units, dryRun: $dryRun) { results { ${result} unit { name parent { externalIdentifier } } } } }`;
+  const data = await read<{ unitsSync: { results: SyncResult[] } }>(graph, tenant.app, query, { units, dryRun });
+  return data.unitsSync.results;
+}
+
+/** What the owner sees: `$1` of the statement is the tenant's organization. */
+export async function asOwner<Row extends QueryResultRow>(
+  { owner, organizationId }: Tenant,
+  statement: string,
+): Promise<Row[]> {
+  const { rows } = await owner.query<Row>(statement, [organizationId]);
+  return rows;
+}

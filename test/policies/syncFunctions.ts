@@ -1,0 +1,95 @@
+import type { Outcome } from './attempts.ts';
+import type { Circumstances } from './commands.ts';
+import type { Function as Called } from './functions.ts';
+import { externalIdentifier } from './insertWorld.ts';
+import { keyOf } from './world.ts';
+
+const user = `array[jsonb_build_object('external_identifier', $1::text, 'full_name', 'x')]`;
+const unit = `array[jsonb_build_object('external_identifier', $1::text, 'parent_external_identifier', null)]`;
+const outcome = `outcome || coalesce(' ' || (error).code, '')`;
+
+/** What the mutations that sync call; the row that they get has the same external identifier in every organization. */
+export const syncFunctions: Record<string, Called> = {
+  'app_public.users_sync(jsonb[],boolean)': ofRow(
+    'user',
+    `select ${outcome} from app_public.users_sync(${user})`,
+    outcomeOfUser,
+  ),
+  'app_hidden.judge_users(jsonb[])': ofRow(
+    'user',
+    `select ${outcome} from unnest(app_hidden.judge_users(${user}))`,
+    outcomeOfUser,
+  ),
+  'app_hidden.write_users(app_hidden.judged_user[])': ofRow(
+    'user',
+    `select app_hidden.write_users(app_hidden.judge_users(${user}))::text`,
+    () => '',
+  ),
+  'app_public.units_sync(jsonb[],boolean)': ofRow(
+    'unit',
+    `select ${outcome} from app_public.units_sync(${unit})`,
+    outcomeOfUnit,
+  ),
+  'app_hidden.judge_units(jsonb[])': ofRow(
+    'unit',
+    `select ${outcome} from unnest(app_hidden.judge_units(${unit}))`,
+    outcomeOfUnit,
+  ),
+  'app_hidden.write_units(app_hidden.judged_unit[])': ofRow(
+    'unit',
+    `select app_hidden.write_units(app_hidden.judge_units(${unit}))::text`,
+    () => '',
+  ),
+  // The list is read by applications of an organization.
+  'app_hidden.is_time_zone(text)': ofTimeZones(`select app_hidden.is_time_zone('utc')::text`, ['true'], ['false']),
+  'app_hidden.nearest_time_zone(text)': ofTimeZones(`select app_hidden.nearest_time_zone('UTCC')`, ['UTC'], ['null']),
+  'app_hidden.nearest_time_zones(text[])': ofTimeZones(
+    `select nearest from app_hidden.nearest_time_zones('{UTCC}')`,
+    ['UTC'],
+    [],
+  ),
+  'app_hidden.time_zone_problems(text[])': ofTimeZones(
+    `select name from app_hidden.time_zone_problems('{utc}')`,
+    [],
+    ['utc'],
+  ),
+};
+
+/** The others, which read no table of the service. */
+export const syncHelpers = [
+  'app_hidden.broken_checks(anyarray)',
+  'app_hidden.depths_below(integer[])',
+  'app_hidden.refusal_of(oid)',
+  'app_hidden.time_zone_key(text)',
+];
+
+function ofRow(kind: 'user' | 'unit', text: string, expected: (on: Circumstances, key: string) => string): Called {
+  return {
+    roles: ['graph_app'],
+    text,
+    values: ({ world, organization, number }) => [externalIdentifier(keyOf(world, kind, organization, number))],
+    expected: (on) => [expected(on, keyOf(on.world, kind, on.principal.claims.organization, on.number))],
+  };
+}
+
+function outcomeOfUser({ world, principal }: Circumstances, key: string): string {
+  const { organization } = principal.claims;
+  const isThere = world.users.some((row) => row.organization === organization && row.user === key);
+  return isThere ? 'UPDATED' : 'REFUSED BAD_USER_INPUT';
+}
+
+function outcomeOfUnit({ world, principal }: Circumstances, key: string): string {
+  const { organization } = principal.claims;
+  const found = world.units.find((row) => row.organization === organization && row.unit === key);
+  if (!found) return 'REFUSED BAD_USER_INPUT';
+  return found.parent === null ? 'UNCHANGED' : 'UPDATED';
+}
+
+function ofTimeZones(text: string, known: Outcome, unknown: Outcome): Called {
+  return {
+    roles: ['graph_app'],
+    text,
+    values: () => [],
+    expected: ({ principal: { claims } }) => (claims.organization === '' ? unknown : known),
+  };
+}
