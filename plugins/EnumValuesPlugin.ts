@@ -1,9 +1,26 @@
+import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
+
 /**
  * GraphQL names of enum values: `in-repair` is `in_repair`, `2nd` is `_2nd`.
- * Two values of one name stop the build, as one of them could not be selected.
+ * Two values of one name stop the build, as one of them could not be selected. `@value <value> <description>` in the comment of the type
+ * describes one.
  */
 export const EnumValuesPlugin: GraphileConfig.Plugin = {
   name: 'EnumValuesPlugin',
+
+  gather: {
+    hooks: {
+      pgCodecs_PgCodec(_info, { pgCodec, pgType }) {
+        const codec = pgCodec as PgCodec;
+        if (!isEnumCodec(codec)) return;
+        const lines = [pgType.getTagsAndDescription().tags.value ?? []].flat().map(String);
+        for (const value of codec.values as { value: string; description?: string }[]) {
+          const line = lines.find((text) => text.startsWith(`${value.value} `));
+          if (line) value.description = line.slice(value.value.length + 1);
+        }
+      },
+    },
+  },
 
   inflection: {
     replace: {
