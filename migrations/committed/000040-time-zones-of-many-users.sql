@@ -1,5 +1,5 @@
---! Previous: sha1:976ebd9fad9497d105ff553e7182e502936fa52c
---! Hash: sha1:55321be2491d34d10356ba3c83b31388aec1fba6
+--! Previous: sha1:a762eb25ff1a1c9a8177f199f729e32d12ef1a87
+--! Hash: sha1:40ceb4a3d96de0138cfe63aae6bdbeaa0b5e9ad2
 --! Message: time zones of many users
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,

@@ -1,5 +1,5 @@
---! Previous: sha1:55321be2491d34d10356ba3c83b31388aec1fba6
---! Hash: sha1:14cd0c512a95df4f22acefaa88d5d1f8239353a0
+--! Previous: sha1:40ceb4a3d96de0138cfe63aae6bdbeaa0b5e9ad2
+--! Hash: sha1:bc2c5ecb669e9234d6f3d504f1dd05f83750258d
 --! Message: sync of users
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -29,9 +29,7 @@ create or replace view audit.smart_tags with (security_invoker = true) as
       -- This service's own, in plugins.
       ('argument', '{constraint,foreign key,index,column}'::text[]),
       ('connection', '{table}'),
-      ('deprecatedParam', '{function}'),
       ('filter', '{column}'),
-      ('given', '{function}'),
       ('mutation', '{function}'),
       ('oneOf', '{type}'),
       ('param', '{function}'),
@@ -148,12 +146,18 @@ comment on type app_hidden.judged_user is
 -- The external authentication token comes as the text of an object: its ciphertext for the user `userId`, its hash, that under the key before (all in
 -- hex), or its `problem`.
 create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_user[]
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
   as $$
   declare
     organization uuid = app_hidden.current_organization_id();
     judged app_hidden.judged_user[];
     counts_duplicates boolean;
+    -- Rows by an index, in statements of their own, planned anew as the table grows: else all users of the organization might be read.
+    known app_public.users[] = array(
+      select u from app_public.users u
+      where u.organization_id = organization
+        and u.external_identifier = any (array(select g ->> 'external_identifier' from unnest(judge_users.given) as g)));
+    holders app_public.users[];
   begin
     with given as materialized (
       select
@@ -207,7 +211,7 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
         end as error,
         a.has_unknown
       from given g
-      left join app_public.users u on u.organization_id = organization and u.external_identifier = g.external_identifier
+      left join unnest(known) as u on u.external_identifier = g.external_identifier
       left join access a on a.place = g.place
       left join lateral (
         select argument
@@ -250,6 +254,18 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
     join checks using (place)
     left join zones on zones.time_zone = (w.after).time_zone and (w.before).time_zone is distinct from (w.after).time_zone;
 
+    holders = array(
+      select u from app_public.users u
+      where u.organization_id = organization
+        and u.email_lowercase = any (array(
+          select (j.after).email_lowercase from unnest(judged) as j
+          where (j.error).code is null and (j.before).email_lowercase is distinct from (j.after).email_lowercase)))
+      || array(
+      select u from app_public.users u
+      where u.organization_id = organization
+        and u.external_authentication_token_hash = any (array(
+          select unnest(array[(j.after).external_authentication_token_hash, (j.changes ->> 'previous_hash')::bytea]) from unnest(judged) as j
+          where (j.error).code is null and j.changes ->> 'external_authentication_token_hash' is not null)));
     -- What is unique may change hands within a sync. A user who does not give it up, since the row does not say so or is refused, keeps it.
     -- Then the later of two rows that want the same is refused.
     foreach counts_duplicates in array '{false,true}'::boolean[] loop
@@ -264,14 +280,14 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
       held as materialized (
         select l.place, 'users_email_key'::name as rule, h.place as holder
         from live l
-        join app_public.users u on u.organization_id = organization and u.email_lowercase = l.email and u.id <> l.id
+        join unnest(holders) as u on u.email_lowercase = l.email and u.id <> l.id
         left join live h on h.known_id = u.id and h.changes_email
         where l.changes_email
         union all
         select l.place, 'users_external_authentication_token_hash_key', h.place
         from live l
         cross join lateral unnest(array[l.hash, l.previous_hash]) as wanted (hash)
-        join app_public.users u on u.organization_id = organization and u.external_authentication_token_hash = wanted.hash and u.id <> l.id
+        join unnest(holders) as u on u.external_authentication_token_hash = wanted.hash and u.id <> l.id
         left join live h on h.known_id = u.id and h.changes_hash
         where l.changes_hash
       ),
@@ -326,7 +342,7 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
 comment on function app_hidden.judge_users(jsonb[]) is 'What would come of each row of a sync of users, and why it would be refused. Writes nothing.';
 
 create function app_hidden.write_users(judged app_hidden.judged_user[]) returns void
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
   as $$
   declare
     organization uuid = app_hidden.current_organization_id();
@@ -393,12 +409,13 @@ create function app_hidden.write_users(judged app_hidden.judged_user[]) returns 
 comment on function app_hidden.write_users(app_hidden.judged_user[]) is 'Writes those users of a sync that are new or differ, and their grants.';
 
 create function app_public.users_sync(users jsonb[], dry_run boolean default false) returns setof app_public.user_sync_result
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
   as $$
   declare
     organization uuid = app_hidden.current_organization_id();
     is_dry_run boolean = coalesce(dry_run, false);
     judged app_hidden.judged_user[];
+    written app_public.users[];
     tries int = 0;
   begin
     if cardinality(users_sync.users) = 0 then
@@ -427,10 +444,13 @@ create function app_public.users_sync(users jsonb[], dry_run boolean default fal
       end;
     end loop;
 
+    written = array(
+      select u from app_public.users u
+      where u.organization_id = organization and u.id = any (array(select (j.after).id from unnest(judged) as j where j.outcome <> 'REFUSED')));
     return query
       select j.external_identifier, j.outcome, case when j.outcome <> 'REFUSED' then u end, j.error
       from unnest(judged) as j
-      left join app_public.users u on u.organization_id = organization and u.id = (j.after).id
+      left join unnest(written) as u on u.id = (j.after).id
       order by j.place;
   end
   $$;

@@ -1,5 +1,5 @@
---! Previous: sha1:14cd0c512a95df4f22acefaa88d5d1f8239353a0
---! Hash: sha1:5ce3a92d8991866394ac5eee955913f1c7b9fc97
+--! Previous: sha1:bc2c5ecb669e9234d6f3d504f1dd05f83750258d
+--! Hash: sha1:0df724d4dc581a1ad464422bae084cd3c60112a0
 --! Message: sync of units
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -67,7 +67,7 @@ comment on function app_hidden.depths_below(int[]) is
   'How many steps lead from each position of an array to 0, each to the position that it names; -1 for those in a circle.';
 
 create function app_hidden.judge_units(given jsonb[]) returns app_hidden.judged_unit[]
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
   as $$
   declare
     organization uuid = app_hidden.current_organization_id();
@@ -202,7 +202,7 @@ create function app_hidden.judge_units(given jsonb[]) returns app_hidden.judged_
 comment on function app_hidden.judge_units(jsonb[]) is 'What would come of each row of a sync of units, and why it would be refused. Writes nothing.';
 
 create function app_hidden.write_units(judged app_hidden.judged_unit[]) returns void
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
   as $$
   declare
     organization uuid = app_hidden.current_organization_id();
@@ -236,7 +236,7 @@ create function app_hidden.write_units(judged app_hidden.judged_unit[]) returns 
 comment on function app_hidden.write_units(app_hidden.judged_unit[]) is 'Writes those units of a sync that are new or differ.';
 
 create function app_public.units_sync(units jsonb[], dry_run boolean default false) returns setof app_public.unit_sync_result
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
   as $$
   declare
     organization uuid = app_hidden.current_organization_id();
