@@ -22,7 +22,8 @@ import { createDocumentReader, DocumentError, type PreparedDocument } from './do
 import { createAllowlist, createPersistedQueryCache } from './document/persisted.ts';
 import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
 import { presentError } from './errors.ts';
-import { type Answer, createExecution, type ExecutionOptions } from './execution/execution.ts';
+import type { Answer } from './execution/answer.ts';
+import { createExecution, type ExecutionOptions } from './execution/execution.ts';
 import { createIntrospectionCache, isIntrospection, limitIntrospection } from './execution/introspection.ts';
 import { isExpensive, type Offload } from './offload/offload.ts';
 import { toErrorResponse, unauthenticated } from './request/errorResponse.ts';

@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg';
-import { assignmentKey, type World } from './world.ts';
+import { assignmentKey, keyOf, type World } from './world.ts';
 
 /** Statements after which a database holds this world and nothing else. The owner runs them. */
 export function insertWorld(world: World): string {
@@ -89,6 +89,14 @@ export function insertWorld(world: World): string {
       ]),
     ),
     insert(
+      `app_hidden.idempotency_keys (
+         organization_id, application_id, user_id, role, key_hash, answer_ciphertext, expires_at)`,
+      keptAnswers(world).map(({ organization, application, user, role }) => [
+        ...[organization, application, user, role],
+        ...[keptKey, keptKey, 'tomorrow'],
+      ]),
+    ),
+    insert(
       'oauth.throttles (key, points, expire)',
       throttles.map((throttle) => [throttle, '1', '9999999999999']),
     ),
@@ -107,10 +115,24 @@ export const email = (user: string) => `user${numberOf(user)}@example.test`;
 export const externalIdentifier = (user: string) => `external-${numberOf(user)}`;
 /** How often something was tried is nobody's: the counts of all organizations stand together. */
 export const throttles = [`address:${'0'.repeat(43)}`, `account:${'0'.repeat(43)}`] as const;
+/** Each has used the same idempotency key: an application in both roles of its tokens, a person in theirs. */
+export const keptAnswers = (world: World) => [
+  ...world.applications.flatMap((row) =>
+    (['graph_app', 'graph_basic'] as const).map((role) => ({ ...row, user: null, role })),
+  ),
+  ...world.users.map((row) => ({
+    ...row,
+    application: keyOf(world, 'application', row.organization, 0),
+    role: 'graph_user' as const,
+  })),
+];
 /** Of every grant; behind the log of any PostgreSQL. */
 export const writtenLsn = '0/1';
 
 const numberOf = (key: string) => key.slice(-12);
+
+/** The hash of the idempotency key that all have used. */
+export const keptKey = hash('kept', '', '');
 
 const clear = [
   ...['oauth.throttles', 'oauth.grants', 'app_public.users', 'app_public.cards', 'app_public.units'],

@@ -5,7 +5,6 @@ import type { Config } from '../../config.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
 import { isUnavailable } from '../../database/pool/unavailable.ts';
 import type { Log } from '../../log.ts';
-import type { RequestFields } from '../../observability/requestFields.ts';
 import { traced, tracePast } from '../../observability/tracing/traced.ts';
 import { isRetryableOnPrimary, ReplicaUnusableError, requireReplayed } from '../../replica/queries.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
@@ -15,6 +14,7 @@ import { DocumentError, type PreparedDocument } from '../document/document.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
 import { type ErrorCode, errorCodes, presentError, rootOf } from '../errors.ts';
 import type { Graph } from '../schema/schema.ts';
+import type { Answer } from './answer.ts';
 import { createContext } from './context.ts';
 import { createEvaluator, type Evaluation } from './evaluate.ts';
 import { executeOnce } from './idempotency.ts';
@@ -24,16 +24,6 @@ import { createRowCounter, hasMoreRows } from './rows.ts';
 import { createSlowOperations } from './slowOperations.ts';
 import type { Transaction } from './snapshot.ts';
 import { createStatements } from './statements.ts';
-
-/** The HTTP status and the JSON text of an answer, and its fields for log and metrics. */
-export type Answer = {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the same operation may have another outcome later, since what failed is no fault of its own. */
-  readonly isTransient?: boolean;
-  readonly fields?: Pick<RequestFields, 'code' | 'statements' | 'planningMs' | 'server' | 'isReplayed'>;
-};
 
 export type ExecutionOptions = {
   config: Pick<Config, 'limits' | 'slowMs'>;

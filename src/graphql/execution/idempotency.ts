@@ -6,7 +6,7 @@ import type { AccessToken } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import type { IdempotencyKey } from '../request/idempotencyKey.ts';
-import type { Answer } from './execution.ts';
+import type { Answer } from './answer.ts';
 import { openWriting, type Transaction } from './snapshot.ts';
 
 /** A mutation with an idempotency key, and its token. */
@@ -17,7 +17,7 @@ export type OnceOnly = {
 };
 
 /**
- * Executes a mutation once, however often it is sent (draft-ietf-httpapi-idempotency-key-header, section 2).
+ * Executes a mutation once, however often it is sent: draft-ietf-httpapi-idempotency-key-header.
  *
  *     begin → claim the key → savepoint, field, … → store the sealed answer → commit
  *
@@ -55,7 +55,7 @@ export async function executeOnce(
     await transaction.commit({ name: 'keep_answer', text: storeText, values: [keyHash, sealed] });
     return answered;
   } catch (error) {
-    await transaction.rollBack().catch(() => undefined);
+    await transaction.rollBack();
     throw error;
   }
 }

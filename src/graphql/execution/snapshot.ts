@@ -17,7 +17,7 @@ export type Transaction = {
   run(statement: Statement, proof: Precondition | null): Promise<QueryResult>;
   /** Runs one more statement, if there is one, and commits with it; when either fails, nothing was done. */
   commit(last?: Statement): Promise<void>;
-  /** Nothing, once it has ended. */
+  /** Does nothing once it has ended. A connection that is lost has rolled back. */
   rollBack(): Promise<void>;
 };
 
@@ -117,13 +117,13 @@ function openTransaction(
           ]),
         ),
       ),
-    rollBack: () => end((client) => client.query('rollback')),
+    rollBack: () => end((client) => client.query('rollback')).catch(() => undefined),
   };
 }
 
 const release = ['release savepoint statement'];
 
-/** A roll-back to the savepoint defers them again. What they have done is undone and done once more, at the latest by the commit. */
+/** A roll-back to the savepoint defers them again, and undoes what they did: the commit does it. */
 const checkConstraints = ['savepoint constraints', 'set constraints all immediate'];
 
 /** SQLSTATE query_canceled. */

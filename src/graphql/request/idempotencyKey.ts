@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { PreparedDocument } from '../document/document.ts';
 import { RequestError } from './request.ts';
 
-/** The idempotency key of a mutation, and by what a repeated request is told from another one. */
+/** The idempotency key of a mutation, and by what its request is recognized when it is repeated. */
 export type IdempotencyKey = {
   readonly key: string;
   /** SHA-256 of the document, its operation and its variables. */
