@@ -1,5 +1,5 @@
 --! Previous: sha1:d53d60aa5d26a81753dbf4920abb6470913cffd4
---! Hash: sha1:ae0a5ae6b8ecd769b747bb45e1ce7c218e5706a5
+--! Hash: sha1:97048afcb222aa1315fddc767c278306ceba5bc3
 --! Message: idempotency keys
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -33,26 +33,24 @@ comment on column app_hidden.idempotency_usage.slot is 'One of four, by the hash
 create table app_hidden.idempotency_keys (
   organization_id uuid not null,
   application_id uuid not null,
-  user_id uuid,
+  principal_id uuid not null,
   role text not null,
   key_hash bytea not null,
   answer_ciphertext bytea not null,
   expires_at timestamptz not null default statement_timestamp() + interval '24 hours',
-  principal_id uuid not null generated always as (coalesce(user_id, application_id)) stored,
   constraint idempotency_keys_pkey primary key (organization_id, application_id, principal_id, role, key_hash),
   constraint idempotency_keys_application_id_fkey foreign key (organization_id, application_id) references oauth.applications on delete cascade,
-  constraint idempotency_keys_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade,
   constraint idempotency_keys_role_known check (role in ('graph_app', 'graph_user', 'graph_basic')),
   constraint idempotency_keys_key_hash_length check (octet_length(key_hash) = 32),
   constraint idempotency_keys_answer_ciphertext_length check (octet_length(answer_ciphertext) >= 28)
 );
--- Absent on purpose: a limit of the answer's length. It is that of any answer, LIMIT_BYTES.
-create index idempotency_keys_user_id_idx on app_hidden.idempotency_keys (organization_id, user_id) where user_id is not null;
+-- Absent on purpose: a limit of the answer's length, which is that of any answer, LIMIT_BYTES; and a foreign key of the person, who may be what
+-- the request has deleted. What is left then opens for no token, and is gone in a day.
 create index idempotency_keys_expires_at_idx on app_hidden.idempotency_keys (expires_at);
 -- What is encrypted cannot be compressed.
 alter table app_hidden.idempotency_keys alter column answer_ciphertext set storage external;
 comment on table app_hidden.idempotency_keys is 'The answers to requests with an Idempotency-Key, each for its application, person and role alone.';
-comment on column app_hidden.idempotency_keys.user_id is 'The person; null for an application''s own token.';
+comment on column app_hidden.idempotency_keys.principal_id is 'The person, or of an application''s own token the application.';
 comment on column app_hidden.idempotency_keys.role is 'The role of the token: one that may read less gets no answer that another was given.';
 comment on column app_hidden.idempotency_keys.key_hash is 'SHA-256 of the key. Not keyed: servers that change SECRET_KEY one after the other know the same keys.';
 comment on column app_hidden.idempotency_keys.answer_ciphertext is 'The answer, AES-256-GCM under SECRET_KEY; it opens for the same principal, key and request alone.';
@@ -68,12 +66,12 @@ begin
          using (
            organization_id = (select app_hidden.current_organization_id())
            and application_id = (select app_hidden.current_application_id())
-           and user_id is not distinct from (select app_hidden.current_user_id())
+           and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
            and role = current_user)
          with check (
            organization_id = (select app_hidden.current_organization_id())
            and application_id = (select app_hidden.current_application_id())
-           and user_id is not distinct from (select app_hidden.current_user_id())
+           and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
            and role = current_user)', role_name);
     execute format('comment on policy all_%1$s on app_hidden.idempotency_keys is %2$L', role_name,
       'A token keeps and reads answers to its own application, person and role only.');
@@ -91,7 +89,7 @@ $$;
 
 alter table app_hidden.idempotency_keys enable row level security, force row level security;
 create policy all_graph_admin on app_hidden.idempotency_keys for all to graph_admin using (true) with check (true);
-comment on policy all_graph_admin on app_hidden.idempotency_keys is 'Administration deletes answers along with their application or person.';
+comment on policy all_graph_admin on app_hidden.idempotency_keys is 'Administration deletes answers along with their application.';
 create policy select_graph_helper on app_hidden.idempotency_keys for select to graph_helper using (true);
 comment on policy select_graph_helper on app_hidden.idempotency_keys is 'oauth.purge looks for expired answers.';
 create policy delete_graph_helper on app_hidden.idempotency_keys for delete to graph_helper using (expires_at <= statement_timestamp());
@@ -150,6 +148,8 @@ create function app_hidden.claim_idempotency_key(key_hash bytea) returns table (
       return query select 'in use', null::bytea;
       return;
     end if;
+    -- Nor of one that hangs, or whose machine is gone without a word.
+    perform set_config('idle_in_transaction_session_timeout', '10s', true);
 
     -- A statement after the lock sees what its last holder has committed.
     delete from app_hidden.idempotency_keys k

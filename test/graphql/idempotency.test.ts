@@ -461,6 +461,25 @@ describe('while it is under way', () => {
   });
 });
 
+test('a holder that hangs is ended by PostgreSQL', async () => {
+  const client = await graph.database.owner.connect();
+  await client.query('begin; set local role graph_app');
+  const idleFor = async () => (await client.query('show idle_in_transaction_session_timeout')).rows[0];
+
+  const before = await idleFor();
+  const { rows } = await client.query(`select state from app_hidden.claim_idempotency_key(sha256('key'))`);
+  const claimed = await idleFor();
+  await client.query('rollback');
+
+  expect([before, rows, claimed, await idleFor()]).toEqual([
+    { idle_in_transaction_session_timeout: '0' },
+    [{ state: 'claimed' }],
+    { idle_in_transaction_session_timeout: '10s' },
+    { idle_in_transaction_session_timeout: '0' },
+  ]);
+  client.release();
+});
+
 describe('what is kept', () => {
   it('tells nothing without SECRET_KEY, and opens for its own request alone', async () => {
     const [key, other, email] = [randomUUID(), randomUUID(), newEmail()];
@@ -476,8 +495,8 @@ describe('what is kept', () => {
       expect(text).not.toContain(clear);
 
     await graph.database.owner.query(
-      `insert into app_hidden.idempotency_keys (organization_id, application_id, user_id, role, key_hash, answer_ciphertext)
-       select organization_id, application_id, user_id, role, sha256($2), answer_ciphertext
+      `insert into app_hidden.idempotency_keys (organization_id, application_id, principal_id, role, key_hash, answer_ciphertext)
+       select organization_id, application_id, principal_id, role, sha256($2), answer_ciphertext
        from app_hidden.idempotency_keys where key_hash = sha256($1)`,
       [key, other],
     );
@@ -541,7 +560,7 @@ describe('what is kept', () => {
     const person = await createViewer(tenant);
     const query = 'mutation { userDelete(id: "x") { user { id } } }';
     await graph.database.owner.query(
-      `insert into app_hidden.idempotency_keys (organization_id, application_id, user_id, role, key_hash, answer_ciphertext)
+      `insert into app_hidden.idempotency_keys (organization_id, application_id, principal_id, role, key_hash, answer_ciphertext)
        select $1, $2, $3, 'graph_user', sha256(int4send(number)), repeat('x', 28)::bytea from generate_series(1, 999) as number`,
       [tenant.organizationId, tenant.applicationId, person.uuid],
     );

@@ -90,9 +90,9 @@ export function insertWorld(world: World): string {
     ),
     insert(
       `app_hidden.idempotency_keys (
-         organization_id, application_id, user_id, role, key_hash, answer_ciphertext, expires_at)`,
+         organization_id, application_id, principal_id, role, key_hash, answer_ciphertext, expires_at)`,
       keptAnswers(world).map(({ organization, application, user, role }) => [
-        ...[organization, application, user, role],
+        ...[organization, application, user ?? application, role],
         ...[keptKey, keptKey, 'tomorrow'],
       ]),
     ),
@@ -115,12 +115,12 @@ export const email = (user: string) => `user${numberOf(user)}@example.test`;
 export const externalIdentifier = (user: string) => `external-${numberOf(user)}`;
 /** How often something was tried is nobody's: the counts of all organizations stand together. */
 export const throttles = [`address:${'0'.repeat(43)}`, `account:${'0'.repeat(43)}`] as const;
-/** Each has used the same idempotency key: an application in both roles of its tokens, a person in theirs. */
+/** Each has used the same idempotency key: an application in both roles of its tokens, a person in theirs, who may be gone. */
 export const keptAnswers = (world: World) => [
   ...world.applications.flatMap((row) =>
     (['graph_app', 'graph_basic'] as const).map((role) => ({ ...row, user: null, role })),
   ),
-  ...world.users.map((row) => ({
+  ...world.people.map((row) => ({
     ...row,
     application: keyOf(world, 'application', row.organization, 0),
     role: 'graph_user' as const,

@@ -95,14 +95,14 @@ const hasGrant = (world: World, organization: string, number: number) =>
 const keepsAnswers: Changes = {
   delete: true,
   insert: {
-    into: `app_hidden.idempotency_keys (organization_id, application_id, user_id, role, key_hash, answer_ciphertext)
-           values ($1, app_hidden.current_application_id(), app_hidden.current_user_id(), current_user, $2, $2)`,
+    into: `app_hidden.idempotency_keys (organization_id, application_id, principal_id, role, key_hash, answer_ciphertext)
+           select $1, own, coalesce(app_hidden.current_user_id(), own), current_user, $2, $2
+           from app_hidden.current_application_id() as own`,
     values: (_world, _organization, _number, fresh) => [fresh ? hash('new', '', '') : keptKey],
     exists: (world, _organization, _number, { role, claims }) =>
       keptAnswers(world).some((row) => kept(role)({ ...row, key: '' }, claims, world)),
-    complete: (world, organization, _number, { claims: { application, user } }) =>
-      world.applications.some((row) => row.organization === organization && row.application === application) &&
-      (user === '' || world.users.some((row) => row.organization === organization && row.user === user)),
+    complete: (world, organization, _number, { claims: { application } }) =>
+      world.applications.some((row) => row.organization === organization && row.application === application),
     refuses: ({ application }) => application === '',
   },
 };

@@ -63,14 +63,11 @@ const statements = [
   `insert into oauth.consents (organization_id, consent_hash, sid, request_hash, expires_at)
    values (:organization, sha256(:id), lpad(:id, 43, '0'), sha256(:id), now() + interval '1 minute')`,
   // A trigger counts them, by the hour.
-  ...[
-    ['null', 'graph_app'],
-    [':id', 'graph_user'],
-  ].map(
-    ([user, role]) =>
+  ...['graph_app', 'graph_user'].map(
+    (role) =>
       `insert into app_hidden.idempotency_keys (
-         organization_id, application_id, user_id, role, key_hash, answer_ciphertext, expires_at)
-       values (:organization, :id, ${user}, '${role}', sha256(:id), sha256(:id), '2100-01-01')`,
+         organization_id, application_id, principal_id, role, key_hash, answer_ciphertext, expires_at)
+       values (:organization, :id, :id, '${role}', sha256(:id), sha256(:id), '2100-01-01')`,
   ),
   `insert into app_hidden.idempotency_usage (organization_id, expires_at, slot, keys, bytes)
    values (:organization, '2100-01-01', 0, 1, 1)`,

@@ -65,9 +65,9 @@ type Claim = { readonly state: 'claimed' | 'answered' | 'in use' | 'full'; reado
 const claimText = 'select state, answer_ciphertext as answer from app_hidden.claim_idempotency_key($1)';
 
 const storeText = `
-  insert into app_hidden.idempotency_keys (organization_id, application_id, user_id, role, key_hash, answer_ciphertext)
-  values (
-    app_hidden.current_organization_id(), app_hidden.current_application_id(), app_hidden.current_user_id(), current_user, $1, $2)`;
+  insert into app_hidden.idempotency_keys (organization_id, application_id, principal_id, role, key_hash, answer_ciphertext)
+  select app_hidden.current_organization_id(), own, coalesce(app_hidden.current_user_id(), own), current_user, $1, $2
+  from app_hidden.current_application_id() as own`;
 
 const neverAborted = new AbortController().signal;
 
