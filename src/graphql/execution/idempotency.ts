@@ -36,7 +36,7 @@ export async function executeOnce(
   const { organizationId, applicationId, userId } = token.claims;
   const request = JSON.stringify([organizationId, applicationId, userId, settings.role, key, requestHash]);
   const keyHash = hash('sha256', key, 'buffer');
-  const transaction = openWriting({ pool, lsnCheck: null }, settings, neverAborted);
+  const transaction = openWriting({ pool, lsnCheck: null }, settings);
   try {
     const claim = { name: 'claim_idempotency_key', text: claimText, values: [keyHash] };
     const { rows } = await token.withTokenCheck((proof) => transaction.run(claim, proof));
@@ -68,8 +68,6 @@ const storeText = `
   insert into app_hidden.idempotency_keys (organization_id, application_id, principal_id, role, key_hash, answer_ciphertext)
   select app_hidden.current_organization_id(), own, coalesce(app_hidden.current_user_id(), own), current_user, $1, $2
   from app_hidden.current_application_id() as own`;
-
-const neverAborted = new AbortController().signal;
 
 /** The answer that was kept; one that does not open was another request's, or its SECRET_KEY is gone. */
 function replay(kept: string | null): Answer {

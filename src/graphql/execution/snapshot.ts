@@ -23,17 +23,11 @@ export type Transaction = {
 
 /** Read-only snapshot: one repeatable-read transaction for a query's statements. */
 export const openSnapshot = (target: QueryTarget, settings: TransactionSettings, signal: AbortSignal): Transaction =>
-  openTransaction(target, settings, {
-    begin: 'begin isolation level repeatable read read only',
-    signal,
-    writes: false,
-  });
+  openTransaction(target, settings, signal, false);
 
-/** A transaction that writes, which what its client does never cancels. */
-export const openWriting = (target: QueryTarget, settings: TransactionSettings, signal: AbortSignal): Transaction =>
-  openTransaction(target, settings, { begin: 'begin isolation level read committed', signal, writes: true });
-
-type Kind = { readonly begin: string; readonly signal: AbortSignal; readonly writes: boolean };
+/** A transaction that writes, which no client cancels by going away. */
+export const openWriting = (target: QueryTarget, settings: TransactionSettings): Transaction =>
+  openTransaction(target, settings, new AbortController().signal, true);
 
 /**
  * The statements run one after the other, each in a savepoint.
@@ -43,38 +37,41 @@ type Kind = { readonly begin: string; readonly signal: AbortSignal; readonly wri
 function openTransaction(
   { pool, lsnCheck }: QueryTarget,
   settings: TransactionSettings,
-  { begin, signal, writes }: Kind,
+  signal: AbortSignal,
+  writes: boolean,
 ): Transaction {
   const connected = pool.connect();
   let isOpen = false;
   let timeout: unknown = null;
   /** What ends the savepoints of the statement before. */
-  let ending: readonly string[] = [];
+  let ending = '';
 
   const open = (client: PoolClient) => {
     isOpen = true;
     // In a transaction of its own, before the snapshot is taken: that must have what was replayed.
     const required = lsnCheck ? [queryInImplicitTransaction(client, settings, lsnCheck)] : [];
-    const begun = client.query(begin);
+    const mode = writes ? 'read committed' : 'repeatable read read only';
+    const begun = client.query(`begin isolation level ${mode}`);
     return [...required, begun, client.query(toStatement(settings))];
   };
 
   const runNow = async (client: PoolClient, statement: Statement, proof: Precondition | null): Promise<QueryResult> => {
     const { result, all } = pipelined(client, () => {
-      const before = [...(isOpen ? [] : open(client)), ...queryAll(client, [...ending, 'savepoint statement'])];
+      const before = [...(isOpen ? [] : open(client)), client.query(`${ending}savepoint statement`)];
       if (proof) before.push(client.query(withPreparedName(client, proof)));
       const result = client.query(withPreparedName(client, statement));
-      return { result, all: [...before, result, ...queryAll(client, writes ? checkConstraints : release)] };
+      return { result, all: [...before, result, client.query(writes ? checkConstraints : release)] };
     });
-    ending = [];
+    ending = '';
     const outcomes = await Promise.allSettled(all);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) {
       if (isTimeout(failure.reason)) timeout = failure.reason;
+      if (isReadOnly(failure.reason)) evictPoolOf(client);
       await client.query('rollback to savepoint statement').catch(() => undefined);
       throw failure.reason;
     }
-    if (writes) ending = ['rollback to savepoint constraints', ...release];
+    if (writes) ending = `rollback to savepoint constraints; ${release}; `;
     return result;
   };
 
@@ -90,7 +87,6 @@ function openTransaction(
       await endNow(client);
       client.release();
     } catch (error) {
-      if (isReadOnly(error)) evictPoolOf(client);
       client.release(await rollBack(client));
       throw error;
     }
@@ -121,16 +117,13 @@ function openTransaction(
   };
 }
 
-const release = ['release savepoint statement'];
+const release = 'release savepoint statement';
 
 /** A roll-back to the savepoint defers them again, and undoes what they did: the commit does it. */
-const checkConstraints = ['savepoint constraints', 'set constraints all immediate'];
+const checkConstraints = 'savepoint constraints; set constraints all immediate';
 
 /** SQLSTATE query_canceled. */
 const isTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '57014';
-
-const queryAll = (client: PoolClient, texts: readonly string[]): Promise<QueryResult>[] =>
-  texts.map((text) => client.query(text));
 
 /** Pipelining: queries that `queue` sends leave in one write, and so make one round trip. */
 function pipelined<T>(client: PoolClient, queue: () => T): T {
