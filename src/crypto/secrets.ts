@@ -12,7 +12,8 @@ export type TokenOwner = { readonly organizationId: string; readonly userId: str
 export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const sealingKeys = keys.map((key) => subkey(key, 'external authentication token sealing'));
   const lookupKeys = keys.map((key) => subkey(key, 'external authentication token lookup'));
-  const [sealingKey, lookupKey] = [sealingKeys[0], lookupKeys[0]] as [Buffer, Buffer];
+  const answerKeys = keys.map((key) => subkey(key, 'idempotent answer sealing'));
+  const [sealingKey, lookupKey, answerKey] = [sealingKeys[0], lookupKeys[0], answerKeys[0]] as [Buffer, Buffer, Buffer];
 
   return {
     /**
@@ -33,6 +34,16 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
     /** The hashes that a token may be stored under: by SECRET_KEY, then by SECRET_KEY_PREVIOUS if set. */
     lookupHashes: (token: string, organizationId: string) =>
       lookupKeys.map((key) => keyedHash(key, token, organizationId)),
+    /** Seals the answer to a request. `request`, all that it is the answer to, is associated data. */
+    sealAnswer: (answer: string, request: string) => encrypt(answerKey, answer, request),
+    /** Opens it, also under SECRET_KEY_PREVIOUS; null for another request or key. */
+    openAnswer(ciphertext: Buffer, request: string): string | null {
+      for (const key of answerKeys) {
+        const answer = decrypt(key, ciphertext, request);
+        if (answer !== null) return answer;
+      }
+      return null;
+    },
   };
 }
 

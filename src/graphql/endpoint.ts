@@ -23,10 +23,12 @@ import { limitExceeded } from './document/measureOperations.ts';
 import { createAllowlist, createPersistedQueryCache } from './document/persisted.ts';
 import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
 import { presentError } from './errors.ts';
-import { type Answer, createExecution, type ExecutionOptions } from './execution/execution.ts';
+import type { Answer } from './execution/answer.ts';
+import { createExecution, type ExecutionOptions } from './execution/execution.ts';
 import { createIntrospectionCache, isIntrospection, limitIntrospection } from './execution/introspection.ts';
 import { isExpensive, type Offload } from './offload/offload.ts';
 import { toErrorResponse, unauthenticated } from './request/errorResponse.ts';
+import { readIdempotencyKey } from './request/idempotencyKey.ts';
 import { negotiate } from './request/negotiate.ts';
 import { type GraphqlRequest, RequestError, readRequest } from './request/request.ts';
 
@@ -134,7 +136,8 @@ export function createEndpoint({
     if (writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
     const isQuery = prepared.operation.operation === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
-    const operation = { prepared, variables, coerced, token, requestId, cost, replicaLsns, signal };
+    const idempotencyKey = isQuery || !token ? null : readIdempotencyKey(request, prepared, variables);
+    const operation = { prepared, variables, coerced, token, requestId, cost, replicaLsns, idempotencyKey, signal };
     const execute = () =>
       isExpensive(operation)
         ? traced('execute elsewhere', () => offload.execute(operation))
@@ -178,8 +181,9 @@ export function createEndpoint({
    * Compressed if the client asks.
    * No browser adds a credential to these requests by itself, so BREACH has no victim here.
    */
-  const send = async (request: IncomingMessage, response: ServerResponse, { status, body }: Answer) => {
+  const send = async (request: IncomingMessage, response: ServerResponse, { status, body, headers = {} }: Answer) => {
     if (status === 503) response.setHeader('Retry-After', '2');
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;
     // Node.js would copy a long text twice: behind the headers, and as bytes.
     const content = body.length > longText ? Buffer.from(body) : body;
@@ -199,8 +203,7 @@ export function createEndpoint({
     if (status === 503) logUnavailable(log, error, { requestId });
     const presented = errors.map((error) => presentError(error, { requestId, rules, log }));
     fieldsOf(response).code = String(presented[0]?.extensions?.code);
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    void send(request, response, { status, body: JSON.stringify({ errors: presented }) });
+    void send(request, response, { status, headers, body: JSON.stringify({ errors: presented }) });
   };
 
   return (request, response) => {

@@ -41,6 +41,11 @@ export const errorCodes = {
     status: 503,
     meaning: 'The database is away, overloaded or being migrated, or a change collided with another; try again later.',
   },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: 'The Idempotency-Key was used for another request; use a new one.' },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    meaning: 'The first request with this Idempotency-Key is still under way; repeat it after Retry-After.',
+  },
   INTERNAL: { status: 500, meaning: 'A defect of the service; the log tells more under extensions.requestId.' },
 } as const;
 

@@ -35,6 +35,8 @@ export type RequestFields = {
   reason?: string;
   /** SQL statements that the operation has run. */
   statements?: number;
+  /** Whether the answer is one that was kept for its Idempotency-Key. */
+  isReplayed?: boolean;
   /** Where a query was answered, if there is a replica. */
   server?: string;
   /** How long planning the operation took. */

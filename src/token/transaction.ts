@@ -47,7 +47,7 @@ export async function queryOnce<Row extends QueryResultRow>(
 }
 
 /** Throws the first failure when all have settled: none is left running on a released connection. */
-async function allOf(queries: Promise<unknown>[]): Promise<void> {
+export async function allOf(queries: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(queries)) {
     if (outcome.status === 'rejected') throw outcome.reason;
   }

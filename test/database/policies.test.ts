@@ -68,6 +68,7 @@ describe('the permissions of the database', () => {
       from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
     expect(await lines(definers)).toEqual([
       ...[
+        'app_hidden.count_idempotency_key()',
         'app_hidden.require_access_token(bytea)',
         'app_hidden.units_insert_ancestors()',
         'app_hidden.units_move_subtrees()',

@@ -31,7 +31,7 @@ const preflight = (url: string, origin: string) =>
     headers: {
       Origin: origin,
       'Access-Control-Request-Method': 'POST',
-      'Access-Control-Request-Headers': 'authorization,content-type,x-request-id',
+      'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key,x-request-id',
     },
   });
 const post = (url: string, origin: string) =>
@@ -48,15 +48,15 @@ describe.each(paths)('%s', (path) => {
     expect(accessOf(asked)).toEqual({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET,POST,DELETE',
-      'access-control-allow-headers': 'Authorization,Content-Type,Accept,X-Request-Id',
-      'access-control-expose-headers': 'Retry-After,WWW-Authenticate,X-Request-Id',
+      'access-control-allow-headers': 'Authorization,Content-Type,Accept,Idempotency-Key,X-Request-Id',
+      'access-control-expose-headers': 'Idempotency-Replayed,Retry-After,WWW-Authenticate,X-Request-Id',
       'access-control-max-age': '600',
     });
 
     const answer = await post(open.url + path, origin);
     expect(accessOf(answer)).toEqual({
       'access-control-allow-origin': origin,
-      'access-control-expose-headers': 'Retry-After,WWW-Authenticate,X-Request-Id',
+      'access-control-expose-headers': 'Idempotency-Replayed,Retry-After,WWW-Authenticate,X-Request-Id',
     });
   });
 

@@ -143,10 +143,10 @@ function inserting(
   const { world, principal, organization, number, fresh } = on;
   const expected = (): Outcome => {
     const foreign = table.organization === undefined && organization !== principal.claims.organization;
-    if (!rightsOf(table, on).insert || foreign) return refused;
-    if (!fresh && insert.exists(world, organization, number))
+    if (!rightsOf(table, on).insert || foreign || insert.refuses?.(principal.claims)) return refused;
+    if (!fresh && insert.exists(world, organization, number, principal))
       return whenThere === 'unique violation' ? { refused: '23505' } : whenThere;
-    return insert.complete(world, organization, number) ? 1 : { refused: '23503' };
+    return insert.complete(world, organization, number, principal) ? 1 : { refused: '23503' };
   };
   return {
     text: `insert into ${insert.into}${onConflict}`,

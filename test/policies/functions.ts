@@ -1,6 +1,6 @@
 import { insufficientPrivilege, type Outcome } from './attempts.ts';
 import type { Circumstances, Command } from './commands.ts';
-import { clientId, externalIdentifier, hash, writtenLsn } from './insertWorld.ts';
+import { clientId, externalIdentifier, hash, keptKey, writtenLsn } from './insertWorld.ts';
 import type { Claims, Role } from './principals.ts';
 import { syncFunctions, syncHelpers } from './syncFunctions.ts';
 import { type Row, tables } from './tables.ts';
@@ -44,6 +44,13 @@ export const functions: Record<string, Function> = {
         .filter((key) => key > keyOf(on.world, 'unit', on.organization, on.number))
         .filter((key) => mayEnter(key, on))
         .slice(0, on.number),
+  },
+  'app_hidden.claim_idempotency_key(bytea)': {
+    roles: ['graph_app', 'graph_user', 'graph_basic'],
+    text: 'select state from app_hidden.claim_idempotency_key($1)',
+    values: () => [keptKey],
+    // That others have used the same key is nothing to this one.
+    expected: (on) => [visible('app_hidden.idempotency_keys', on).length > 0 ? 'answered' : 'claimed'],
   },
   'app_hidden.find_unit(uuid,text)': ofRow('unit', 'select app_hidden.find_unit($1, $2)', (unit) => unit),
   'app_hidden.find_card(uuid,text)': ofRow('card', 'select app_hidden.find_card($1, $2)', (card) => card),
@@ -179,7 +186,7 @@ export const functions: Record<string, Function> = {
     roles: ['graph_oauth'],
     text: 'select purged::text from oauth.purge($1) as purged',
     values: () => ['100'],
-    expected: () => ['(0,0,0,0,0,0)'],
+    expected: () => ['(0,0,0,0,0,0,0)'],
   },
   'oauth.purge_changes(integer)': {
     roles: ['graph_oauth'],

@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg';
-import { assignmentKey, type World } from './world.ts';
+import { assignmentKey, keyOf, type World } from './world.ts';
 
 /** Statements after which a database holds this world and nothing else. The owner runs them. */
 export function insertWorld(world: World): string {
@@ -91,6 +91,14 @@ export function insertWorld(world: World): string {
       ]),
     ),
     insert(
+      `app_hidden.idempotency_keys (
+         organization_id, application_id, principal_id, role, key_hash, answer_ciphertext, expires_at)`,
+      keptAnswers(world).map(({ organization, application, user, role }) => [
+        ...[organization, application, user ?? application, role],
+        ...[keptKey, keptKey, 'tomorrow'],
+      ]),
+    ),
+    insert(
       'oauth.throttles (key, points, expire)',
       throttles.map((throttle) => [throttle, '1', '9999999999999']),
     ),
@@ -111,10 +119,24 @@ export const externalIdentifier = (key: string) => `external-${numberOf(key)}`;
 export const timeZones = ['UTC'] as const;
 /** How often something was tried is nobody's: the counts of all organizations stand together. */
 export const throttles = [`address:${'0'.repeat(43)}`, `account:${'0'.repeat(43)}`] as const;
+/** Each has used the same idempotency key: an application in both roles of its tokens, a person in theirs, who may be gone. */
+export const keptAnswers = (world: World) => [
+  ...world.applications.flatMap((row) =>
+    (['graph_app', 'graph_basic'] as const).map((role) => ({ ...row, user: null, role })),
+  ),
+  ...world.people.map((row) => ({
+    ...row,
+    application: keyOf(world, 'application', row.organization, 0),
+    role: 'graph_user' as const,
+  })),
+];
 /** Of every grant; behind the log of any PostgreSQL. */
 export const writtenLsn = '0/1';
 
 const numberOf = (key: string) => key.slice(-12);
+
+/** The hash of the idempotency key that all have used. */
+export const keptKey = hash('kept', '', '');
 
 const clear = [
   `app_hidden.time_zones where name <> all ('{${timeZones}}')`,

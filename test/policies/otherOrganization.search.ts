@@ -124,6 +124,7 @@ function onlyFirst(world: World): World {
     organizations: world.organizations.slice(0, 1),
     applications: here(world.applications),
     users: here(world.users),
+    people: here(world.people),
     units: here(world.units),
     access: here(world.access),
     cards: here(world.cards),

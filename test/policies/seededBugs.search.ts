@@ -39,6 +39,10 @@ const bugs: Record<string, string> = {
   "takes '' for everybody": `
     alter policy select_graph_app on app_public.units using (
       organization_id = coalesce((select app_hidden.current_organization_id()), organization_id))`,
+  'lets one person have what another was answered': `
+    alter policy all_graph_user on app_hidden.idempotency_keys using (
+      organization_id = (select app_hidden.current_organization_id())
+      and application_id = (select app_hidden.current_application_id()) and role = current_user)`,
   'is off': `
     alter table app_public.card_assignments disable row level security`,
   'is passed by in a view with the rights of its owner': `

@@ -1,5 +1,14 @@
-import { email, externalIdentifier, hash, sessionId, throttles, timeZones } from './insertWorld.ts';
-import type { Claims, Role } from './principals.ts';
+import {
+  email,
+  externalIdentifier,
+  hash,
+  keptAnswers,
+  keptKey,
+  sessionId,
+  throttles,
+  timeZones,
+} from './insertWorld.ts';
+import type { Claims, Principal, Role } from './principals.ts';
 import { ancestors, assignmentKey, keyOf, type World } from './world.ts';
 
 /** A row as the oracle knows it: what it is called in its organization, and whose it is. */
@@ -10,6 +19,7 @@ export type Row = {
   user?: string | null;
   unit?: string;
   card?: string;
+  role?: Role;
 };
 
 type Sees = (row: Row, claims: Claims, world: World) => boolean;
@@ -45,15 +55,24 @@ export type Insert = {
   /** What says that its key is taken; the primary key, when it is not named. */
   key?: string;
   values(world: World, organization: string, number: number, fresh: boolean): string[];
-  exists(world: World, organization: string, number: number): boolean;
+  exists(world: World, organization: string, number: number, principal: Principal): boolean;
   /** Whether the organization has everything that it points to. */
-  complete(world: World, organization: string, number: number): boolean;
+  complete(world: World, organization: string, number: number, principal: Principal): boolean;
+  /** Whether the policy refuses it although the organization is the claim's. */
+  refuses?(claims: Claims): boolean;
 };
 
 const organization: Sees = (row, claims) => row.organization === claims.organization;
 const own: Sees = (row, claims) => row.organization === claims.organization && row.user === claims.user;
 const itself: Sees = (row, claims) =>
   row.organization === claims.organization && row.application === claims.application;
+const kept =
+  (role: Role): Sees =>
+  (row, claims) =>
+    row.organization === claims.organization &&
+    row.application === claims.application &&
+    (row.user ?? '') === claims.user &&
+    row.role === role;
 const none: Sees = () => false;
 const granted: Sees = (row, claims, world) =>
   world.access.some(
@@ -99,8 +118,39 @@ const hasGrant = (world: World, organization: string, number: number) =>
     (row) => row.organization === organization && row.grant === keyOf(world, 'grant', organization, number),
   );
 
+const keepsAnswers: Changes = {
+  delete: true,
+  insert: {
+    into: `app_hidden.idempotency_keys (organization_id, application_id, principal_id, role, key_hash, answer_ciphertext)
+           select $1, own, coalesce(app_hidden.current_user_id(), own), current_user, $2, $2
+           from app_hidden.current_application_id() as own`,
+    values: (_world, _organization, _number, fresh) => [fresh ? hash('new', '', '') : keptKey],
+    exists: (world, _organization, _number, { role, claims }) =>
+      keptAnswers(world).some((row) => kept(role)({ ...row, key: '' }, claims, world)),
+    complete: (world, organization, _number, { claims: { application } }) =>
+      world.applications.some((row) => row.organization === organization && row.application === application),
+    refuses: ({ application }) => application === '',
+  },
+};
+
 /** Every table and view of the database: what its rows are, and who sees and changes which. */
 export const tables: Record<string, Table> = {
+  'app_hidden.idempotency_keys': {
+    key: `role || ' ' || application_id || ' ' || principal_id`,
+    rows: (world) =>
+      keptAnswers(world).map((row) => ({
+        ...row,
+        key: `${row.role} ${row.application} ${row.user ?? row.application}`,
+      })),
+    sees: { graph_app: kept('graph_app'), graph_user: kept('graph_user'), graph_basic: kept('graph_basic') },
+    changes: { graph_app: keepsAnswers, graph_user: keepsAnswers, graph_basic: keepsAnswers },
+  },
+  'app_hidden.idempotency_usage': {
+    key: 'slot',
+    // By the first byte of the hash, which is the same everywhere.
+    rows: (world) => world.organizations.map((organization) => ({ organization, key: '3' })),
+    sees: { graph_app: organization, graph_user: organization, graph_basic: organization },
+  },
   'app_hidden.organizations': {
     key: 'id',
     organization: 'id',

@@ -10,6 +10,8 @@ export type World = {
   organizations: string[];
   applications: Row<'application'>[];
   users: Row<'user'>[];
+  /** These, and those that were deleted. */
+  people: Row<'user'>[];
   units: (Row<'unit'> & { parent: string | null })[];
   access: Row<'user' | 'unit'>[];
   cards: Row<'card'>[];
@@ -62,7 +64,7 @@ export const worlds: fc.Arbitrary<World> = fc
   })
   .map(({ sharedKeys, specs }) => {
     const world: World = {
-      ...{ sharedKeys, organizations: [], applications: [], users: [], units: [] },
+      ...{ sharedKeys, organizations: [], applications: [], users: [], people: [], units: [] },
       ...{ access: [], cards: [], assignments: [], grants: [] },
     };
     for (const [index, spec] of specs.entries()) {
@@ -94,7 +96,7 @@ export const worlds: fc.Arbitrary<World> = fc
           user: number === 0 ? null : key('user', user % spec.users),
         });
     }
-    return world;
+    return { ...world, people: world.users };
   });
 
 const range = (length: number) => Array.from({ length }, (_, index) => index);

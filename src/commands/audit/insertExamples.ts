@@ -62,6 +62,15 @@ const statements = [
    values (:organization, lpad(:id, 43, '0'), jsonb_build_object('userId', :id), now() + interval '1 hour')`,
   `insert into oauth.consents (organization_id, consent_hash, sid, request_hash, expires_at)
    values (:organization, sha256(:id), lpad(:id, 43, '0'), sha256(:id), now() + interval '1 minute')`,
+  // A trigger counts them, by the hour.
+  ...['graph_app', 'graph_user'].map(
+    (role) =>
+      `insert into app_hidden.idempotency_keys (
+         organization_id, application_id, principal_id, role, key_hash, answer_ciphertext, expires_at)
+       values (:organization, :id, :id, '${role}', sha256(:id), sha256(:id), '2100-01-01')`,
+  ),
+  `insert into app_hidden.idempotency_usage (organization_id, expires_at, slot, keys, bytes)
+   values (:organization, '2100-01-01', 0, 1, 1)`,
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
 

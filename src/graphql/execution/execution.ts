@@ -5,29 +5,25 @@ import type { Config } from '../../config.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
 import { isUnavailable } from '../../database/pool/unavailable.ts';
 import type { Log } from '../../log.ts';
-import type { RequestFields } from '../../observability/requestFields.ts';
 import { traced, tracePast } from '../../observability/tracing/traced.ts';
 import { isRetryableOnPrimary, ReplicaUnusableError, requireReplayed } from '../../replica/queries.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
+import type { Claims } from '../../token/claims.ts';
 import { graphSettings, mutationSettings } from '../../token/settings.ts';
-import { DocumentError } from '../document/document.ts';
+import { DocumentError, type PreparedDocument } from '../document/document.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
-import { errorCodes, presentError, rootOf } from '../errors.ts';
+import { type ErrorCode, errorCodes, presentError, rootOf } from '../errors.ts';
 import type { Graph } from '../schema/schema.ts';
+import type { Answer } from './answer.ts';
 import { createContext } from './context.ts';
 import { createEvaluator, type Evaluation } from './evaluate.ts';
+import { executeOnce } from './idempotency.ts';
 import { isOutdated } from './isOutdated.ts';
 import type { Operation, QueryTarget, RanStatement } from './operation.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
 import { createSlowOperations } from './slowOperations.ts';
+import type { Transaction } from './snapshot.ts';
 import { createStatements } from './statements.ts';
-
-/** The HTTP status and the JSON text of an answer, and its fields for log and metrics. */
-export type Answer = {
-  readonly status: number;
-  readonly body: string;
-  readonly fields?: Pick<RequestFields, 'code' | 'statements' | 'planningMs' | 'server'>;
-};
 
 export type ExecutionOptions = {
   config: Pick<Config, 'limits' | 'slowMs'>;
@@ -50,16 +46,17 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
   const evaluate = createEvaluator(graph, limits.bytes);
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
-  const run = async (requested: Operation, server: QueryTarget): Promise<Answer> => {
+  const settingsOf = ({ prepared, requestId }: Operation, claims: Claims) =>
+    isQueryOf(prepared)
+      ? graphSettings(claims, requestId, limits.rows)
+      : mutationSettings(claims, requestId, limits.rows, lockTimeouts.first);
+
+  const run = async (requested: Operation, server: QueryTarget, transaction: Transaction | null): Promise<Answer> => {
     const { prepared, token, requestId, cost, signal } = requested;
     const startedAt = performance.now();
     const claims = token?.claims ?? null;
-    const isQuery = prepared.operation.operation === 'query';
-    const settings =
-      claims &&
-      (isQuery
-        ? graphSettings(claims, requestId, limits.rows)
-        : mutationSettings(claims, requestId, limits.rows, lockTimeouts.first));
+    const isQuery = isQueryOf(prepared);
+    const settings = claims && settingsOf(requested, claims);
     const ran: RanStatement[] = [];
     const isReplica = server.pool === replicaPool;
     let isReplicaUnusable = false;
@@ -70,6 +67,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       retryLockTimeout: lockTimeouts.retry,
       isQuery,
       inSnapshot: () => isQuery && evaluation.context.statementCount !== 1,
+      transaction,
       onRan: (statement) => ran.push(statement),
       onFailed: (error) => {
         isReplicaUnusable ||= isReplica && isRetryableOnPrimary(error);
@@ -81,7 +79,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const { data, errors } = await evaluate(requested, evaluation).finally(statements.end);
 
     // The client has gone, and what its cancellation broke is no failure.
-    if (signal.aborted) return { status: errorCodes.UNAVAILABLE.status, body: '' };
+    if (signal.aborted && !transaction) return { status: errorCodes.UNAVAILABLE.status, body: '' };
     if (isReplicaUnusable) throw new ReplicaUnusableError();
     const ended = errors?.find(({ originalError }) => originalError instanceof InvalidTokenError);
     if (ended) throw ended.originalError;
@@ -97,7 +95,9 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     reportIfSlow(requested, { durationMs, planningMs, code, wasUnavailable, ran, settings });
 
     // Reading a rope flattens it (V8), so only the whole text is read.
-    let body = toBody(data, presented);
+    const isTransient = presented?.some(({ extensions }) => transientCodes.has(extensions?.code)) ?? false;
+    // What its other fields tell is not done either.
+    let body = toBody(transaction && isTransient ? 'null' : data, presented);
     if (isQuery && (hasLimit(presented, 'rows') || hasMoreRows(body, limits.rows)))
       throw new DocumentError([limitExceeded('rows', limits.rows)]);
     if (hasLimit(presented, 'bytes') || hasMoreBytes(body, limits.bytes)) {
@@ -107,18 +107,22 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const isRetryable = presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE');
     const ofServer = replicaPool && isQuery ? { server: isReplica ? 'replica' : 'primary' } : {};
     const fields = { statements: ran.length, planningMs, ...ofServer, ...(code && { code }) };
-    return { status: isRetryable ? errorCodes.UNAVAILABLE.status : 200, body, fields };
+    return { status: isRetryable ? errorCodes.UNAVAILABLE.status : 200, body, isTransient, fields };
   };
 
   const runOnReplicaOrPrimary = async (requested: Operation): Promise<Answer> => {
     if (replicaPool && requested.replicaLsns) {
       try {
-        return await run(requested, { pool: replicaPool, lsnCheck: requireReplayed(requested.replicaLsns) });
+        return await run(requested, { pool: replicaPool, lsnCheck: requireReplayed(requested.replicaLsns) }, null);
       } catch (error) {
         if (!(error instanceof ReplicaUnusableError)) throw error;
       }
     }
-    return run(requested, { pool, lsnCheck: null });
+    const primary = { pool, lsnCheck: null };
+    const { idempotencyKey, token } = requested;
+    if (!idempotencyKey || !token) return run(requested, primary, null);
+    const once = { idempotencyKey, token, settings: settingsOf(requested, token.claims) };
+    return executeOnce(pool, secrets, once, (transaction) => run(requested, primary, transaction));
   };
 
   return (requested: Operation): Promise<Answer> => traced('execute', () => runOnReplicaOrPrimary(requested));
@@ -129,6 +133,11 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
  * The first wait is longer than `deadlock_timeout`, so that of two that wait for each other one goes on.
  */
 const lockTimeouts = { first: '1200ms', retry: '800ms' };
+
+const isQueryOf = ({ operation }: PreparedDocument) => operation.operation === 'query';
+
+/** The codes of failures that are no fault of the operation. */
+const transientCodes: ReadonlySet<unknown> = new Set<ErrorCode>(['INTERNAL', 'TIMEOUT', 'UNAVAILABLE']);
 
 const neverAborted = new AbortController().signal;
 

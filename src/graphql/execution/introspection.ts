@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type DocumentNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
 import { bytesOfCharacter, DocumentError, type PreparedDocument } from '../document/document.ts';
-import type { Answer } from './execution.ts';
+import type { Answer } from './answer.ts';
 
 /** Whether the operation is introspection alone (`__schema`, `__type`). */
 export function isIntrospection(prepared: PreparedDocument): boolean {

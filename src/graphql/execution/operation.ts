@@ -5,6 +5,7 @@ import type { RequiredLsns } from '../../replica/queries.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import type { QueryCost } from '../document/arguments.ts';
 import type { PreparedDocument } from '../document/document.ts';
+import type { IdempotencyKey } from '../request/idempotencyKey.ts';
 
 /** A validated operation: document, variables and arguments. */
 export type Operation = {
@@ -19,6 +20,8 @@ export type Operation = {
   readonly cost: QueryCost;
   /** Minimum LSNs of a replica that may answer; null when the primary has to. */
   readonly replicaLsns: RequiredLsns | null;
+  /** Of a mutation that is executed once, however often it is sent. */
+  readonly idempotencyKey?: IdempotencyKey | null;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 };

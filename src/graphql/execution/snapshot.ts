@@ -2,54 +2,96 @@ import { DatabaseError, type PoolClient, type QueryResult } from 'pg';
 import { withPreparedName } from '../../database/driver/preparedStatements.ts';
 import { socketOf } from '../../database/driver/socketOf.ts';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
+import { evictPoolOf } from '../../database/pool/pools.ts';
+import { rollBack } from '../../database/pool/rollBack.ts';
+import { isReadOnly } from '../../database/pool/unavailable.ts';
 import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from '../../token/settings.ts';
+import { allOf } from '../../token/transaction.ts';
 import { cancellable } from './cancellation.ts';
 import type { QueryTarget } from './operation.ts';
 
-export type Snapshot = {
+/** One transaction on one connection for all statements of an operation. */
+export type Transaction = {
   /** @param proof runs before the statement, which does not run if that fails */
   run(statement: Statement, proof: Precondition | null): Promise<QueryResult>;
-  end(): void;
+  /** Runs one more statement, if there is one, and commits with it; when either fails, nothing was done. */
+  commit(last?: Statement): Promise<void>;
+  /** Does nothing once it has ended. A connection that is lost has rolled back. */
+  rollBack(): Promise<void>;
 };
 
+/** Read-only snapshot: one repeatable-read transaction for a query's statements. */
+export const openSnapshot = (target: QueryTarget, settings: TransactionSettings, signal: AbortSignal): Transaction =>
+  openTransaction(target, settings, signal, false);
+
+/** A transaction that writes, which no client cancels by going away. */
+export const openWriting = (target: QueryTarget, settings: TransactionSettings): Transaction =>
+  openTransaction(target, settings, new AbortController().signal, true);
+
 /**
- * Read-only snapshot: one repeatable-read transaction on one connection for a query's statements.
- * They run one after the other, each in a savepoint, so that one that fails does not fail the others, unless it timed out.
+ * The statements run one after the other, each in a savepoint.
+ * So one that fails does not fail the others, unless it timed out. In a transaction that writes, deferred constraints are checked at the
+ * end of each statement, as they are when each has its own transaction, and then are deferred again.
  */
-export function openSnapshot(
+function openTransaction(
   { pool, lsnCheck }: QueryTarget,
   settings: TransactionSettings,
   signal: AbortSignal,
-): Snapshot {
+  writes: boolean,
+): Transaction {
   const connected = pool.connect();
   let isOpen = false;
   let timeout: unknown = null;
+  /** What ends the savepoints of the statement before. */
+  let ending = '';
 
   const open = (client: PoolClient) => {
     isOpen = true;
     // In a transaction of its own, before the snapshot is taken: that must have what was replayed.
     const required = lsnCheck ? [queryInImplicitTransaction(client, settings, lsnCheck)] : [];
-    const begun = client.query('begin isolation level repeatable read read only');
+    const mode = writes ? 'read committed' : 'repeatable read read only';
+    const begun = client.query(`begin isolation level ${mode}`);
     return [...required, begun, client.query(toStatement(settings))];
   };
 
   const runNow = async (client: PoolClient, statement: Statement, proof: Precondition | null): Promise<QueryResult> => {
     const { result, all } = pipelined(client, () => {
-      const before = [...(isOpen ? [] : open(client)), client.query('savepoint statement')];
+      const before = [...(isOpen ? [] : open(client)), client.query(`${ending}savepoint statement`)];
       if (proof) before.push(client.query(withPreparedName(client, proof)));
       const result = client.query(withPreparedName(client, statement));
-      return { result, all: [...before, result, client.query('release savepoint statement')] };
+      return { result, all: [...before, result, client.query(writes ? checkConstraints : release)] };
     });
+    ending = '';
     const outcomes = await Promise.allSettled(all);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (!failure) return result;
-    if (isTimeout(failure.reason)) timeout = failure.reason;
-    await client.query('rollback to savepoint statement').catch(() => undefined);
-    throw failure.reason;
+    if (failure) {
+      if (isTimeout(failure.reason)) timeout = failure.reason;
+      if (isReadOnly(failure.reason)) evictPoolOf(client);
+      await client.query('rollback to savepoint statement').catch(() => undefined);
+      throw failure.reason;
+    }
+    if (writes) ending = `rollback to savepoint constraints; ${release}; `;
+    return result;
   };
 
   let previous: Promise<unknown> = connected;
+  let isEnded = false;
+  const end = async (endNow: (client: PoolClient) => Promise<unknown>) => {
+    await Promise.allSettled([previous]);
+    const client = await connected.catch(() => null);
+    // From then on, the connection serves others.
+    if (!client || isEnded) return;
+    isEnded = true;
+    try {
+      await endNow(client);
+      client.release();
+    } catch (error) {
+      client.release(await rollBack(client));
+      throw error;
+    }
+  };
+
   return {
     run(statement, proof) {
       const runNext = async () => {
@@ -62,16 +104,23 @@ export function openSnapshot(
       previous = result;
       return result;
     },
-    async end() {
-      await Promise.allSettled([previous]);
-      const client = await connected.catch(() => null);
-      client?.query('commit').then(
-        () => client.release(),
-        () => client.release(true),
-      );
-    },
+    commit: (last) =>
+      end((client) =>
+        allOf(
+          pipelined(client, () => [
+            ...(last ? [client.query(withPreparedName(client, last))] : []),
+            client.query('commit'),
+          ]),
+        ),
+      ),
+    rollBack: () => end((client) => client.query('rollback')).catch(() => undefined),
   };
 }
+
+const release = 'release savepoint statement';
+
+/** A roll-back to the savepoint defers them again, and undoes what they did: the commit does it. */
+const checkConstraints = 'savepoint constraints; set constraints all immediate';
 
 /** SQLSTATE query_canceled. */
 const isTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '57014';

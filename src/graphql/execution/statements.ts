@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, type Pool } from 'pg';
+import { DatabaseError, type Pool, type QueryResult } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import type { Row } from '../../../plugins/compilation/parseRows.ts';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
@@ -10,7 +10,7 @@ import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 import type { QueryTarget, RanStatement } from './operation.ts';
-import { openSnapshot, type Snapshot } from './snapshot.ts';
+import { openSnapshot, type Transaction } from './snapshot.ts';
 
 /** How one operation reaches the database. */
 export type Statements = {
@@ -31,6 +31,8 @@ export type StatementsOptions = {
   readonly retryLockTimeout: string;
   /** Called at the first statement: whether all must see the same state of the database. */
   readonly inSnapshot: () => boolean;
+  /** In which all of them run; null when each has its own. */
+  readonly transaction: Transaction | null;
   readonly isQuery: boolean;
   /** Called after each statement, also when it failed. */
   readonly onRan: (statement: RanStatement) => void;
@@ -42,26 +44,29 @@ export type StatementsOptions = {
  * A statement that collided with another transaction is retried once.
  */
 export function createStatements({ pool, lsnCheck }: QueryTarget, options: StatementsOptions): Statements {
-  const { token, signal, retryLockTimeout, inSnapshot, isQuery, onRan, onFailed } = options;
-  let snapshot: Snapshot | null = null;
+  const { token, signal, retryLockTimeout, inSnapshot, transaction, isQuery, onRan, onFailed } = options;
+  let snapshot: Transaction | null = null;
 
   const run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => {
+    if (transaction) return withRetry(() => transaction.run(statement, proof));
+    if (inSnapshot()) {
+      snapshot ??= openSnapshot({ pool, lsnCheck }, settings, signal);
+      return snapshot.run(statement, proof);
+    }
     // With an LSN check, the token was verified before.
-    if (!inSnapshot()) return runWithRetry(settings, { statement, proof: lsnCheck ?? proof });
-    snapshot ??= openSnapshot({ pool, lsnCheck }, settings, signal);
-    return snapshot.run(statement, proof);
+    const proven = { statement, proof: lsnCheck ?? proof };
+    return withRetry((retrying) => runAlone(pool, { ...settings, ...retrying }, proven, signal));
   };
 
-  /** Holds a connection only during each attempt. */
-  const runWithRetry = async (settings: TransactionSettings, proven: ProvenStatement) => {
+  const withRetry = async (attempt: (retrying?: Pick<TransactionSettings, 'lock_timeout'>) => Promise<QueryResult>) => {
     try {
-      return await runAlone(pool, settings, proven, signal);
+      return await attempt();
     } catch (error) {
       // Nothing was changed. A query that collided on a replica goes to the primary.
       if (!isMigratedMeanwhile(error) && (lsnCheck || !isCollision(error))) throw error;
       // Of two that deadlocked, the other one gets the lock that was freed only if it is not requested again at once.
       await delay(backoffMs);
-      return runAlone(pool, { ...settings, lock_timeout: retryLockTimeout }, proven, signal);
+      return attempt({ lock_timeout: retryLockTimeout });
     }
   };
 
@@ -110,7 +115,7 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
     replay: () => {
       isReplaying = true;
     },
-    end: () => snapshot?.end(),
+    end: () => void snapshot?.commit().catch(() => undefined),
   };
 }
 

@@ -4,7 +4,7 @@ import type { PoolSettings } from '../../database/pool/pools.ts';
 import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import type { Claims } from '../../token/claims.ts';
-import type { Answer } from '../execution/execution.ts';
+import type { Answer } from '../execution/answer.ts';
 import type { Operation } from '../execution/operation.ts';
 
 /** Worker data of the offload thread. */

@@ -13,7 +13,7 @@ import { createPermits } from '../../scheduling/permits.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { DocumentError } from '../document/document.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
-import type { Answer } from '../execution/execution.ts';
+import type { Answer } from '../execution/answer.ts';
 import type { Operation } from '../execution/operation.ts';
 import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';
 

@@ -1,7 +1,7 @@
 import cors from 'cors';
 import type { Handler } from './inOrder.ts';
 
-export const exposedHeaders = ['Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
+export const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'];
 
 /** The origin of a page, or a pattern of origins. */
 export type Origin = string | RegExp;
@@ -19,7 +19,7 @@ export function allowOrigins(origins: readonly Origin[]): Handler {
   return cors({
     origin: [...origins],
     methods: ['GET', 'POST', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'Accept', 'X-Request-Id'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Accept', 'Idempotency-Key', 'X-Request-Id'],
     exposedHeaders,
     maxAge: 600,
   });

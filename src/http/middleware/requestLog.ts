@@ -18,7 +18,8 @@ export function logRequests(log: Log) {
     const { method, url = '' } = request;
     response.once('close', () => {
       const requestId = requestIdOf(response);
-      const { operation, clientId, code, reason, statements, server, planningMs, traceId } = fieldsOf(response);
+      const { operation, clientId, code, reason, statements, server, planningMs, isReplayed, traceId } =
+        fieldsOf(response);
       const fields = {
         requestId,
         // By which the history finds this line, whatever the client sent.
@@ -33,6 +34,7 @@ export function logRequests(log: Log) {
         reason,
         statements,
         server,
+        isReplayed,
         planningMs: planningMs === undefined ? undefined : Math.round(planningMs),
         traceId,
       };

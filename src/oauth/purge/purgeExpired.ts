@@ -2,8 +2,8 @@ import type { QueryConfig, QueryResult } from 'pg';
 
 /**
  * Deletes what has expired, of every organization, and months of the history that are too old.
- * That is tokens and codes, grants without a token, sessions, counts of tries. In batches, each a transaction of its own, so that no
- * request waits for long.
+ * That is tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. In batches, each
+ * a transaction of its own, so that no request waits for long.
  *
  * @param query runs one statement in a transaction of its own, in a role that may call oauth.purge
  * @param signal ends it after the batch that is running
@@ -27,7 +27,7 @@ const batchSize = 1000;
 
 const purge = `
   select access_tokens as "accessTokens", refresh_tokens as "refreshTokens", grants,
-    authorization_codes as "authorizationCodes", sessions, throttles
+    authorization_codes as "authorizationCodes", sessions, throttles, idempotency_keys as "idempotencyKeys"
   from oauth.purge($1)`;
 
 /** Rows from before the history had partitions, partitions that were dropped, and those made ahead. */

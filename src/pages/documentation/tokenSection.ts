@@ -60,6 +60,8 @@ capitals stand for your own values; each operation below has its example.</p>
 ${renderRequest(url, '{ viewer { fullName } }', {})}
 <p>A document may be named by its SHA-256 in <code>documentId</code> instead of being sent; where that is unknown
 (<code>PERSISTED_QUERY_NOT_FOUND</code>), send both once. Apollo’s and Relay’s spellings are understood, too.</p>
+<p>A mutation with the header <code>Idempotency-Key</code>, such as a new UUID, may be sent again for 24 hours: it gets the first
+answer with <code>Idempotency-Replayed: true</code>, and changes nothing twice. While the first is under way, repeat it after <code>Retry-After</code>.</p>
 </section>`;
 }
 

@@ -1,0 +1,11 @@
+import type { RequestFields } from '../../observability/requestFields.ts';
+
+/** The HTTP status and the JSON text of an answer, and its fields for log and metrics. */
+export type Answer = {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the same operation may have another outcome later, since what failed is no fault of its own. */
+  readonly isTransient?: boolean;
+  readonly fields?: Pick<RequestFields, 'code' | 'statements' | 'planningMs' | 'server' | 'isReplayed'>;
+};

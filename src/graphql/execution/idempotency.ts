@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import type { Pool } from 'pg';
+import { refusal } from '../../../plugins/refusal.ts';
+import type { Secrets } from '../../crypto/secrets.ts';
+import type { AccessToken } from '../../token/accessTokens.ts';
+import type { TransactionSettings } from '../../token/settings.ts';
+import { type ErrorCode, errorCodes } from '../errors.ts';
+import type { IdempotencyKey } from '../request/idempotencyKey.ts';
+import type { Answer } from './answer.ts';
+import { openWriting, type Transaction } from './snapshot.ts';
+
+/** A mutation with an idempotency key, and its token. */
+export type OnceOnly = {
+  readonly idempotencyKey: IdempotencyKey;
+  readonly token: AccessToken;
+  readonly settings: TransactionSettings;
+};
+
+/**
+ * Executes a mutation once, however often it is sent: draft-ietf-httpapi-idempotency-key-header.
+ *
+ *     begin → claim the key → savepoint, field, … → store the sealed answer → commit
+ *
+ * All of that is one transaction, so that the answer is kept if and only if what it tells was done. The claim is an advisory lock, which ends
+ * with the transaction: of two at a time the second does not wait, and what a killed process held is free at once. The answer opens
+ * only for the same principal, key and request, which is how another request with the key is recognized.
+ *
+ * @param run executes it in the transaction
+ */
+export async function executeOnce(
+  pool: Pool,
+  secrets: Secrets,
+  { idempotencyKey: { key, requestHash }, token, settings }: OnceOnly,
+  run: (transaction: Transaction) => Promise<Answer>,
+): Promise<Answer> {
+  const { organizationId, applicationId, userId } = token.claims;
+  const request = JSON.stringify([organizationId, applicationId, userId, settings.role, key, requestHash]);
+  const keyHash = hash('sha256', key, 'buffer');
+  const transaction = openWriting({ pool, lsnCheck: null }, settings);
+  try {
+    const claim = { name: 'claim_idempotency_key', text: claimText, values: [keyHash] };
+    const { rows } = await token.withTokenCheck((proof) => transaction.run(claim, proof));
+    const { state, answer } = rows[0] as Claim;
+    if (state !== 'claimed') {
+      await transaction.rollBack();
+      return state === 'answered' ? replay(secrets.openAnswer(answer, request)) : refusals[state];
+    }
+
+    const answered = await run(transaction);
+    if (answered.isTransient) {
+      await transaction.rollBack();
+      return answered;
+    }
+    const sealed = secrets.sealAnswer(`${answered.fields?.code ?? ''}\n${answered.body}`, request);
+    await transaction.commit({ name: 'keep_answer', text: storeText, values: [keyHash, sealed] });
+    return answered;
+  } catch (error) {
+    await transaction.rollBack();
+    throw error;
+  }
+}
+
+type Claim = { readonly state: 'claimed' | 'answered' | 'in use' | 'full'; readonly answer: Buffer };
+
+const claimText = 'select state, answer_ciphertext as answer from app_hidden.claim_idempotency_key($1)';
+
+const storeText = `
+  insert into app_hidden.idempotency_keys (organization_id, application_id, principal_id, role, key_hash, answer_ciphertext)
+  select app_hidden.current_organization_id(), own, coalesce(app_hidden.current_user_id(), own), current_user, $1, $2
+  from app_hidden.current_application_id() as own`;
+
+/** The answer that was kept; one that does not open was another request's, or its SECRET_KEY is gone. */
+function replay(kept: string | null): Answer {
+  if (kept === null) return refuse('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
+  const end = kept.indexOf('\n');
+  const code = kept.slice(0, end);
+  const fields = { statements: 0, isReplayed: true, ...(code && { code }) };
+  return { status: 200, body: kept.slice(end + 1), headers: { 'Idempotency-Replayed': 'true' }, fields };
+}
+
+function refuse(code: ErrorCode, message: string, { status, retryAfter, limit }: Details = {}): Answer {
+  const { extensions } = refusal(code, message, limit === undefined ? {} : { limit });
+  return {
+    status: status ?? errorCodes[code].status,
+    body: JSON.stringify({ errors: [{ message, extensions }] }),
+    ...(retryAfter && { headers: { 'Retry-After': retryAfter } }),
+    fields: { code },
+  };
+}
+
+type Details = { readonly status?: number; readonly retryAfter?: string; readonly limit?: string };
+
+const refusals = {
+  'in use': refuse('IDEMPOTENCY_KEY_IN_USE', 'The first request with this Idempotency-Key is still under way.', {
+    retryAfter: '1',
+  }),
+  // The answers of an hour expire together.
+  full: refuse('LIMIT_EXCEEDED', 'Too many answers are kept for Idempotency-Keys; try again later, or without one.', {
+    status: 429,
+    retryAfter: '3600',
+    limit: 'idempotencyKeys',
+  }),
+};
