@@ -71,7 +71,7 @@ describe('the documentation', () => {
       expect(await fieldsOf('Mutation')).toEqual([
         ...['beaconCardCreate', 'identificationCodeCreate', 'nfcCardCreate', 'unitCreate', 'userCreate'],
         ...['cardUpdate', 'unitUpdate', 'userUpdate', 'accessGrant', 'cardAssign', 'accessRevoke', 'cardUnassign'],
-        ...['cardDelete', 'unitDelete', 'userDelete'],
+        ...['cardDelete', 'unitDelete', 'userDelete', 'unitsSync', 'usersSync'],
       ]);
       expect(await page.locator('[id="TYPE::Mutation"] [data-to="User"]').count()).toBe(3);
     });
