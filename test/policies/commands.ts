@@ -142,9 +142,12 @@ function inserting(
   if (!insert) return { text: `insert into ${name} default values${onConflict}`, values: [], expected: refused };
   const { world, principal, organization, number, fresh } = on;
   const expected = (): Outcome => {
+    const { refusedWithoutClaims } = insert;
+    if (rightsOf(table, on).insert && refusedWithoutClaims && !principal.claims.organization)
+      return { refused: refusedWithoutClaims };
     const foreign = table.organization === undefined && organization !== principal.claims.organization;
     if (!rightsOf(table, on).insert || foreign || insert.refuses?.(principal.claims)) return refused;
-    if (!fresh && insert.exists(world, organization, number, principal))
+    if ((!fresh || insert.isPair) && insert.exists(world, organization, number, principal))
       return whenThere === 'unique violation' ? { refused: '23505' } : whenThere;
     return insert.complete(world, organization, number, principal) ? 1 : { refused: '23503' };
   };

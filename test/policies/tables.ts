@@ -56,6 +56,10 @@ export type Insert = {
   key?: string;
   values(world: World, organization: string, number: number, fresh: boolean): string[];
   exists(world: World, organization: string, number: number, principal: Principal): boolean;
+  /** Whether its key follows from the rows that it points to, so that a fresh one may be taken, too. */
+  isPair?: true;
+  /** The SQLSTATE without claims, where a trigger refuses the row before the policy does. */
+  refusedWithoutClaims?: string;
   /** Whether the organization has everything that it points to. */
   complete(world: World, organization: string, number: number, principal: Principal): boolean;
   /** Whether the policy refuses it although the organization is the claim's. */
@@ -176,6 +180,7 @@ export const tables: Record<string, Table> = {
             keyOf(world, 'user', organization, number),
             keyOf(world, 'unit', organization, number),
           ],
+          isPair: true,
           exists: (world, organization, number) => has(world, 'access', organization, ['user', 'unit'], number),
           complete: (world, organization, number) =>
             hasUser(world, organization, number) && has(world, 'units', organization, ['unit'], number),
@@ -215,6 +220,7 @@ export const tables: Record<string, Table> = {
             keyOf(world, 'user', organization, number),
             keyOf(world, 'card', organization, number),
           ],
+          isPair: true,
           exists: (world, organization, number) => has(world, 'assignments', organization, ['user', 'card'], number),
           complete: (world, organization, number) =>
             hasUser(world, organization, number) && has(world, 'cards', organization, ['card'], number),
@@ -274,6 +280,8 @@ export const tables: Record<string, Table> = {
         delete: true,
         insert: {
           into: 'app_public.users (organization_id, id, external_identifier, full_name, email) values ($1, $2, $3, $4, $4)',
+          // Nobody without claims sees a time zone.
+          refusedWithoutClaims: '23514',
           values: (world, organization, number, fresh) => {
             const user = keyOf(world, 'user', organization, fresh ? number + 50 : number);
             return [user, externalIdentifier(user), email(user)];
