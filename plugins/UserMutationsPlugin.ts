@@ -1,11 +1,10 @@
-import type { PgClientQuery } from 'postgraphile/@dataplan/pg';
 import { GraphQLString } from 'postgraphile/graphql';
 import { v7 as uuidv7 } from 'uuid';
 import type { Given, InputFromContext } from './functions/functionArguments.ts';
 import { decodeNodeId } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
-import { problemOfToken, sealedToken } from './sealedToken.ts';
+import { findUserIds, problemOfToken, sealedToken } from './sealedToken.ts';
 import { unusableIn } from './unusableIn.ts';
 
 /**
@@ -41,16 +40,12 @@ const seal: InputFromContext['read'] = async (graph, args, argument, names) => {
   return userId === null ? null : sealedToken(graph, token, userId);
 };
 
-/** Null when the arguments name nobody, as another check of them says. */
+/** Null when the arguments name no user, as another check of them says. */
 async function userIdOf(graph: Grafast.Context, { id, externalIdentifier }: Given): Promise<string | null> {
   const [type, key] = decodeNodeId(id) ?? [];
   if (id != null) return type === 'User' ? String(key) : null;
-  if (externalIdentifier == null || unusableIn(externalIdentifier)) return null;
-  const query: PgClientQuery = {
-    text: 'select id from app_public.users where external_identifier = $1',
-    values: [externalIdentifier],
-  };
-  const { rows } = await graph.withPgClient(graph.pgSettings, (client) => client.query<{ id: string }>(query));
-  if (rows[0]) return rows[0].id;
+  if (typeof externalIdentifier !== 'string' || unusableIn(externalIdentifier)) return null;
+  const userId = (await findUserIds(graph, [externalIdentifier])).get(externalIdentifier);
+  if (userId !== undefined) return userId;
   throw refusal('NOT_FOUND', 'There is no such user.');
 }

@@ -2,7 +2,7 @@ import { context, type FieldArgs, lambda, list } from 'postgraphile/grafast';
 import { wrapPlans } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
 import { assertScope } from './RootFieldsPlugin.ts';
-import { problemOfToken, sealedToken } from './sealedToken.ts';
+import { findUserIds, problemOfToken, sealedToken } from './sealedToken.ts';
 import { unusableIn } from './unusableIn.ts';
 
 /**
@@ -44,11 +44,8 @@ async function findIds(graph: Grafast.Context, rows: readonly Row[]): Promise<Re
     (row) => row.externalAuthenticationToken != null && unusableIn(row.externalIdentifier) === null,
   );
   if (wanted.length === 0) return new Map();
-  const { rows: found } = await graph.withPgClient(graph.pgSettings, (client) =>
-    client.query<{ external_identifier: string; id: string }>({
-      text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',
-      values: [wanted.map(({ externalIdentifier }) => externalIdentifier)],
-    }),
+  return findUserIds(
+    graph,
+    wanted.map(({ externalIdentifier }) => externalIdentifier),
   );
-  return new Map(found.map(({ external_identifier, id }) => [external_identifier, id]));
 }

@@ -14,3 +14,17 @@ export function sealedToken(graph: Grafast.Context, token: string, userId: strin
   const sealed = Object.entries(graph.sealExternalAuthenticationToken(token, owner));
   return { userId, ...Object.fromEntries(sealed.map(([name, bytes]) => [name, bytes?.toString('hex')])) };
 }
+
+/** The ids of users by their external identifiers: what a token is sealed for is the user's id. */
+export async function findUserIds(
+  graph: Grafast.Context,
+  externalIdentifiers: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
+    client.query<{ external_identifier: string; id: string }>({
+      text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',
+      values: [externalIdentifiers],
+    }),
+  );
+  return new Map(rows.map(({ external_identifier, id }) => [external_identifier, id]));
+}

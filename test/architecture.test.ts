@@ -197,15 +197,14 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       '$rows.where(sql {$rows.alias}.{sql.identifier(typeColumn)} = {sql.literal(value)});',
     ],
     ['plugins/RootFieldsPlugin.ts', '$rows.where(sql {$rows.alias}.id = (select {claim}));'],
-    ['plugins/UserMutationsPlugin.ts', "text: 'select id from app_public.users where external_identifier = $1',"],
-    [
-      'plugins/UsersSyncPlugin.ts',
-      "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",
-    ],
     // What the filters above add is recorded on its way to the statement.
     ['plugins/compilation/statementParts.ts', 'this.#recorded.push((query) => query.where(visited));'],
     ['plugins/compilation/statementParts.ts', "this.#visit?.text('where');"],
     ['plugins/compilation/statementParts.ts', 'where(expression: SQL): void {'],
+    [
+      'plugins/sealedToken.ts',
+      "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",
+    ],
   ]);
 });
 

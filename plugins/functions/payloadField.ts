@@ -29,7 +29,7 @@ export function payloadFieldOf(build: GraphileBuild.Build, resource: FunctionRes
     return done;
   }
   const item = codec.arrayOfCodec ?? codec;
-  const { notNull, returnType } = resource.extensions?.tags ?? {};
+  const { notNull, returnType, payloadField: ownName } = resource.extensions?.tags ?? {};
   // Of an interface that its rows are of, always this type.
   const itemType = (
     returnType === undefined
@@ -42,7 +42,6 @@ export function payloadFieldOf(build: GraphileBuild.Build, resource: FunctionRes
   // An array without an item may be null; rows that are a set or in an array are read as a set.
   const isNotNull = !isUnique || notNull !== undefined;
   const type = isMany ? new GraphQLList(item.attributes ? new GraphQLNonNull(itemType) : itemType) : itemType;
-  const { payloadField: ownName } = resource.extensions?.tags ?? {};
   return {
     ...nameOfResult(build, item, isMany),
     ...(typeof ownName === 'string' && { name: ownName }),

@@ -23,10 +23,8 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
     seal: (plaintext: string, owner: TokenOwner) => encrypt(sealingKey, plaintext, associatedData(owner)),
     /** Opens what `seal` made, also under SECRET_KEY_PREVIOUS. Throws for another owner or key. */
     open(ciphertext: Buffer, owner: TokenOwner): string {
-      for (const key of sealingKeys) {
-        const plaintext = decrypt(key, ciphertext, associatedData(owner));
-        if (plaintext !== null) return plaintext;
-      }
+      const plaintext = decryptByAny(sealingKeys, ciphertext, associatedData(owner));
+      if (plaintext !== null) return plaintext;
       throw new Error('An external authentication token does not open under SECRET_KEY or SECRET_KEY_PREVIOUS');
     },
     /** Keyed hash (HMAC-SHA-256) by which the token is found within its organization. */
@@ -37,13 +35,7 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
     /** Seals the answer to a request. `request`, all that it is the answer to, is associated data. */
     sealAnswer: (answer: string, request: string) => encrypt(answerKey, answer, request),
     /** Opens it, also under SECRET_KEY_PREVIOUS; null for another request or key. */
-    openAnswer(ciphertext: Buffer, request: string): string | null {
-      for (const key of answerKeys) {
-        const answer = decrypt(key, ciphertext, request);
-        if (answer !== null) return answer;
-      }
-      return null;
-    },
+    openAnswer: (ciphertext: Buffer, request: string) => decryptByAny(answerKeys, ciphertext, request),
   };
 }
 
@@ -66,6 +58,14 @@ export function decrypt(key: Buffer, sealed: Buffer, associatedData: string): st
   } catch {
     return null;
   }
+}
+
+function decryptByAny(keys: readonly Buffer[], sealed: Buffer, associatedData: string): string | null {
+  for (const key of keys) {
+    const plaintext = decrypt(key, sealed, associatedData);
+    if (plaintext !== null) return plaintext;
+  }
+  return null;
 }
 
 /** One key per purpose from one secret (HKDF, RFC 5869), 32 bytes. */

@@ -280,7 +280,7 @@ export const tables: Record<string, Table> = {
         delete: true,
         insert: {
           into: 'app_public.users (organization_id, id, external_identifier, full_name, email) values ($1, $2, $3, $4, $4)',
-          // Nobody without claims sees a time zone.
+          // Without claims no time zone is seen.
           refusedWithoutClaims: '23514',
           values: (world, organization, number, fresh) => {
             const user = keyOf(world, 'user', organization, fresh ? number + 50 : number);

@@ -22,8 +22,8 @@ import { isOutdated } from './isOutdated.ts';
 import type { Operation, QueryTarget, RanStatement } from './operation.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
 import { createSlowOperations } from './slowOperations.ts';
-import type { Transaction } from './snapshot.ts';
 import { createStatements } from './statements.ts';
+import type { Transaction } from './transaction.ts';
 
 export type ExecutionOptions = {
   config: Pick<Config, 'limits' | 'slowMs'>;

@@ -7,7 +7,7 @@ import type { TransactionSettings } from '../../token/settings.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import type { IdempotencyKey } from '../request/idempotencyKey.ts';
 import type { Answer } from './answer.ts';
-import { openWriting, type Transaction } from './snapshot.ts';
+import { openWriting, type Transaction } from './transaction.ts';
 
 /** A mutation with an idempotency key, and its token. */
 export type OnceOnly = {

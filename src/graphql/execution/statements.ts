@@ -10,7 +10,7 @@ import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 import type { QueryTarget, RanStatement } from './operation.ts';
-import { openSnapshot, type Transaction } from './snapshot.ts';
+import { openSnapshot, type Transaction } from './transaction.ts';
 
 /** How one operation reaches the database. */
 export type Statements = {
