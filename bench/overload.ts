@@ -4,6 +4,7 @@ import { maxRefused } from './overload/maxRefused.ts';
 import { type Outcome, sendAtRate } from './overload/sendAtRate.ts';
 import { throughput } from './overload/throughput.ts';
 import { toBytes } from './overload/toBytes.ts';
+import { watchStolen } from './overload/watchStolen.ts';
 import { exitOnSignals } from './peers/exitOnSignals.ts';
 import { childrenOf, residentMegabytes } from './peers/measure/processTimes.ts';
 import { median } from './peers/runRounds.ts';
@@ -14,10 +15,15 @@ import { median } from './peers/runRounds.ts';
  * idle service just before (the median of the three, since the machine has pauses of its own), and unless each time the others get
  * 503 within 100 ms and each process stays below 400 MB. `npm run bench overload 2` has two workers.
  *
+ * A round counts if the hypervisor took less than 1 % of the processors meanwhile; others are repeated, up to twelve. What it takes is a
+ * pause of everything at once, some 200 ms long where other machines are busy, and longer than the longest refusal otherwise.
+ *
  * It never offers more than four tenths of what a bare server of `node:http` refuses beside it. A refusal costs that server 26 us and
  * the service 33 us, so that beyond it a thread has no time left to serve (receive livelock: J. C. Mogul, K. K. Ramakrishnan, 1997).
  */
 const rounds = 3;
+const maxTries = 12;
+const maxStolen = 0.01;
 const idleSeconds = 20;
 const seconds = 30;
 const factor = 10;
@@ -39,18 +45,23 @@ try {
   await throughput(port, request, clients, 10);
   const watch = watchMemory(await childrenOf(tree.pid));
   const measured = [];
-  for (let round = 0; round < rounds; round++) measured.push(await measure(port, request));
+  for (let tries = 0; tries < maxTries && measured.filter(isQuiet).length < rounds; tries++)
+    measured.push(await measure(port, request));
   const megabytes = await watch.stop();
 
   console.table(measured.map(rounded));
+  const quiet = measured.filter(isQuiet);
   const found = {
-    timesIdle: median(measured.map((row) => row['p99 served : idle'])),
-    longest503Ms: Math.max(...measured.map((row) => row['longest 503'])),
+    timesIdle: median(quiet.map((row) => row['p99 served : idle'])),
+    longest503Ms: Math.max(...quiet.map((row) => row['longest 503'])),
     neither: Math.max(...measured.map((row) => row['neither 200 nor 503'])),
     megabytes,
   };
   console.table({ found: rounded(found), bounds });
-  const isWithin = (Object.keys(bounds) as (keyof typeof bounds)[]).every((name) => found[name] <= bounds[name]);
+  if (quiet.length < rounds) console.log(`Only ${quiet.length} of ${measured.length} rounds were quiet.`);
+  const isWithin =
+    quiet.length === rounds &&
+    (Object.keys(bounds) as (keyof typeof bounds)[]).every((name) => found[name] <= bounds[name]);
   process.exitCode = isWithin ? 0 : 1;
 } finally {
   await tree.stop();
@@ -61,6 +72,7 @@ async function measure(port: number, request: Buffer) {
   // As long as who was refused in the round before is asked to wait.
   await delay(2000);
   const sustainable = await throughput(port, request, clients, 10);
+  const stolen = await watchStolen();
   const idle = await sendAtRate({ port, request, perSecond: sustainable / 10, seconds: idleSeconds, connections: 50 });
   const bare = await maxRefused(request, connections, 5);
   const perSecond = Math.min(sustainable * factor, bare * partOfBare * Number(workers));
@@ -82,7 +94,12 @@ async function measure(port: number, request: Buffer) {
     'p99 503': percentile(overload, 503, 0.99),
     'longest 503': percentile(overload, 503, 1),
     'neither 200 nor 503': countOthers(overload) + countOthers(idle),
+    stolen: await stolen(),
   };
+}
+
+function isQuiet({ stolen }: { readonly stolen: number }): boolean {
+  return stolen < maxStolen;
 }
 
 function watchMemory(pids: number[]) {
