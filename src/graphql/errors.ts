@@ -46,6 +46,10 @@ export const errorCodes = {
     status: 409,
     meaning: 'The first request with this Idempotency-Key is still under way; repeat it after Retry-After.',
   },
+  CURSOR_EXPIRED: {
+    status: 200,
+    meaning: 'The cursor of the change feed is older than what is kept, or of before a restore; read everything anew.',
+  },
   INTERNAL: { status: 500, meaning: 'A defect of the service; the log tells more under extensions.requestId.' },
 } as const;
 

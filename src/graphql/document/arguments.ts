@@ -15,6 +15,7 @@ import {
   visit,
 } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../../plugins/ConnectionArgumentsPlugin.ts';
+import { decodePosition } from '../../../plugins/changeCursor.ts';
 import { readerOf } from '../../../plugins/functions/functionArguments.ts';
 import { isCursorOf } from '../../../plugins/isCursorOf.ts';
 import { areNodeIds, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
@@ -241,6 +242,7 @@ function pageSizeOf({ first, last, ids, externalIdentifiers }: Values): number {
 }
 
 function cursor(value: unknown, { orderBy }: Values, { field }: Context): string | null {
+  if (!field.extensions.pagedResource) return decodePosition(value) ? null : 'not a cursor of this feed.';
   const orders = Array.isArray(orderBy) ? orderBy.map(String) : [];
   return isCursorOf(field, orders, parseCursor(value)) ? null : 'not a cursor of this connection in this order.';
 }

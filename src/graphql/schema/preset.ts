@@ -5,6 +5,7 @@ import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../plugins/AccessibleUnitsPlugin.ts';
 import { createByteLimitPlugin } from '../../../plugins/ByteLimitPlugin.ts';
+import { ChangesPlugin } from '../../../plugins/ChangesPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConnectionsPlugin } from '../../../plugins/ConnectionsPlugin.ts';
@@ -53,6 +54,7 @@ export function createPreset(
       NodeIdPlugin,
       NodeTypePlugin,
       RootFieldsPlugin,
+      ChangesPlugin,
       ConnectionsPlugin,
       ConnectionArgumentsPlugin,
       ColumnFiltersPlugin,

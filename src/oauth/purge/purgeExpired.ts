@@ -1,7 +1,7 @@
 import type { QueryConfig, QueryResult } from 'pg';
 
 /**
- * Deletes what has expired, of every organization, and months of the history that are too old.
+ * Deletes what has expired, of every organization, months of the history and days of the change feed that are too old.
  * That is tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. In batches, each
  * a transaction of its own, so that no request waits for long.
  *
@@ -15,7 +15,17 @@ export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promi
   if (!rows) return null;
   const goesOn = ({ changes, months = 0, newMonths = 0 }: Counts) => changes === batchSize || months + newMonths > 0;
   const history = await repeat(query, purgeChanges, goesOn, signal);
-  return { ...rows, ...(history ?? { changes: 0, months: 0, newMonths: 0 }) };
+  const feed = await repeat(
+    query,
+    rotateFeed,
+    ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,
+    signal,
+  );
+  return {
+    ...rows,
+    ...(history ?? { changes: 0, months: 0, newMonths: 0 }),
+    ...(feed ?? { feedDays: 0, newFeedDays: 0 }),
+  };
 }
 
 export type RunQuery = (query: QueryConfig) => Promise<QueryResult<Counts>>;
@@ -25,25 +35,34 @@ type Counts = Record<string, number>;
 /** Of each kind. */
 const batchSize = 1000;
 
-const purge = `
+const purge = {
+  text: `
   select access_tokens as "accessTokens", refresh_tokens as "refreshTokens", grants,
     authorization_codes as "authorizationCodes", sessions, throttles, idempotency_keys as "idempotencyKeys"
-  from oauth.purge($1)`;
+  from oauth.purge($1)`,
+  values: [batchSize],
+};
 
 /** Rows from before the history had partitions, partitions that were dropped, and those made ahead. */
-const purgeChanges = 'select changes, months, new_months as "newMonths" from oauth.purge_changes($1)';
+const purgeChanges = {
+  text: 'select changes, months, new_months as "newMonths" from oauth.purge_changes($1)',
+  values: [batchSize],
+};
+
+/** Days of the change feed that were dropped, and those made ahead. */
+const rotateFeed = { text: 'select days as "feedDays", new_days as "newFeedDays" from oauth.rotate_feed()' };
 
 /** @returns the sums of all batches; null when there was none */
 async function repeat(
   query: RunQuery,
-  text: string,
+  statement: QueryConfig,
   goesOn: (batch: Counts) => boolean,
   signal?: AbortSignal,
 ): Promise<Counts | null> {
   let total: Counts | null = null;
   let batch: Counts | undefined;
   do {
-    batch = (await query({ text, values: [batchSize] })).rows[0];
+    batch = (await query(statement)).rows[0];
     if (batch) total = sum(total ?? {}, batch);
   } while (batch && goesOn(batch) && !signal?.aborted);
   return total;

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+
+/** A place in the change feed: behind the change `id` of `horizon`, in an organization of a cluster. See graph.changes. */
+export type FeedPosition = {
+  /** Identifies the cluster and the table, so that a restored database has other cursors. */
+  readonly origin: string;
+  readonly organizationId: string;
+  /** When it was, in milliseconds of Unix time. */
+  readonly atMs: number;
+  readonly horizon: string;
+  readonly id: string;
+};
+
+/**
+ * Opaque cursor of the change feed: base64url of its parts and a checksum.
+ * The checksum tells a mistake of the client from a cursor that is out of date. A forged one is another place in the caller's own feed, at worst.
+ */
+export function encodePosition({ origin, organizationId, atMs, horizon, id }: FeedPosition): string {
+  const parts = [origin, organizationId, atMs.toString(36), horizon, id].join('.');
+  return Buffer.from(`${parts}.${checksumOf(parts)}`).toString('base64url');
+}
+
+/** Null when the service cannot have issued it. */
+export function decodePosition(cursor: unknown): FeedPosition | null {
+  if (typeof cursor !== 'string' || cursor.length > maxLength) return null;
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, parts = '', origin = '', organizationId = '', at = '', horizon = '', id = '', sum = ''] =
+    /^((-?\d+)\.([\da-f-]{36})\.([\da-z]+)\.(\d+)\.(\d+))\.([\w-]+)$/.exec(text) ?? [];
+  if (sum !== checksumOf(parts) || Buffer.from(text).toString('base64url') !== cursor) return null;
+  return { origin, organizationId, atMs: Number.parseInt(at, 36), horizon, id };
+}
+
+const maxLength = 250;
+
+const checksumOf = (parts: string) => createHash('sha256').update(parts).digest('base64url').slice(0, 11);
