@@ -36,7 +36,7 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
 
       """A change and its cursor."""
       type ChangeEdge {
-        """Where the change is in the feed."""
+        """Position of the change in the feed."""
         cursor: Cursor!
         """The change."""
         node: Change!
@@ -54,7 +54,7 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
 
       """A change of an object."""
       type Change {
-        """Where it is in the feed: what to go on from when it has been dealt with."""
+        """Position in the feed: what to go on from when it has been dealt with."""
         cursor: Cursor!
         """What happened."""
         operation: ChangeOperation!

@@ -75,11 +75,15 @@ describe('the permissions of the database', () => {
         'audit.erase_person()',
         'audit.record_rows()',
         'audit.record_update()',
+        'graph.record_rows()',
+        'graph.record_update()',
       ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       // The owner of the history: only that may drop a partition of it.
       'oauth.purge_changes(integer) as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
+      // The owner of the change feed, for the same reason.
+      'oauth.rotate_feed() as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.written_lsn(uuid,uuid) as graph_helper, search_path=pg_catalog, pg_temp',
     ]);

@@ -4,7 +4,7 @@ import { seed } from '../support/search.ts';
 import { openAttempts } from './attempts.ts';
 import { changes, changeWorld } from './changes.ts';
 import { findDifference } from './findDifference.ts';
-import { insertWorld } from './insertWorld.ts';
+import { forgetChanges, insertWorld } from './insertWorld.ts';
 import { worlds } from './world.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function compare(
       let world = inserted;
       for (const change of changing) {
         const changed = changeWorld(world, change);
-        if (changed) await database.owner.query(changed.statement);
+        if (changed) await database.owner.query(`${changed.statement}; ${forgetChanges}`);
         world = changed?.world ?? world;
       }
       const difference = await findDifference(world, attempt, (below) => (numbers.next().value ?? 0) % below);

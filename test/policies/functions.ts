@@ -195,6 +195,18 @@ export const functions: Record<string, Function> = {
     values: () => ['100'],
     expected: () => ['(0,0,0)'],
   },
+  'oauth.rotate_feed()': {
+    roles: ['graph_oauth'],
+    text: 'select rotated::text from oauth.rotate_feed() as rotated',
+    values: () => [],
+    expected: () => ['(0,0)'],
+  },
+  'graph.changes_after(timestamp with time zone,xid8,bigint,integer)': {
+    roles: ['graph_app'],
+    text: `select relation from graph.changes_after('-infinity', '0', 0, 100)`,
+    values: () => [],
+    expected: (on) => visible('graph.changes', on).map(() => 'kept'),
+  },
 };
 
 /** Whether the person of these circumstances may enter a unit, as far as the caller sees their grants. */
@@ -218,6 +230,9 @@ export const helpers = [
   'app_hidden.require_values(text[],text[],text[])',
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',
+  'graph."position"()',
+  'graph.origin()',
+  'graph.retention()',
 ];
 
 function claim(name: keyof Claims): Function {

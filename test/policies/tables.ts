@@ -292,6 +292,11 @@ export const tables: Record<string, Table> = {
       },
     },
   },
+  'graph.changes': {
+    key: 'organization_id',
+    rows: (world) => world.organizations.map((organization) => ({ organization, key: organization })),
+    sees: { graph_app: organization },
+  },
   'oauth.access_tokens': {
     key: 'token_hash',
     rows: hashes('access'),

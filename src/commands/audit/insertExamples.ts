@@ -10,10 +10,10 @@ export async function insertExamples(client: ClientBase): Promise<void> {
   await insertForEach(client, statements);
   const { rows } = await client.query<[string]>({
     text: statementsOfOthers,
-    values: [statements.join()],
+    values: [[...statements, ...changesStatements].join()],
     rowMode: 'array',
   });
-  await insertForEach(client, rows.flat());
+  await insertForEach(client, [...rows.flat(), ...changesStatements]);
 }
 
 async function insertForEach(client: ClientBase, statements: readonly string[]): Promise<void> {
@@ -72,6 +72,14 @@ const statements = [
   `insert into app_hidden.idempotency_usage (organization_id, expires_at, slot, keys, bytes)
    values (:organization, '2100-01-01', 0, 1, 1)`,
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
+];
+
+/** One that is the same in each database, instead of what the statements above have left in the change feed. */
+const changesStatements = [
+  `delete from graph.changes where at <> '2100-01-01' or id = right(:id, 1)::int and organization_id = :organization`,
+  `insert into graph.changes (id, origin, horizon, at, organization_id, relation, key, operation, columns)
+   overriding system value
+   values (right(:id, 1)::int, 0, '0', '2100-01-01', :organization, 'app_public.users', jsonb_build_array(:id), 'CREATE', '{}')`,
 ];
 
 /** For tables that `$1` leaves out, parents first; one whose checks refuse it needs its own above. */

@@ -66,11 +66,11 @@ export async function readAccess(client: ClientBase): Promise<Access> {
   };
 }
 
-/** The history has an example in the month in which it was built, so its partitions are left out. */
+/** Partitions of the history and of the feed are left out: their examples depend on the day. */
 const tablesStatement = `
   select name from audit.relations
   where kind in ('table', 'partition')
-    and relation not in (select inhrelid from pg_inherits where inhparent = to_regclass('audit.changes'))
+    and relation not in (select inhrelid from pg_inherits where inhparent in (to_regclass('audit.changes'), to_regclass('graph.changes')))
   order by name`;
 
 const grants = `

@@ -4,8 +4,9 @@
 export const ours = (namespace: string) =>
   `${namespace} in (select oid from pg_namespace where nspname !~ '^(pg_|information_schema|graphile_)')`;
 
-/** The partitions of the history, which come and go with the months; a test holds what guards them. */
-export const months = `(select inhrelid from pg_inherits where inhparent = to_regclass('audit.changes'))`;
+/** Partitions of the history and of the change feed come and go; tests hold what guards them. */
+export const partitions = `(
+  select inhrelid from pg_inherits where inhparent in (to_regclass('audit.changes'), to_regclass('graph.changes')))`;
 
 /** Every policy as text, one row each. */
 export const policies = `
@@ -20,7 +21,7 @@ export const policies = `
     E'\\n  using ' || regexp_replace(pg_get_expr(p.polqual, p.polrelid), '\\s+', ' ', 'g'),
     E'\\n  with check ' || regexp_replace(pg_get_expr(p.polwithcheck, p.polrelid), '\\s+', ' ', 'g'))
   from pg_policy p
-  where p.polrelid not in ${months}
+  where p.polrelid not in ${partitions}
   order by p.polrelid::regclass::text, p.polname`;
 
 /** Who may do what with which object, as text, one row for each object and role. */
