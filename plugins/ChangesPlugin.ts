@@ -1,14 +1,32 @@
-import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
-import { access, context, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
-import { type GraphQLObjectType, isObjectType } from 'postgraphile/graphql';
+import {
+  access,
+  context,
+  type FieldArgs,
+  type GrafastSubscriber,
+  lambda,
+  list,
+  listen,
+  type Step,
+} from 'postgraphile/grafast';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
-import { decodePosition, encodePosition, type FeedPosition } from './changeCursor.ts';
+import { encodePosition } from './changeCursor.ts';
+import { type FeedChange, readEnd, readFeed, startOf } from './changeFeed.ts';
+import { createNaming, type Naming } from './changeNaming.ts';
 import { encodeNodeId } from './NodeIdPlugin.ts';
-import { refusal } from './refusal.ts';
+import { assertScope } from './RootFieldsPlugin.ts';
+
+declare global {
+  namespace Grafast {
+    interface Context {
+      /** Of a subscription: its changes, each once it is certain. `after` is a cursor of the feed. */
+      readonly followChanges?: (after: string | null | undefined) => Promise<AsyncGenerator<FeedChange>>;
+    }
+  }
+}
 
 /**
- * The change feed: `App.changes`, pages of graph.changes in the order of transactions.
+ * The change feed, graph.changes in the order of transactions, as pages and as a stream.
  * Tables are added to it by graph.follow, in migrations. Which type a change is of, its id and its fields follow from the schema.
  */
 export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
@@ -22,6 +40,14 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
           """Only the first \`n\` changes: at most 1,000; 100 by default. With 0 the end cursor is the present."""
           first: Int
         ): ChangeConnection!
+      }
+
+      extend type Subscription {
+        """What changes in the organization, oldest first, from now on. Needs an app token (scope \`app\`)."""
+        changes(
+          """Also what has changed after this cursor."""
+          after: Cursor
+        ): Change!
       }
 
       """Changes, oldest first."""
@@ -75,7 +101,17 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
         plans: {
           changes(_$app: Step, args: FieldArgs) {
             const $arguments = list([context(), args.getRaw('after'), args.getRaw('first')]);
-            return lambda($arguments, pagesOf(createNaming(build as GraphileBuild.Build)));
+            return lambda($arguments, pageOf(createNaming(build as GraphileBuild.Build)));
+          },
+        },
+      },
+      Subscription: {
+        plans: {
+          changes: {
+            subscribePlan: (_$root: Step, args: FieldArgs) =>
+              listen(lambda(context(), subscriberOf), args.getRaw('after')),
+            plan: ($change: Step) =>
+              lambda($change as Step<FeedChange>, presentedBy(createNaming(build as GraphileBuild.Build)), true),
           },
         },
       },
@@ -92,12 +128,14 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
 
 type Arguments = readonly [Grafast.Context, after: string | null | undefined, first: number | null | undefined];
 
-const pagesOf =
+const pageOf =
   (naming: Naming) =>
   async ([graph, after, first]: Arguments) => {
     const size = first ?? defaultPageSize;
-    const { changes, end } = await readChanges(graph, naming, startOf(graph, after), size + 1);
-    const nodes = changes.slice(0, size);
+    const start = startOf(graph, after);
+    const { changes, end } =
+      size === 0 && !start ? { changes: [], end: await readEnd(graph) } : await readFeed(graph, start, size + 1);
+    const nodes = changes.slice(0, size).map(presentedBy(naming));
     graph.countRows?.(nodes.length);
     return {
       nodes,
@@ -107,147 +145,27 @@ const pagesOf =
         hasPreviousPage: false,
         hasNextPage: changes.length > size,
         startCursor: nodes[0]?.cursor ?? null,
-        endCursor: nodes.at(-1)?.cursor ?? (size > 0 || after == null ? end : after),
+        endCursor: nodes.at(-1)?.cursor ?? (size > 0 || !start ? encodePosition(end) : after),
       },
     };
   };
 
-/** @throws `BAD_USER_INPUT` when it is no cursor of the organization's feed */
-function startOf({ organizationId }: Grafast.Context, after: string | null | undefined): FeedPosition | null {
-  if (after == null) return null;
-  const position = decodePosition(after);
-  if (position?.organizationId === organizationId) return position;
-  throw refusal('BAD_USER_INPUT', 'after: not a cursor of this feed.', { argument: 'after' });
+/** What `listen` subscribes with. @throws `FORBIDDEN` unless the token has scope `app` */
+function subscriberOf({ scopes, followChanges }: Grafast.Context): GrafastSubscriber<Record<string, FeedChange>> {
+  assertScope(scopes, 'app');
+  if (!followChanges) throw new Error('A subscription was executed without followChanges in its context');
+  return { subscribe: (after: unknown) => followChanges(after as string | null) };
 }
 
-/** A change as the graph shows it; `node` is its id. */
-export type Change = {
-  readonly cursor: string;
-  readonly operation: string;
-  readonly typeName: string;
-  readonly id: string;
-  readonly fields: readonly string[];
-  readonly at: string;
-};
-
-/**
- * The next changes after a position, at most `count`, and the cursor of the end of what is certain.
- *
- * @throws `CURSOR_EXPIRED` when the position is older than what is kept, or of a database before it was restored
- */
-export async function readChanges(
-  graph: Grafast.Context,
-  naming: Naming,
-  after: FeedPosition | null,
-  count: number,
-): Promise<{ changes: readonly Change[]; end: string }> {
-  const { organizationId } = graph;
-  const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
-    client.query<FeedPage>({
-      text: pageOfFeed,
-      values: [after?.atMs ?? 0, after?.horizon ?? '0', after?.id ?? '0', count],
-    }),
-  );
-  const [page] = rows;
-  if (!page) throw new Error('graph.position has no row');
-  const { origin } = page;
-  if (after && (after.origin !== origin || after.atMs < page.oldestMs || BigInt(after.horizon) > BigInt(page.horizon)))
-    throw refusal('CURSOR_EXPIRED', 'This cursor is older than what is kept; read everything and begin anew.', {
-      argument: 'after',
-    });
-  const place = (atMs: number, horizon: string, id: string) =>
-    encodePosition({ origin, organizationId, atMs, horizon, id });
-  const changes = (page.changes ?? []).map((row) => ({
-    cursor: place(Date.parse(row.at), row.horizon, String(row.id)),
-    operation: row.operation,
-    typeName: naming.typeOf(row),
-    id: encodeNodeId([naming.typeOf(row), ...row.key]) ?? '',
-    fields: naming.fieldsOf(row),
-    at: row.at,
-  }));
-  return { changes, end: place(page.atMs, page.horizon, '0') };
-}
-
-/** `at` and the horizon say where the page ends when it is not full. */
-type FeedPage = {
-  readonly origin: string;
-  readonly horizon: string;
-  readonly atMs: number;
-  readonly oldestMs: number;
-  readonly changes: readonly FeedRow[] | null;
-};
-
-type FeedRow = {
-  readonly horizon: string;
-  readonly id: number;
-  readonly at: string;
-  readonly relation: string;
-  readonly type: string | null;
-  readonly key: readonly unknown[];
-  readonly operation: string;
-  readonly columns: readonly string[];
-};
-
-const pageOfFeed = `
-  select
-    p.origin, p.horizon, floor(extract(epoch from p.at) * 1000)::float8 as "atMs",
-    floor(extract(epoch from p.oldest) * 1000)::float8 as "oldestMs",
-    (select json_agg(c) from graph.changes_after(to_timestamp($1::float8 / 1000), $2, $3, $4) as c) as changes
-  from graph.position() as p`;
-
-/** What tables and columns are called in the graph. */
-export type Naming = {
-  typeOf(row: Pick<FeedRow, 'relation' | 'type'>): string;
-  fieldsOf(row: Pick<FeedRow, 'relation' | 'type' | 'columns'>): readonly string[];
-};
-
-export function createNaming(build: GraphileBuild.Build): Naming {
-  const codecs = new Map<string, PgCodec>();
-  for (const { codec, parameters } of Object.values(build.pgResources)) {
-    const { schemaName, name } = codec.extensions?.pg ?? {};
-    if (!parameters && codec.attributes) codecs.set(`${schemaName}.${name}`, codec);
-  }
-  const fieldsByColumn = new Map<string, ReadonlyMap<string, string>>();
-
-  const codecOf = (relation: string) => {
-    const codec = codecs.get(relation);
-    if (!codec) throw new Error(`graph.follow was called for ${relation}, which is not in the graph`);
-    return codec;
-  };
-  const typeOf: Naming['typeOf'] = ({ relation, type }) => {
-    const codec = codecOf(relation);
-    if (type === null || codec.polymorphism?.mode !== 'single') return build.inflection.tableType(codec as never);
-    return codec.polymorphism.types[type]?.name ?? type;
-  };
+/** A change as the graph shows it; `node` is fetched by its id. */
+const presentedBy = (naming: Naming) => (change: FeedChange) => {
+  const typeName = naming.typeOf(change);
   return {
-    typeOf,
-    fieldsOf(row) {
-      const typeName = typeOf(row);
-      const known = fieldsByColumn.get(typeName) ?? fieldNames(build, codecOf(row.relation), typeName);
-      fieldsByColumn.set(typeName, known);
-      return [...new Set(row.columns.flatMap((column) => known.get(column) ?? []))].sort();
-    },
+    cursor: encodePosition(change),
+    operation: change.operation,
+    typeName,
+    id: encodeNodeId([typeName, ...change.key]) ?? '',
+    fields: naming.fieldsOf(change),
+    at: change.at,
   };
-}
-
-/** By column the field that shows it: the column's own, that of the object it refers to, or the one it is a part of. */
-function fieldNames(build: GraphileBuild.Build, codec: PgCodec, typeName: string): ReadonlyMap<string, string> {
-  const type = build.getTypeByName(typeName);
-  const shown = isObjectType(type) ? (type as GraphQLObjectType).getFields() : {};
-  const relations = Object.entries(build.input.pgRegistry.pgRelations[codec.name] ?? {}).filter(
-    ([, { isReferencee }]) => !isReferencee,
-  );
-  const names = Object.entries((codec as PgCodecWithAttributes).attributes).flatMap(([attributeName, attribute]) => {
-    const referring = relations.filter(([, { localAttributes }]) => localAttributes.includes(attributeName));
-    const candidates = [
-      attribute.extensions?.tags?.partOf as string | undefined,
-      build.inflection.attribute({ codec, attributeName } as never),
-      ...referring.map(([relationName]) =>
-        build.inflection.singleRelation({ registry: build.input.pgRegistry, codec, relationName } as never),
-      ),
-    ];
-    const name = candidates.find((candidate) => candidate !== undefined && candidate in shown);
-    return name === undefined || name === 'id' ? [] : [[attributeName, name] as const];
-  });
-  return new Map(names);
-}
+};

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A place in the change feed: behind the change `id` of `horizon`, in an organization of a cluster. See graph.changes. */
+/** Position in the change feed of an organization: behind the change `id` of `horizon`. See graph.changes. */
 export type FeedPosition = {
   /** Identifies the cluster and the table, so that a restored database has other cursors. */
   readonly origin: string;

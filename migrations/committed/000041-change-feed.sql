@@ -1,5 +1,5 @@
 --! Previous: sha1:006ccf2dffa0c9770e61b6c793b00f208e5a056e
---! Hash: sha1:a77dbbf090e6c653e5bbe731793c3073e06c39b3
+--! Hash: sha1:b7508c1e45335ce931626add02d7e36bb785426c
 --! Message: change feed
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -8,9 +8,11 @@
 -- The change feed: what was created, updated and deleted, in an order in which a reader who goes on from where it stopped misses nothing.
 --
 -- A number from a sequence orders changes by when they were written, and transactions commit in another order, so that a reader would skip
--- what commits late. Here the order is (horizon, id). The horizon is the first transaction id that was not assigned when the change was
--- written, so that of two changes of a row the later one comes later, also when its transaction began earlier. A change is shown when all
--- transactions below its horizon have ended (pg_snapshot_xmin): then nothing can be added before it any more.
+-- what commits late. Here the order is (horizon, id). The horizon is the id of the transaction, or the greatest horizon of what was
+-- committed before the change was written, if that is greater: so of two changes of a row the later one comes later, also when its
+-- transaction began earlier. A change is shown when all transactions up to its horizon have ended (pg_snapshot_xmin): then nothing can be
+-- added before it any more. A horizon is always the id of a transaction that was committed, and not of any that had ended: PostgreSQL may
+-- assign the ids of others again after a crash.
 
 do $$
 declare
@@ -24,9 +26,12 @@ $$;
 drop function if exists oauth.rotate_feed();
 drop function if exists graph.follow(regclass, regclass, name[]);
 drop function if exists graph.record_update();
+drop function if exists graph.next_horizon(uuid);
 drop function if exists graph.record_rows();
 drop function if exists graph.key_of(jsonb, text[]);
-drop function if exists graph.changes_after(timestamptz, xid8, bigint, int);
+drop function if exists graph.changed_since(uuid[], xid8[], bigint[]);
+drop function if exists graph.last_change();
+drop function if exists graph.changes_after(xid8, bigint, int);
 drop function if exists graph.position();
 drop function if exists graph.create_partition(date);
 drop function if exists graph.origin();
@@ -62,7 +67,7 @@ create table graph.changes (
 comment on table graph.changes is 'The change feed, in a partition for each day. Kept for graph.retention.';
 comment on column graph.changes.id is 'Ascending in the order of writing.';
 comment on column graph.changes.origin is 'The cluster and the table that `horizon` belongs to: after pg_restore the transaction ids of what was restored mean nothing.';
-comment on column graph.changes.horizon is 'The first transaction id that was not assigned when the change was written.';
+comment on column graph.changes.horizon is 'The id of its transaction, or the greatest horizon of what was committed before in the organization, if that is greater.';
 comment on column graph.changes.relation is 'The table or view that the row is in the graph by.';
 comment on column graph.changes.type is 'Of a table whose rows have several types, the type of the row.';
 comment on column graph.changes.key is 'The primary key without the organization, as an array.';
@@ -76,7 +81,10 @@ create policy select_graph_admin on graph.changes for select to graph_admin usin
 comment on policy select_graph_admin on graph.changes is 'Administration reads the feed, and cannot rewrite it.';
 create policy insert_graph_helper on graph.changes for insert to graph_helper with check (true);
 comment on policy insert_graph_helper on graph.changes is 'The triggers of followed tables add to the feed.';
+create policy select_graph_helper on graph.changes for select to graph_helper using (true);
+comment on policy select_graph_helper on graph.changes is 'What is added comes after what is there, and the service learns who has new changes.';
 grant select on graph.changes to graph_app, graph_admin;
+grant select (organization_id, horizon, id, at) on graph.changes to graph_helper;
 grant insert (origin, horizon, organization_id, relation, type, key, operation, columns) on graph.changes to graph_helper;
 -- Absent on purpose: any right of a person or of a basic token; any right to change or delete. What is old goes with its partition.
 
@@ -177,7 +185,7 @@ create function graph.position() returns table (origin bigint, horizon xid8, at 
   $$;
 comment on function graph.position() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good.';
 
-create function graph.changes_after(since timestamptz, after_horizon xid8, after_id bigint, max_rows int)
+create function graph.changes_after(after_horizon xid8, after_id bigint, max_rows int)
   returns table (horizon xid8, id bigint, at timestamptz, relation text, type text, key jsonb, operation text, columns text[])
   language sql stable set search_path = pg_catalog, pg_temp
   as $$
@@ -186,15 +194,42 @@ create function graph.changes_after(since timestamptz, after_horizon xid8, after
     where c.organization_id = (select app_hidden.current_organization_id())
       and (c.horizon, c.id) > (changes_after.after_horizon, changes_after.after_id)
       and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
-      -- Days that a cursor is past are not looked at. Clocks of sessions differ by less than an hour.
-      and c.at >= changes_after.since - interval '1 hour'
       and c.origin = (select graph.origin())
     order by c.horizon, c.id
     limit changes_after.max_rows
   $$;
-comment on function graph.changes_after(timestamptz, xid8, bigint, int) is 'The next changes of the organization after a position, as far as they are certain.';
-grant execute on function graph.retention(), graph.origin(), graph.position(), graph.changes_after(timestamptz, xid8, bigint, int) to graph_app, graph_admin;
+comment on function graph.changes_after(xid8, bigint, int) is 'The next changes of the organization after a position, as far as they are certain.';
+
+create function graph.last_change() returns table (horizon xid8, id bigint)
+  language sql stable set search_path = pg_catalog, pg_temp
+  as $$
+    select c.horizon, c.id
+    from graph.changes c
+    where c.organization_id = (select app_hidden.current_organization_id())
+      and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
+      and c.origin = (select graph.origin())
+    order by c.horizon desc, c.id desc
+    limit 1
+  $$;
+comment on function graph.last_change() is 'The position of the last change of the organization that is certain; no row without one.';
+grant execute on function graph.retention(), graph.origin(), graph.position(), graph.changes_after(xid8, bigint, int), graph.last_change()
+  to graph_app, graph_admin;
 grant execute on function graph.origin() to graph_helper;
+
+create function graph.changed_since(organizations uuid[], horizons xid8[], ids bigint[]) returns uuid[]
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+  as $$
+    -- Runs as graph_helper because the service asks about all organizations with one statement, and reads the changes of each as its application.
+    select array(
+      select asked.organization_id
+      from unnest(organizations, horizons, ids) as asked (organization_id, horizon, id)
+      where exists (
+        select from graph.changes c
+        where c.organization_id = asked.organization_id and (c.horizon, c.id) > (asked.horizon, asked.id)
+          and c.horizon < pg_snapshot_xmin(pg_current_snapshot())))
+  $$;
+comment on function graph.changed_since(uuid[], xid8[], bigint[]) is 'Which organizations have changes that are certain after a position, each its own.';
+grant execute on function graph.changed_since(uuid[], xid8[], bigint[]) to graph_oauth;
 
 -- Writing.
 
@@ -202,6 +237,29 @@ create function graph.key_of(value jsonb, names text[]) returns jsonb
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp
   as $$ select jsonb_agg(value -> name order by place) from unnest(names) with ordinality as n (name, place) $$;
 comment on function graph.key_of(jsonb, text[]) is 'The key of a row.';
+
+create function graph.next_horizon(organization_id uuid) returns xid8
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    own xid8 = pg_current_xact_id();
+  begin
+    -- Mostly no transaction that began later has ended by now.
+    if pg_snapshot_xmax(pg_current_snapshot()) <= own then
+      return own;
+    end if;
+    -- A greater horizon is of a transaction that began later, so that it has written later.
+    return coalesce(
+      (
+        select max(c.horizon)
+        from graph.changes c
+        where c.organization_id = next_horizon.organization_id and c.horizon > own
+          and c.at >= transaction_timestamp() - interval '1 minute'
+      ),
+      own);
+  end
+  $$;
+comment on function graph.next_horizon(uuid) is 'The horizon of a change that is written now: no less than that of any change that is committed.';
 
 -- Inserts and deletes come by the thousand: one statement records all of them.
 create function graph.record_rows() returns trigger
@@ -212,17 +270,20 @@ create function graph.record_rows() returns trigger
     names text[] = tg_argv[1];
     type_column text = tg_argv[2];
     origin bigint = graph.origin();
-    horizon xid8 = greatest(pg_snapshot_xmax(pg_current_snapshot()), pg_current_xact_id());
   begin
     -- Runs as graph_helper because nobody may write the feed by hand. `offset 0` makes each value once, not for each mention.
     if tg_op = 'INSERT' then
       insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
-      select origin, horizon, (value ->> 'organization_id')::uuid, followed, value ->> type_column, graph.key_of(value, names), 'CREATE', '{}'
-      from (select to_jsonb(r) as value from inserted r offset 0) as rows;
+      select origin, h.horizon, h.organization_id, followed, value ->> type_column, graph.key_of(value, names), 'CREATE', '{}'
+      from (select to_jsonb(r) as value from inserted r offset 0) as rows
+      join (select organization_id, graph.next_horizon(organization_id) as horizon from (select distinct organization_id from inserted) as i) as h
+        on h.organization_id = (value ->> 'organization_id')::uuid;
     else
       insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
-      select origin, horizon, (value ->> 'organization_id')::uuid, followed, value ->> type_column, graph.key_of(value, names), 'DELETE', '{}'
-      from (select to_jsonb(r) as value from deleted r offset 0) as rows;
+      select origin, h.horizon, h.organization_id, followed, value ->> type_column, graph.key_of(value, names), 'DELETE', '{}'
+      from (select to_jsonb(r) as value from deleted r offset 0) as rows
+      join (select organization_id, graph.next_horizon(organization_id) as horizon from (select distinct organization_id from deleted) as d) as h
+        on h.organization_id = (value ->> 'organization_id')::uuid;
     end if;
     return null;
   end
@@ -249,7 +310,7 @@ create function graph.record_update() returns trigger
     -- Runs as graph_helper because nobody may write the feed by hand. A row with another key is another object.
     insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
     select
-      graph.origin(), greatest(pg_snapshot_xmax(pg_current_snapshot()), pg_current_xact_id()), (value ->> 'organization_id')::uuid,
+      graph.origin(), graph.next_horizon((value ->> 'organization_id')::uuid), (value ->> 'organization_id')::uuid,
       tg_argv[0], value ->> type_column, graph.key_of(value, names), operation, case operation when 'UPDATE' then changed else '{}' end
     from (
       values (1, 'UPDATE', new_value, is_same_row), (2, 'DELETE', old_value, not is_same_row), (3, 'CREATE', new_value, not is_same_row)
@@ -308,10 +369,11 @@ comment on function graph.follow(regclass, regclass, name[]) is
   '`ignored` columns alone is none, nor is one of `updated_at` or of generated columns.';
 
 grant create on schema graph to graph_helper;
+alter function graph.changed_since(uuid[], xid8[], bigint[]) owner to graph_helper;
 alter function graph.record_rows() owner to graph_helper;
 alter function graph.record_update() owner to graph_helper;
 revoke create on schema graph from graph_helper;
-grant execute on function graph.key_of(jsonb, text[]) to graph_helper;
+grant execute on function graph.key_of(jsonb, text[]), graph.next_horizon(uuid) to graph_helper;
 
 select graph.follow('app_public.users');
 select graph.follow('app_public.units', ignored => '{ancestor_ids}');
@@ -377,5 +439,6 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'graph.record_update()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
   ('history', 'graph.changes', 'everybody', 'It is a record itself.'),
   ('history', 'graph.changes_default', 'everybody', 'It is a record itself.'),
+  ('definer', 'graph.changed_since(uuid[], xid8[], bigint[])', 'graph_oauth', 'Says of organizations that the service serves whether they have changes, and nothing of these.'),
   ('definer', 'oauth.rotate_feed()', 'graph_admin, graph_oauth', 'Makes and drops partitions of the feed, which only its owner may.')
 on conflict on constraint accepted_pkey do update set reason = excluded.reason;

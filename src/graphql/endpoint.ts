@@ -29,8 +29,10 @@ import { createIntrospectionCache, isIntrospection, limitIntrospection } from '.
 import { isExpensive, type Offload } from './offload/offload.ts';
 import { toErrorResponse, unauthenticated } from './request/errorResponse.ts';
 import { readIdempotencyKey } from './request/idempotencyKey.ts';
-import { negotiate } from './request/negotiate.ts';
+import { negotiate, wantsEvents } from './request/negotiate.ts';
 import { type GraphqlRequest, RequestError, readRequest } from './request/request.ts';
+import { toEventStream } from './stream/eventStream.ts';
+import { createStreamServer } from './stream/serveStreams.ts';
 
 export type EndpointOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> & {
   config: Config;
@@ -59,7 +61,7 @@ export function createEndpoint({
   operations,
   offload,
   log,
-}: EndpointOptions): RequestListener {
+}: EndpointOptions): Endpoint {
   const { schema } = graph;
   const readBody = createBodyReader(config.limits.body);
   const readDocument = createDocumentReader(schema, config.limits);
@@ -79,24 +81,27 @@ export function createEndpoint({
     waitMs: config.poolWaitMs,
     refusal: (cause) => new DatabaseUnavailable({ cause }),
   });
+  const streams = createStreamServer({ config, pool, oauthPool, secrets, graph, log });
   const rules = schema.extensions.constraintRules as ConstraintRules;
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     negotiate(request, response);
     const body = await readBody(request, response);
     await resumeQueued();
-    const received = { request, body, requestId: requestIdOf(response), signal: untilClosed(response) };
+    const received = { request, response, body, requestId: requestIdOf(response), signal: untilClosed(response) };
     const fields = fieldsOf(response);
     const answered = await executeWithToken(received, fields).catch((error: unknown) => {
       // Nothing was executed, and the token is no longer cached: it may have been reassigned.
       if (error instanceof InvalidTokenError) return executeWithToken(received, fields);
       throw error;
     });
+    if (!answered) return;
     Object.assign(fields, answered.fields);
     await send(request, response, answered);
   };
 
-  const executeWithToken = async (received: Received, fields: RequestFields): Promise<Answer> => {
+  /** Null when it was answered by a stream. */
+  const executeWithToken = async (received: Received, fields: RequestFields): Promise<Answer | null> => {
     const { request, body, requestId, signal } = received;
     const bearer = readBearer(request);
     const token =
@@ -111,22 +116,25 @@ export function createEndpoint({
 
     const [outcome] = await Promise.allSettled([perform(received, token, fields, introspection)]);
     // A revoked token goes before any other outcome, unless the database is unavailable or the client has gone.
-    const wasUnavailable = outcome.status === 'rejected' ? isRetryable(outcome.reason) : outcome.value.status === 503;
+    const wasUnavailable = outcome.status === 'rejected' ? isRetryable(outcome.reason) : outcome.value?.status === 503;
     if (!wasUnavailable && !signal.aborted) await token?.requireLive();
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   };
 
   const perform = async (
-    { request, body, requestId, signal }: Received,
+    { request, response, body, requestId, signal }: Received,
     token: AccessToken | null,
     fields: RequestFields,
     introspection: ParsedRequest | null,
-  ): Promise<Answer> => {
+  ): Promise<Answer | null> => {
     const claims = token?.claims ?? null;
     const { parameters, prepared } = introspection ?? read(request, body, claims);
-    if (request.method === 'GET' && prepared.operation.operation === 'mutation') {
-      throw new RequestError('Send a mutation by POST.', { status: 405, headers: { Allow: 'POST' } });
+    if (request.method === 'GET' && prepared.operation.operation !== 'query') {
+      throw new RequestError(`Send a ${prepared.operation.operation} by POST.`, {
+        status: 405,
+        headers: { Allow: 'POST' },
+      });
     }
     fields.operationType = prepared.operation.operation;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
@@ -136,8 +144,13 @@ export function createEndpoint({
     if (writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
     const isQuery = prepared.operation.operation === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
-    const idempotencyKey = isQuery || !token ? null : readIdempotencyKey(request, prepared, variables);
+    const idempotencyKey =
+      prepared.operation.operation !== 'mutation' || !token ? null : readIdempotencyKey(request, prepared, variables);
     const operation = { prepared, variables, coerced, token, requestId, cost, replicaLsns, idempotencyKey, signal };
+    if (prepared.operation.operation === 'subscription') {
+      await streams.serve(request, response, operation);
+      return null;
+    }
     const execute = () =>
       isExpensive(operation)
         ? traced('execute elsewhere', () => offload.execute(operation))
@@ -181,7 +194,12 @@ export function createEndpoint({
    * Compressed if the client asks.
    * No browser adds a credential to these requests by itself, so BREACH has no victim here.
    */
-  const send = async (request: IncomingMessage, response: ServerResponse, { status, body, headers = {} }: Answer) => {
+  const send = async (request: IncomingMessage, response: ServerResponse, answer: Answer) => {
+    const {
+      status,
+      body,
+      headers = {},
+    } = wantsEvents(request) && answer.status === 200 ? toEventStream(answer) : answer;
     if (status === 503) response.setHeader('Retry-After', '2');
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;
@@ -206,10 +224,19 @@ export function createEndpoint({
     void send(request, response, { status, headers, body: JSON.stringify({ errors: presented }) });
   };
 
-  return (request, response) => {
-    answer(request, response).catch((error: unknown) => refuse(error, request, response));
+  return {
+    graphql(request, response) {
+      answer(request, response).catch((error: unknown) => refuse(error, request, response));
+    },
+    endStreams: streams.close,
   };
 }
+
+export type Endpoint = {
+  readonly graphql: RequestListener;
+  /** Completes the open streams, which would not end by themselves, and refuses new ones. */
+  endStreams(): void;
+};
 
 /** An answer of more bytes is compressed for clients that ask for it. */
 const maxUncompressed = 1000;
@@ -223,6 +250,7 @@ type ParsedRequest = { readonly parameters: GraphqlRequest; readonly prepared: P
 
 type Received = {
   readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   readonly body: Buffer;
   readonly requestId: RequestId;
   readonly signal: AbortSignal;

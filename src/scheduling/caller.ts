@@ -23,6 +23,17 @@ const callers = new AsyncLocalStorage<Caller>();
 /** Runs `work` in the context of a caller, and all that it awaits. */
 export const withCaller = <T>(caller: Caller, work: () => T): T => callers.run(caller, work);
 
+/** Runs work that outlives the request's waits, such as a stream: each wait has a wait budget of its own. */
+export function withBudgetPerWait<T>(waitMs: number, work: () => T): T {
+  const caller = callers.getStore();
+  if (!caller) return work();
+  const waitBudget = Object.defineProperty(createWaitBudget(waitMs), 'leftMs', { get: () => waitMs, set() {} });
+  return callers.run({ ...caller, waitBudget }, work);
+}
+
+/** Runs work of the service itself, which a request only happens to begin. */
+export const withoutCaller = <T>(work: () => T): T => callers.exit(work);
+
 /** The flow of the current request; work outside any request has a flow of its own. */
 export const callerPath = (): readonly string[] => callers.getStore()?.path ?? ['service'];
 

@@ -92,6 +92,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
     graphql: inOrder([redirectBrowsers(graphiql), hotSwap.graphql]),
     mounts: [oauth, hotSwap.pages],
     reload,
+    endStreams: hotSwap.endStreams,
     async stop() {
       await watching.stop();
       await lastReload;
@@ -108,6 +109,8 @@ export type ComposedApp = {
   mounts: RequestHandler[];
   /** Hot swap: builds the graph from the database's present catalogue. If it fails, the old one stays. */
   reload(): Promise<SchemaChange>;
+  /** Completes the open streams, and refuses new ones. */
+  endStreams(): void;
   stop(): Promise<void>;
 };
 
@@ -130,12 +133,22 @@ async function createGeneration(
     await graph.release();
   };
   try {
-    const graphql = createEndpoint({ config, pool, oauthPool, replica, secrets, graph, operations, offload, log });
+    const { graphql, endStreams } = createEndpoint({
+      config,
+      pool,
+      oauthPool,
+      replica,
+      secrets,
+      graph,
+      operations,
+      offload,
+      log,
+    });
     // The replica may not have the new tables and columns yet.
     replica?.invalidate();
     const pages = await createPagesRouter({ ...context, pool: oauthPool, schema });
     if (context.warmsUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
-    return { schema, graphql, pages, release };
+    return { schema, graphql, pages, endStreams, release };
   } catch (error) {
     await release();
     throw error;

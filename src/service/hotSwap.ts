@@ -7,11 +7,13 @@ export type SchemaGeneration = {
   readonly graphql: RequestListener;
   /** Answers the pages about it, or passes on. */
   readonly pages: RequestHandler;
+  /** Completes its streams, which would not end by themselves. */
+  endStreams(): void;
   /** Frees what only this generation needed; called when its last request has ended. */
   release(): Promise<void>;
 };
 
-export type HotSwap = Pick<SchemaGeneration, 'graphql' | 'pages'> & {
+export type HotSwap = Pick<SchemaGeneration, 'graphql' | 'pages' | 'endStreams'> & {
   /** New requests go to `next`; those in flight finish on the generation that they began with. */
   swap(next: SchemaGeneration): void;
   /** Resolves when every generation has been released, the last one included. */
@@ -38,6 +40,7 @@ export function createHotSwap(first: SchemaGeneration, onFailure: (error: unknow
   return {
     graphql: (request, response) => current.graphql(request, response),
     pages: (request, response, next) => current.pages(request, response, next),
+    endStreams: () => current.endStreams(),
     swap(next) {
       drain();
       current = serve(next);
@@ -50,7 +53,7 @@ export function createHotSwap(first: SchemaGeneration, onFailure: (error: unknow
 }
 
 /** Counts the requests in flight of a generation, so that it is released after the last one. */
-function serve({ graphql, pages, release }: SchemaGeneration) {
+function serve({ graphql, pages, endStreams, release }: SchemaGeneration) {
   let inFlight = 0;
   const drained = Promise.withResolvers<void>();
   let isDraining = false;
@@ -68,6 +71,7 @@ function serve({ graphql, pages, release }: SchemaGeneration) {
   };
   const drain = async () => {
     isDraining = true;
+    endStreams();
     check();
     await drained.promise;
     await release();
@@ -82,5 +86,5 @@ function serve({ graphql, pages, release }: SchemaGeneration) {
       return pages(request, response, next);
     },
   };
-  return { ...counted, drain };
+  return { ...counted, endStreams, drain };
 }

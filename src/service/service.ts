@@ -98,6 +98,7 @@ export async function startService(
   const stop = async (preStopMs = 0) => {
     stopping.abort();
     state = { ...state, name: 'stopping', readiness: async () => 'The service is stopping.' };
+    state.composed?.endStreams();
     await server?.stop(drainMs, preStopMs);
     await resources.disposeAsync();
   };

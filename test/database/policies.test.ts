@@ -75,6 +75,7 @@ describe('the permissions of the database', () => {
         'audit.erase_person()',
         'audit.record_rows()',
         'audit.record_update()',
+        'graph.changed_since(uuid[],xid8[],bigint[])',
         'graph.record_rows()',
         'graph.record_update()',
       ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),

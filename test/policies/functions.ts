@@ -201,9 +201,21 @@ export const functions: Record<string, Function> = {
     values: () => [],
     expected: () => ['(0,0)'],
   },
-  'graph.changes_after(timestamp with time zone,xid8,bigint,integer)': {
+  'graph.changed_since(uuid[],xid8[],bigint[])': {
+    roles: ['graph_oauth'],
+    text: `select unnest(graph.changed_since(array[$1]::uuid[], '{0}', '{0}'))`,
+    values: ({ organization }) => [organization],
+    expected: ({ world, organization }) => world.organizations.filter((known) => known === organization),
+  },
+  'graph.last_change()': {
     roles: ['graph_app'],
-    text: `select relation from graph.changes_after('-infinity', '0', 0, 100)`,
+    text: 'select horizon::text from graph.last_change()',
+    values: () => [],
+    expected: (on) => visible('graph.changes', on).map(() => '0'),
+  },
+  'graph.changes_after(xid8,bigint,integer)': {
+    roles: ['graph_app'],
+    text: `select relation from graph.changes_after('0', 0, 100)`,
     values: () => [],
     expected: (on) => visible('graph.changes', on).map(() => 'kept'),
   },

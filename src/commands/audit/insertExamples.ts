@@ -74,7 +74,7 @@ const statements = [
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
 
-/** One that is the same in each database, instead of what the statements above have left in the change feed. */
+/** A change that is the same in each database, instead of those that the statements above recorded. */
 const changesStatements = [
   `delete from graph.changes where at <> '2100-01-01' or id = right(:id, 1)::int and organization_id = :organization`,
   `insert into graph.changes (id, origin, horizon, at, organization_id, relation, key, operation, columns)

@@ -96,7 +96,7 @@ export function checkArguments(
       return { ...inner, rows: Math.max(1, rows) * inner.rows };
     }
     const isPaged = hasPages(field);
-    if (!isPaged && !isFunction(field)) return inner;
+    if (!isPaged && !isFunction(field) && type !== schema.getSubscriptionType()) return inner;
 
     const values = getArgumentValues(field, node, coerced);
     problems.push(...problemsOf({ field, nodeKeys }, node, values));

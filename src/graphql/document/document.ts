@@ -14,6 +14,7 @@ import {
 } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
+import { findConditionalRoots } from './conditionalRoots.ts';
 import { exceededLimits, fragmentsOf, limitExceeded, measureOperations, type Size } from './measureOperations.ts';
 import { isNestedTooDeep } from './nesting.ts';
 import { findConflicts } from './overlappingFields.ts';
@@ -75,9 +76,6 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
     const operation = getOperationAST(document.document, operationName);
     const size = operation && sizes.get(operation);
     if (!size) throw new DocumentError([refusal('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
-    // Validation finds nothing wrong with an operation of a kind that the schema does not have.
-    if (!schema.getRootType(operation.operation))
-      throw new DocumentError([refusal('GRAPHQL_VALIDATION_FAILED', 'There are no subscriptions.')]);
     return { ...document, operation, size, query };
   };
 }
@@ -93,6 +91,8 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
   if (exceeded.length > 0) throw new DocumentError(exceeded);
 
   const fragments = fragmentsOf(document);
+  const conditional = findConditionalRoots(document, fragments);
+  if (conditional.length > 0) throw new DocumentError(toValidationErrors(conditional));
   const errors = validate(schema, document, linearRules, { hideSuggestions });
   const problems = errors.length > 0 ? errors : findConflicts(schema, document, fragments);
   if (problems.length > 0) throw new DocumentError(toValidationErrors(problems));

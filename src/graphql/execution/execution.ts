@@ -156,7 +156,8 @@ function withoutData(errors: readonly GraphQLFormattedError[] = [], maxBytes: nu
   return hasMoreBytes(body, maxBytes) ? toBody('null', [tooLong]) : body;
 }
 
-function toBody(data: string | null | undefined, errors: readonly GraphQLFormattedError[] | undefined): string {
+/** The text of an answer. */
+export function toBody(data: string | null | undefined, errors: readonly GraphQLFormattedError[] | undefined): string {
   const members = [data !== undefined && `"data":${data}`, errors && `"errors":${JSON.stringify(errors)}`];
   return `{${members.filter(Boolean).join(',')}}`;
 }

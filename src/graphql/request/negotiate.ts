@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
+import { eventStreamMediaType } from '../stream/eventStream.ts';
 import { RequestError } from './request.ts';
 
 const jsonMediaType = 'application/json';
@@ -14,7 +15,7 @@ const offered = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${ty
  */
 export function negotiate(request: IncomingMessage, response: ServerResponse): void {
   const accepted = request.headers.accept ? new Negotiator(request).mediaType(offered) : jsonMediaType;
-  const mediaType = accepted?.startsWith(graphqlMediaType) ? graphqlMediaType : jsonMediaType;
+  const mediaType = accepted?.startsWith(jsonMediaType) ? jsonMediaType : graphqlMediaType;
   response.setHeader('Content-Type', `${mediaType}; charset=utf-8`);
   response.setHeader('Cache-Control', 'no-store');
   // Beside what it depends on already, such as the origin.
@@ -23,9 +24,17 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
     const headers = { Allow: 'GET, POST' };
     throw new RequestError('Send the operation by POST, or a query by GET.', { status: 405, headers });
   }
-  if (!accepted)
+  if (!accepted && !acceptsEvents(request))
     throw new RequestError(`The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one.`, { status: 406 });
 }
+
+/** Whether the client takes an event stream, too. */
+export const acceptsEvents = (request: IncomingMessage): boolean =>
+  !request.headers.accept || new Negotiator(request).mediaType([eventStreamMediaType]) !== undefined;
+
+/** Whether it takes nothing else. */
+export const wantsEvents = (request: IncomingMessage): boolean =>
+  acceptsEvents(request) && !!request.headers.accept && new Negotiator(request).mediaType(offered) === undefined;
 
 /** By their status 200, clients of `application/json` distinguish answers from those of proxies. */
 export function wantsJson(response: ServerResponse): boolean {

@@ -19,16 +19,22 @@ export class RequestError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly errors: readonly GraphQLError[];
 
-  constructor(message: string, { code = 'BAD_USER_INPUT', status, headers = {} }: Details = {}) {
+  constructor(message: string, { code = 'BAD_USER_INPUT', status, headers = {}, ...extensions }: Details = {}) {
     super(message);
     this.status = status ?? errorCodes[code].status;
     this.headers = headers;
-    this.errors = [refusal(code, message)];
+    this.errors = [refusal(code, message, extensions)];
   }
 }
 
 /** `status` where HTTP asks for another one than the code has. */
-type Details = { code?: ErrorCode; status?: number; headers?: Readonly<Record<string, string>> };
+type Details = {
+  code?: ErrorCode;
+  status?: number;
+  headers?: Readonly<Record<string, string>>;
+  limit?: string;
+  argument?: string;
+};
 
 /** Parses the parameters from the body of a POST or the query of a GET. */
 export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequest {

@@ -14,7 +14,9 @@ export function measureRequests(metrics: Metrics, routeOf: (url: string) => stri
       const seconds = (performance.now() - startedAt) / 1000;
       const isSent = response.writableFinished;
       metrics.requestsInFlight.dec();
-      metrics.requestDuration.observe({ route, status: isSent ? response.statusCode : 'aborted' }, seconds);
+      // A stream is open as long as its client likes.
+      if (fields.operationType !== 'subscription')
+        metrics.requestDuration.observe({ route, status: isSent ? response.statusCode : 'aborted' }, seconds);
       const status = isSent ? response.statusCode : null;
       if (route === '/graphql') measureOperation(metrics, fields, status, seconds);
       else if (route.startsWith('/oauth')) measureOauth(metrics, fields, status);

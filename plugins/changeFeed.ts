@@ -1,0 +1,89 @@
+import { decodePosition, type FeedPosition } from './changeCursor.ts';
+import { refusal } from './refusal.ts';
+
+/** A row of graph.changes, as its organization's applications see it. */
+export type FeedChange = FeedPosition & {
+  readonly at: string;
+  readonly relation: string;
+  readonly type: string | null;
+  readonly key: readonly unknown[];
+  readonly operation: string;
+  readonly columns: readonly string[];
+};
+
+/** Changes that are certain, and the position behind the last of them. */
+export type FeedPage = { readonly changes: readonly FeedChange[]; readonly end: FeedPosition };
+
+/** What a page is read with: the claims of one token. */
+export type FeedReader = Pick<Grafast.Context, 'organizationId' | 'pgSettings' | 'withPgClient'>;
+
+/**
+ * The position that a client goes on from; null for the beginning.
+ *
+ * @throws `BAD_USER_INPUT` when it is no cursor of the organization's feed
+ */
+export function startOf({ organizationId }: FeedReader, after: string | null | undefined): FeedPosition | null {
+  if (after == null) return null;
+  const position = decodePosition(after);
+  if (position?.organizationId === organizationId) return position;
+  throw refusal('BAD_USER_INPUT', 'after: not a cursor of this feed.', { argument: 'after' });
+}
+
+/**
+ * Reads the next changes after a position, at most `count`.
+ *
+ * @throws `CURSOR_EXPIRED` when the position is older than what is kept, or of a database before it was restored
+ */
+export async function readFeed(graph: FeedReader, after: FeedPosition | null, count: number): Promise<FeedPage> {
+  const { horizon, id } = after ?? beginning;
+  const { changes, ...feed } = await readPage(graph, after, { text: changesAfter, values: [horizon, id, count] });
+  const last = changes.at(-1);
+  // Without a change the position is the same, and as good as if it had been given now.
+  return { changes, end: last ?? { ...feed, horizon, id } };
+}
+
+/** The position behind all that is certain. */
+export async function readEnd(graph: FeedReader): Promise<FeedPosition> {
+  const { changes, ...feed } = await readPage(graph, null, { text: lastChange, values: [] });
+  return { ...feed, ...(changes[0] ?? beginning) };
+}
+
+async function readPage(graph: FeedReader, after: FeedPosition | null, statement: { text: string; values: unknown[] }) {
+  const { organizationId } = graph;
+  const { rows } = await graph.withPgClient(graph.pgSettings, (client) => client.query<Row>(statement));
+  const [row] = rows;
+  if (!row) throw new Error('graph.position has no row');
+  const { origin, atMs } = row;
+  // A replica that lags behind may not have seen the cursor's transaction yet.
+  const isAhead = after !== null && !row.isReplica && BigInt(after.horizon) >= BigInt(row.horizon);
+  if (after && (after.origin !== origin || after.atMs < row.oldestMs || isAhead))
+    throw refusal('CURSOR_EXPIRED', 'This cursor is older than what is kept; read everything and begin anew.', {
+      argument: 'after',
+    });
+  const changes = (row.changes ?? []).map((change) => ({
+    ...change,
+    ...{ origin, organizationId, atMs: Date.parse(change.at), id: String(change.id) },
+  }));
+  return { origin, organizationId, atMs, changes };
+}
+
+const beginning = { horizon: '0', id: '0' };
+
+/** The present, and changes as JSON. */
+type Row = {
+  readonly origin: string;
+  readonly horizon: string;
+  readonly atMs: number;
+  readonly oldestMs: number;
+  readonly isReplica: boolean;
+  readonly changes: readonly (FeedChange & { readonly id: number })[] | null;
+};
+
+const withPosition = (changes: string) => `
+  select
+    p.origin, p.horizon, floor(extract(epoch from p.at) * 1000)::float8 as "atMs",
+    floor(extract(epoch from p.oldest) * 1000)::float8 as "oldestMs", pg_is_in_recovery() as "isReplica",
+    (select json_agg(c) from ${changes} as c) as changes
+  from graph.position() as p`;
+const changesAfter = withPosition('graph.changes_after($1, $2, $3)');
+const lastChange = withPosition('graph.last_change()');

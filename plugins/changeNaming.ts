@@ -1,0 +1,60 @@
+import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
+import { type GraphQLObjectType, isObjectType } from 'postgraphile/graphql';
+import type { FeedChange } from './changeFeed.ts';
+
+/** What tables and columns are called in the graph. */
+export type Naming = {
+  typeOf(row: Pick<FeedChange, 'relation' | 'type'>): string;
+  fieldsOf(row: Pick<FeedChange, 'relation' | 'type' | 'columns'>): readonly string[];
+};
+
+export function createNaming(build: GraphileBuild.Build): Naming {
+  const codecs = new Map<string, PgCodec>();
+  for (const { codec, parameters } of Object.values(build.pgResources)) {
+    const { schemaName, name } = codec.extensions?.pg ?? {};
+    if (!parameters && codec.attributes) codecs.set(`${schemaName}.${name}`, codec);
+  }
+  const fieldsByColumn = new Map<string, ReadonlyMap<string, string>>();
+
+  const codecOf = (relation: string) => {
+    const codec = codecs.get(relation);
+    if (!codec) throw new Error(`graph.follow was called for ${relation}, which is not in the graph`);
+    return codec;
+  };
+  const typeOf: Naming['typeOf'] = ({ relation, type }) => {
+    const codec = codecOf(relation);
+    if (type === null || codec.polymorphism?.mode !== 'single') return build.inflection.tableType(codec as never);
+    return codec.polymorphism.types[type]?.name ?? type;
+  };
+  return {
+    typeOf,
+    fieldsOf(row) {
+      const typeName = typeOf(row);
+      const known = fieldsByColumn.get(typeName) ?? fieldNames(build, codecOf(row.relation), typeName);
+      fieldsByColumn.set(typeName, known);
+      return [...new Set(row.columns.flatMap((column) => known.get(column) ?? []))].sort();
+    },
+  };
+}
+
+/** By column its field: its own, that of the object it refers to, or the one that it is a part of. */
+function fieldNames(build: GraphileBuild.Build, codec: PgCodec, typeName: string): ReadonlyMap<string, string> {
+  const type = build.getTypeByName(typeName);
+  const shown = isObjectType(type) ? (type as GraphQLObjectType).getFields() : {};
+  const relations = Object.entries(build.input.pgRegistry.pgRelations[codec.name] ?? {}).filter(
+    ([, { isReferencee }]) => !isReferencee,
+  );
+  const names = Object.entries((codec as PgCodecWithAttributes).attributes).flatMap(([attributeName, attribute]) => {
+    const referring = relations.filter(([, { localAttributes }]) => localAttributes.includes(attributeName));
+    const candidates = [
+      attribute.extensions?.tags?.partOf as string | undefined,
+      build.inflection.attribute({ codec, attributeName } as never),
+      ...referring.map(([relationName]) =>
+        build.inflection.singleRelation({ registry: build.input.pgRegistry, codec, relationName } as never),
+      ),
+    ];
+    const name = candidates.find((candidate) => candidate !== undefined && candidate in shown);
+    return name === undefined || name === 'id' ? [] : [[attributeName, name] as const];
+  });
+  return new Map(names);
+}

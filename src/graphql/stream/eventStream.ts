@@ -1,0 +1,64 @@
+import type { ServerResponse } from 'node:http';
+import type { Answer } from '../execution/answer.ts';
+
+export const eventStreamMediaType = 'text/event-stream';
+
+export type EventStream = {
+  /** Aborts when it has ended, by whichever side. */
+  readonly signal: AbortSignal;
+  /** Resolves when the client has taken what was sent. */
+  ready(): Promise<void>;
+  next(id: string | null, body: string): void;
+  heartbeat(): void;
+  complete(): void;
+};
+
+/**
+ * Server-sent events of GraphQL over SSE, distinct connections mode, with backpressure.
+ * At most one event waits in memory. A client that takes none for 10 s is too slow, and is cut off: it has the cursor of the last one.
+ *
+ * https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md; https://html.spec.whatwg.org/#server-sent-events
+ */
+export function openEventStream(response: ServerResponse): EventStream {
+  const ended = new AbortController();
+  let sent: Promise<void> = Promise.resolve();
+  const write = (text: string) => {
+    if (response.writableEnded || response.destroyed) return;
+    sent = new Promise((resolve) => response.write(text, () => resolve()));
+  };
+  const complete = () => {
+    if (ended.signal.aborted) return;
+    ended.abort();
+    response.end('event: complete\ndata:\n\n');
+    setTimeout(() => response.destroy(), lingerMs).unref();
+  };
+  response.once('close', () => ended.abort());
+  response.removeHeader('Content-Length');
+  response.setHeader('Content-Type', `${eventStreamMediaType}; charset=utf-8`);
+  // Otherwise nginx would keep events back.
+  response.setHeader('X-Accel-Buffering', 'no');
+  response.flushHeaders();
+  return {
+    signal: ended.signal,
+    async ready() {
+      const tooSlow = setTimeout(complete, maxUnsentMs);
+      await sent.finally(() => clearTimeout(tooSlow));
+    },
+    next(id, body) {
+      write(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: ${body}\n\n`);
+    },
+    heartbeat: () => write(':\n\n'),
+    complete,
+  };
+}
+
+/** The answer to a query or mutation as an event stream, for clients that accept nothing else. */
+export const toEventStream = ({ body, headers, ...answer }: Answer): Answer => ({
+  ...answer,
+  headers: { ...headers, 'Content-Type': `${eventStreamMediaType}; charset=utf-8` },
+  body: `event: next\ndata: ${body}\n\nevent: complete\ndata:\n\n`,
+});
+
+const maxUnsentMs = 10_000;
+/** For what is on its way to the client. */
+const lingerMs = 2000;

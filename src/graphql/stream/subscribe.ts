@@ -1,0 +1,99 @@
+import type { WithPgClient } from 'postgraphile/@dataplan/pg';
+import { hookArgs, subscribe } from 'postgraphile/grafast';
+import { encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
+import { readEnd, readFeed, startOf } from '../../../plugins/changeFeed.ts';
+import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
+import { isRetryable } from '../../database/pool/unavailable.ts';
+import type { AccessToken } from '../../token/accessTokens.ts';
+import { graphSettings } from '../../token/settings.ts';
+import { limitExceeded } from '../document/measureOperations.ts';
+import { presentError } from '../errors.ts';
+import { createContext } from '../execution/context.ts';
+import type { Result } from '../execution/evaluate.ts';
+import { type ExecutionOptions, toBody } from '../execution/execution.ts';
+import type { Operation } from '../execution/operation.ts';
+import { createStatements } from '../execution/statements.ts';
+import type { EventStream } from './eventStream.ts';
+import type { Feed } from './feed.ts';
+
+export type Subscription = Operation & { readonly token: AccessToken; readonly lastEventId: string | null };
+
+/**
+ * Executes subscriptions by Grafast, an event for each change.
+ * Each event is executed when the client has taken the one before, with the claims of the token, in transactions of its own.
+ */
+export function createSubscriber(
+  { config, pool, secrets, graph, log }: Omit<ExecutionOptions, 'replicaPool'>,
+  feed: Feed,
+) {
+  const rules = graph.schema.extensions.constraintRules as ConstraintRules;
+  const maxRows = config.limits.rows;
+
+  return async (subscription: Subscription, stream: EventStream): Promise<void> => {
+    const { prepared, variables, token, requestId, lastEventId } = subscription;
+    const { signal } = stream;
+    const settings = graphSettings(token.claims, requestId, maxRows);
+    // Each has its own, since a stream has no end.
+    const withPgClient: WithPgClient = (asked, callback) =>
+      createStatements(
+        { pool, lsnCheck: null },
+        {
+          ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true },
+          ...{ inSnapshot: () => false, onRan: () => undefined, onFailed: () => undefined },
+        },
+      ).withPgClient(asked, callback);
+    const reader = {
+      organizationId: token.claims.organizationId,
+      pgSettings: settings,
+      withPgClient: withPgClient as Grafast.Context['withPgClient'],
+    };
+    const cursors: string[] = [];
+
+    const followChanges = async (after: string | null | undefined) => {
+      const start = startOf(reader, lastEventId ?? after);
+      // What is wrong with a cursor is the answer, and not the end of a stream.
+      if (start) await readFeed(reader, start, 0);
+      return paced(start ?? (await readEnd(reader)));
+    };
+
+    async function* paced(start: FeedPosition) {
+      try {
+        for await (const change of feed.follow(reader, start, signal)) {
+          await stream.ready();
+          if (signal.aborted) return;
+          cursors.push(encodePosition(change));
+          yield change;
+        }
+      } catch (error) {
+        // The client goes on after the last event that it has.
+        if (!signal.aborted && !isRetryable(error)) log.error({ ...requestId, error }, 'a stream has failed');
+      }
+    }
+
+    const args = await hookArgs({
+      schema: prepared.schema,
+      resolvedPreset: graph.resolvedPreset,
+      document: prepared.document,
+      operationName: prepared.operation.name?.value,
+      variableValues: variables,
+      contextValue: { ...createContext(token.claims, secrets, null), followChanges },
+      outputDataAsString: true,
+      requestContext: { pgSettings: settings },
+    });
+    (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
+
+    const toEvent = ({ data, errors }: Result) => {
+      const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
+      const body = toBody(data, presented);
+      return Buffer.byteLength(body) > maxEventBytes ? tooLong : body;
+    };
+    const results = (await subscribe(args)) as AsyncGenerator<Result> | Result;
+    if (!(Symbol.asyncIterator in results)) stream.next(null, toEvent(results));
+    else for await (const result of results) stream.next(cursors.shift() ?? null, toEvent(result));
+    stream.complete();
+  };
+}
+
+/** What a slow reader costs. */
+const maxEventBytes = 64_000;
+const tooLong = toBody('null', [limitExceeded('bytes', maxEventBytes).toJSON()]);
