@@ -2,6 +2,7 @@ import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
 import { access, context, type FieldArgs, lambda, list, type Step } from 'postgraphile/grafast';
 import { type GraphQLObjectType, isObjectType } from 'postgraphile/graphql';
 import { extendSchema, gql } from 'postgraphile/utils';
+import { baseOf } from './baseOf.ts';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
 import { decodePosition, encodePosition, type FeedPosition } from './changeCursor.ts';
 import { encodeNodeId } from './NodeIdPlugin.ts';
@@ -145,7 +146,7 @@ export async function readChanges(
   const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
     client.query<FeedPage>({
       text: pageOfFeed,
-      values: [after?.atMs ?? 0, after?.horizon ?? '0', after?.id ?? '0', count],
+      values: [after?.horizon ?? '0', after?.id ?? '0', count],
     }),
   );
   const [page] = rows;
@@ -161,7 +162,7 @@ export async function readChanges(
     cursor: place(Date.parse(row.at), row.horizon, String(row.id)),
     operation: row.operation,
     typeName: naming.typeOf(row),
-    id: encodeNodeId([naming.typeOf(row), ...row.key]) ?? '',
+    id: naming.idOf(row),
     fields: naming.fieldsOf(row),
     at: row.at,
   }));
@@ -183,7 +184,7 @@ type FeedRow = {
   readonly at: string;
   readonly relation: string;
   readonly type: string | null;
-  readonly key: readonly unknown[];
+  readonly key: readonly string[];
   readonly operation: string;
   readonly columns: readonly string[];
 };
@@ -192,12 +193,13 @@ const pageOfFeed = `
   select
     p.origin, p.horizon, floor(extract(epoch from p.at) * 1000)::float8 as "atMs",
     floor(extract(epoch from p.oldest) * 1000)::float8 as "oldestMs",
-    (select json_agg(c) from graph.changes_after(to_timestamp($1::float8 / 1000), $2, $3, $4) as c) as changes
+    (select json_agg(c) from graph.changes_after($1, $2, $3) as c) as changes
   from graph.position() as p`;
 
-/** What tables and columns are called in the graph. */
+/** What tables, rows and columns are called in the graph. */
 export type Naming = {
   typeOf(row: Pick<FeedRow, 'relation' | 'type'>): string;
+  idOf(row: Pick<FeedRow, 'relation' | 'type' | 'key'>): string;
   fieldsOf(row: Pick<FeedRow, 'relation' | 'type' | 'columns'>): readonly string[];
 };
 
@@ -211,7 +213,8 @@ export function createNaming(build: GraphileBuild.Build): Naming {
 
   const codecOf = (relation: string) => {
     const codec = codecs.get(relation);
-    if (!codec) throw new Error(`graph.follow was called for ${relation}, which is not in the graph`);
+    // A migration has just made it, or hides it.
+    if (!codec) throw refusal('UNAVAILABLE', `The schema does not have ${relation}; try again.`);
     return codec;
   };
   const typeOf: Naming['typeOf'] = ({ relation, type }) => {
@@ -221,6 +224,11 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   };
   return {
     typeOf,
+    idOf(row) {
+      const typeName = typeOf(row);
+      const codecs = build.nodeKeys.get(typeName) ?? [];
+      return encodeNodeId([typeName, ...row.key.map((text, at) => partOfId(text, codecs[at]))]) ?? '';
+    },
     fieldsOf(row) {
       const typeName = typeOf(row);
       const known = fieldsByColumn.get(typeName) ?? fieldNames(build, codecOf(row.relation), typeName);
@@ -228,6 +236,14 @@ export function createNaming(build: GraphileBuild.Build): Naming {
       return [...new Set(row.columns.flatMap((column) => known.get(column) ?? []))].sort();
     },
   };
+}
+
+/** As the ids of rows have it: times have six digits behind the second, which JSON in PostgreSQL leaves out. */
+function partOfId(text: string, codec: PgCodec | undefined): unknown {
+  if (!codec) return text;
+  const isTime = /^time/.test(baseOf(codec).name);
+  const padded = (_: string, seconds: string, digits = '') => `${seconds}.${digits.padEnd(6, '0')}`;
+  return codec.fromPg(isTime ? text.replace(/(:\d\d:\d\d)(?:\.(\d+))?/, padded) : text);
 }
 
 /** By column the field that shows it: the column's own, that of the object it refers to, or the one it is a part of. */

@@ -1,5 +1,5 @@
 --! Previous: sha1:006ccf2dffa0c9770e61b6c793b00f208e5a056e
---! Hash: sha1:81be01c4d2de00a25c3737ce2a3fb4149a365a8b
+--! Hash: sha1:de1019615688151128d28a7f53aef17d0912044a
 --! Message: change feed
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -8,8 +8,8 @@
 -- The change feed: what was created, updated and deleted, in an order in which a reader who goes on from where it stopped misses nothing.
 --
 -- A number from a sequence orders changes by when they were written, and transactions commit in another order, so that a reader would skip
--- what commits late. Here the order is (horizon, id). The horizon is the first transaction id that was not assigned when the change was
--- written, so that of two changes of a row the later one comes later, also when its transaction began earlier. A change is shown when all
+-- what commits late. Here the order is (horizon, id). The horizon is the transaction's own id, or the one behind all that had ended when the
+-- change was written, so that of two changes of a row the later one comes later, also when its transaction began earlier. A change is shown when all
 -- transactions below its horizon have ended (pg_snapshot_xmin): then nothing can be added before it any more.
 
 do $$
@@ -26,8 +26,9 @@ drop function if exists graph.follow(regclass, regclass, name[]);
 drop function if exists graph.record_update();
 drop function if exists graph.record_rows();
 drop function if exists graph.key_of(jsonb, text[]);
-drop function if exists graph.changes_after(timestamptz, xid8, bigint, int);
+drop function if exists graph.changes_after(xid8, bigint, int);
 drop function if exists graph.position();
+drop function if exists graph.oldest();
 drop function if exists graph.create_partition(date);
 drop function if exists graph.origin();
 drop table if exists graph.changes;
@@ -51,7 +52,7 @@ create table graph.changes (
   organization_id uuid not null,
   relation text not null,
   type text,
-  key jsonb not null,
+  key text[] not null,
   operation text not null,
   columns text[] not null,
   constraint changes_operation_known check (operation in ('CREATE', 'UPDATE', 'DELETE'))
@@ -61,10 +62,10 @@ create table graph.changes (
 comment on table graph.changes is 'The change feed, in a partition for each day. Kept for graph.retention.';
 comment on column graph.changes.id is 'Ascending in the order of writing.';
 comment on column graph.changes.origin is 'The cluster and the table that `horizon` belongs to: after pg_restore the transaction ids of what was restored mean nothing.';
-comment on column graph.changes.horizon is 'The first transaction id that was not assigned when the change was written.';
+comment on column graph.changes.horizon is 'The id of the transaction, or the one behind all that had ended when the change was written, if that is greater.';
 comment on column graph.changes.relation is 'The table or view that the row is in the graph by.';
 comment on column graph.changes.type is 'Of a table whose rows have several types, the type of the row.';
-comment on column graph.changes.key is 'The primary key without the organization, as an array.';
+comment on column graph.changes.key is 'The primary key without the organization, each value as JSON has it, without quotes.';
 comment on column graph.changes.columns is 'Of an update the columns that it changed.';
 
 alter table graph.changes enable row level security, force row level security;
@@ -166,41 +167,48 @@ grant execute on function oauth.rotate_feed() to graph_oauth, graph_admin;
 
 -- Reading.
 
+create function graph.oldest() returns timestamptz
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ select date_trunc('day', statement_timestamp() - graph.retention(), 'UTC') $$;
+comment on function graph.oldest() is 'The time of the oldest change that can be followed: days are dropped as a whole.';
+
 create function graph.position() returns table (origin bigint, horizon xid8, at timestamptz, oldest timestamptz)
   language sql stable parallel safe set search_path = pg_catalog, pg_temp
   as $$
     -- The timeline changes when a backup is brought up to a time, which undoes what readers may have seen.
     select
-      hashint8extended(graph.origin(), timeline_id::bigint), pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(),
-      statement_timestamp() - graph.retention()
+      hashint8extended(graph.origin(), timeline_id::bigint), pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), graph.oldest()
     from pg_control_checkpoint()
   $$;
 comment on function graph.position() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good.';
 
-create function graph.changes_after(since timestamptz, after_horizon xid8, after_id bigint, max_rows int)
-  returns table (horizon xid8, id bigint, at timestamptz, relation text, type text, key jsonb, operation text, columns text[])
-  language sql stable set search_path = pg_catalog, pg_temp
+create function graph.changes_after(after_horizon xid8, after_id bigint, max_rows int)
+  returns table (horizon xid8, id bigint, at timestamptz, relation text, type text, key text[], operation text, columns text[])
+  -- From one index of each partition, in the order of pages: a page costs by its size, and not by what is behind it.
+  language sql stable set search_path = pg_catalog, pg_temp set enable_sort = off
   as $$
     select c.horizon, c.id, c.at, c.relation, c.type, c.key, c.operation, c.columns
     from graph.changes c
     where c.organization_id = (select app_hidden.current_organization_id())
       and (c.horizon, c.id) > (changes_after.after_horizon, changes_after.after_id)
       and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
-      -- Days that a cursor is past are not looked at. Clocks of sessions differ by less than an hour.
-      and c.at >= changes_after.since - interval '1 hour'
+      -- What is older may be gone at any time. A later time than this would not do: a transaction may write long before it ends.
+      and c.at >= graph.oldest()
       and c.origin = (select graph.origin())
+      -- A table that was dropped is no longer in the graph.
+      and to_regclass(c.relation) is not null
     order by c.horizon, c.id
     limit changes_after.max_rows
   $$;
-comment on function graph.changes_after(timestamptz, xid8, bigint, int) is 'The next changes of the organization after a position, as far as they are certain.';
-grant execute on function graph.retention(), graph.origin(), graph.position(), graph.changes_after(timestamptz, xid8, bigint, int) to graph_app, graph_admin;
+comment on function graph.changes_after(xid8, bigint, int) is 'The next changes of the organization after a position, as far as they are certain.';
+grant execute on function graph.retention(), graph.oldest(), graph.origin(), graph.position(), graph.changes_after(xid8, bigint, int) to graph_app, graph_admin;
 grant execute on function graph.origin() to graph_helper;
 
 -- Writing.
 
-create function graph.key_of(value jsonb, names text[]) returns jsonb
+create function graph.key_of(value jsonb, names text[]) returns text[]
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp
-  as $$ select jsonb_agg(value -> name order by place) from unnest(names) with ordinality as n (name, place) $$;
+  as $$ select array_agg(value ->> name order by place) from unnest(names) with ordinality as n (name, place) $$;
 comment on function graph.key_of(jsonb, text[]) is 'The key of a row.';
 
 -- Inserts and deletes come by the thousand: one statement records all of them.
@@ -279,6 +287,9 @@ create function graph.follow(followed regclass, shown regclass default null, ign
       from unnest('{organization_id}' || ignored) as wanted
       where wanted not in (select attname from pg_attribute where attrelid = followed and attnum > 0 and not attisdropped));
   begin
+    if not exists (select from pg_class where oid = coalesce(shown, followed) and relnamespace = 'app_public'::regnamespace) then
+      raise undefined_table using message = format('%s is not in the graph', coalesce(shown, followed)), hint = 'Name the view of app_public that shows it.';
+    end if;
     if missing is not null then
       raise undefined_column using message = format('%s has no column %s', followed, missing);
     end if;
