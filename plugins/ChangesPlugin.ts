@@ -13,7 +13,6 @@ import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
 import { encodePosition } from './changeCursor.ts';
 import { type FeedChange, readEnd, readFeed, startOf } from './changeFeed.ts';
 import { createNaming, type Naming } from './changeNaming.ts';
-import { encodeNodeId } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 
 declare global {
@@ -164,7 +163,7 @@ const presentedBy = (naming: Naming) => (change: FeedChange) => {
     cursor: encodePosition(change),
     operation: change.operation,
     typeName,
-    id: encodeNodeId([typeName, ...change.key]) ?? '',
+    id: naming.idOf(change),
     fields: naming.fieldsOf(change),
     at: change.at,
   };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Position in the change feed of an organization: behind the change `id` of `horizon`. See graph.changes. */
+/** Position in an organization's change feed: behind the change `id` of `horizon`. */
 export type FeedPosition = {
   /** Identifies the cluster and the table, so that a restored database has other cursors. */
   readonly origin: string;

@@ -6,7 +6,7 @@ export type FeedChange = FeedPosition & {
   readonly at: string;
   readonly relation: string;
   readonly type: string | null;
-  readonly key: readonly unknown[];
+  readonly key: readonly string[];
   readonly operation: string;
   readonly columns: readonly string[];
 };
@@ -45,7 +45,8 @@ export async function readFeed(graph: FeedReader, after: FeedPosition | null, co
 /** The position behind all that is certain. */
 export async function readEnd(graph: FeedReader): Promise<FeedPosition> {
   const { changes, ...feed } = await readPage(graph, null, { text: lastChange, values: [] });
-  return { ...feed, ...(changes[0] ?? beginning) };
+  const { horizon, id } = changes[0] ?? beginning;
+  return { ...feed, horizon, id };
 }
 
 async function readPage(graph: FeedReader, after: FeedPosition | null, statement: { text: string; values: unknown[] }) {

@@ -1,10 +1,14 @@
 import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
 import { type GraphQLObjectType, isObjectType } from 'postgraphile/graphql';
+import { baseOf } from './baseOf.ts';
 import type { FeedChange } from './changeFeed.ts';
+import { encodeNodeId } from './NodeIdPlugin.ts';
+import { refusal } from './refusal.ts';
 
-/** What tables and columns are called in the graph. */
+/** What tables, rows and columns are called in the graph. */
 export type Naming = {
   typeOf(row: Pick<FeedChange, 'relation' | 'type'>): string;
+  idOf(row: Pick<FeedChange, 'relation' | 'type' | 'key'>): string;
   fieldsOf(row: Pick<FeedChange, 'relation' | 'type' | 'columns'>): readonly string[];
 };
 
@@ -18,7 +22,8 @@ export function createNaming(build: GraphileBuild.Build): Naming {
 
   const codecOf = (relation: string) => {
     const codec = codecs.get(relation);
-    if (!codec) throw new Error(`graph.follow was called for ${relation}, which is not in the graph`);
+    // A migration has just made it, or hides it.
+    if (!codec) throw refusal('UNAVAILABLE', `The schema does not have ${relation}; try again.`);
     return codec;
   };
   const typeOf: Naming['typeOf'] = ({ relation, type }) => {
@@ -28,6 +33,11 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   };
   return {
     typeOf,
+    idOf(row) {
+      const typeName = typeOf(row);
+      const codecs = build.nodeKeys.get(typeName) ?? [];
+      return encodeNodeId([typeName, ...row.key.map((text, at) => partOfId(text, codecs[at]))]) ?? '';
+    },
     fieldsOf(row) {
       const typeName = typeOf(row);
       const known = fieldsByColumn.get(typeName) ?? fieldNames(build, codecOf(row.relation), typeName);
@@ -35,6 +45,14 @@ export function createNaming(build: GraphileBuild.Build): Naming {
       return [...new Set(row.columns.flatMap((column) => known.get(column) ?? []))].sort();
     },
   };
+}
+
+/** As the ids of rows have it: times have six digits behind the second, unlike in PostgreSQL's JSON. */
+function partOfId(text: string, codec: PgCodec | undefined): unknown {
+  if (!codec) return text;
+  const isTime = /^time/.test(baseOf(codec).name);
+  const padded = (_: string, seconds: string, digits = '') => `${seconds}.${digits.padEnd(6, '0')}`;
+  return codec.fromPg(isTime ? text.replace(/(:\d\d:\d\d)(?:\.(\d+))?/, padded) : text);
 }
 
 /** By column its field: its own, that of the object it refers to, or the one that it is a part of. */

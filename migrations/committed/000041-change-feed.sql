@@ -1,5 +1,5 @@
 --! Previous: sha1:006ccf2dffa0c9770e61b6c793b00f208e5a056e
---! Hash: sha1:b7508c1e45335ce931626add02d7e36bb785426c
+--! Hash: sha1:53de98b2f3dd6fde660eeb2b8aad6c36070f4a55
 --! Message: change feed
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -33,6 +33,7 @@ drop function if exists graph.changed_since(uuid[], xid8[], bigint[]);
 drop function if exists graph.last_change();
 drop function if exists graph.changes_after(xid8, bigint, int);
 drop function if exists graph.position();
+drop function if exists graph.oldest();
 drop function if exists graph.create_partition(date);
 drop function if exists graph.origin();
 drop table if exists graph.changes;
@@ -56,7 +57,7 @@ create table graph.changes (
   organization_id uuid not null,
   relation text not null,
   type text,
-  key jsonb not null,
+  key text[] not null,
   operation text not null,
   columns text[] not null,
   -- In the order of pages. The time is a part of it because a key of a partitioned table must name the partition.
@@ -70,7 +71,7 @@ comment on column graph.changes.origin is 'The cluster and the table that `horiz
 comment on column graph.changes.horizon is 'The id of its transaction, or the greatest horizon of what was committed before in the organization, if that is greater.';
 comment on column graph.changes.relation is 'The table or view that the row is in the graph by.';
 comment on column graph.changes.type is 'Of a table whose rows have several types, the type of the row.';
-comment on column graph.changes.key is 'The primary key without the organization, as an array.';
+comment on column graph.changes.key is 'The primary key without the organization, each value as JSON has it, without quotes.';
 comment on column graph.changes.columns is 'Of an update the columns that it changed.';
 
 alter table graph.changes enable row level security, force row level security;
@@ -174,45 +175,55 @@ grant execute on function oauth.rotate_feed() to graph_oauth, graph_admin;
 
 -- Reading.
 
+create function graph.oldest() returns timestamptz
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ select date_trunc('day', statement_timestamp() - graph.retention(), 'UTC') $$;
+comment on function graph.oldest() is 'The time of the oldest change that can be followed: days are dropped as a whole.';
+
 create function graph.position() returns table (origin bigint, horizon xid8, at timestamptz, oldest timestamptz)
   language sql stable parallel safe set search_path = pg_catalog, pg_temp
   as $$
     -- The timeline changes when a backup is brought up to a time, which undoes what readers may have seen.
     select
-      hashint8extended(graph.origin(), timeline_id::bigint), pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(),
-      statement_timestamp() - graph.retention()
+      hashint8extended(graph.origin(), timeline_id::bigint), pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), graph.oldest()
     from pg_control_checkpoint()
   $$;
 comment on function graph.position() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good.';
 
 create function graph.changes_after(after_horizon xid8, after_id bigint, max_rows int)
-  returns table (horizon xid8, id bigint, at timestamptz, relation text, type text, key jsonb, operation text, columns text[])
-  language sql stable set search_path = pg_catalog, pg_temp
+  returns table (horizon xid8, id bigint, at timestamptz, relation text, type text, key text[], operation text, columns text[])
+  -- From one index of each partition, in the order of pages: a page costs by its size, and not by what is behind it.
+  language sql stable set search_path = pg_catalog, pg_temp set enable_sort = off
   as $$
     select c.horizon, c.id, c.at, c.relation, c.type, c.key, c.operation, c.columns
     from graph.changes c
     where c.organization_id = (select app_hidden.current_organization_id())
       and (c.horizon, c.id) > (changes_after.after_horizon, changes_after.after_id)
       and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
+      -- What is older may be gone at any time. A later time than this would not do: a transaction may write long before it ends.
+      and c.at >= graph.oldest()
       and c.origin = (select graph.origin())
+      -- A table that was dropped is no longer in the graph.
+      and to_regclass(c.relation) is not null
     order by c.horizon, c.id
     limit changes_after.max_rows
   $$;
 comment on function graph.changes_after(xid8, bigint, int) is 'The next changes of the organization after a position, as far as they are certain.';
 
 create function graph.last_change() returns table (horizon xid8, id bigint)
-  language sql stable set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp set enable_sort = off
   as $$
     select c.horizon, c.id
     from graph.changes c
     where c.organization_id = (select app_hidden.current_organization_id())
       and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
+      and c.at >= graph.oldest()
       and c.origin = (select graph.origin())
     order by c.horizon desc, c.id desc
     limit 1
   $$;
 comment on function graph.last_change() is 'The position of the last change of the organization that is certain; no row without one.';
-grant execute on function graph.retention(), graph.origin(), graph.position(), graph.changes_after(xid8, bigint, int), graph.last_change()
+grant execute on function graph.retention(), graph.oldest(), graph.origin(), graph.position(), graph.changes_after(xid8, bigint, int), graph.last_change()
   to graph_app, graph_admin;
 grant execute on function graph.origin() to graph_helper;
 
@@ -233,9 +244,9 @@ grant execute on function graph.changed_since(uuid[], xid8[], bigint[]) to graph
 
 -- Writing.
 
-create function graph.key_of(value jsonb, names text[]) returns jsonb
+create function graph.key_of(value jsonb, names text[]) returns text[]
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp
-  as $$ select jsonb_agg(value -> name order by place) from unnest(names) with ordinality as n (name, place) $$;
+  as $$ select array_agg(value ->> name order by place) from unnest(names) with ordinality as n (name, place) $$;
 comment on function graph.key_of(jsonb, text[]) is 'The key of a row.';
 
 create function graph.next_horizon(organization_id uuid) returns xid8
@@ -340,6 +351,9 @@ create function graph.follow(followed regclass, shown regclass default null, ign
       from unnest('{organization_id}' || ignored) as wanted
       where wanted not in (select attname from pg_attribute where attrelid = followed and attnum > 0 and not attisdropped));
   begin
+    if not exists (select from pg_class where oid = coalesce(shown, followed) and relnamespace = 'app_public'::regnamespace) then
+      raise undefined_table using message = format('%s is not in the graph', coalesce(shown, followed)), hint = 'Name the view of app_public that shows it.';
+    end if;
     if missing is not null then
       raise undefined_column using message = format('%s has no column %s', followed, missing);
     end if;

@@ -23,7 +23,7 @@ const callers = new AsyncLocalStorage<Caller>();
 /** Runs `work` in the context of a caller, and all that it awaits. */
 export const withCaller = <T>(caller: Caller, work: () => T): T => callers.run(caller, work);
 
-/** Runs work that outlives the request's waits, such as a stream: each wait has a wait budget of its own. */
+/** Runs long work of a request, such as a stream: each wait has a wait budget of its own. */
 export function withBudgetPerWait<T>(waitMs: number, work: () => T): T {
   const caller = callers.getStore();
   if (!caller) return work();

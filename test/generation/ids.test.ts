@@ -87,6 +87,7 @@ const sql = `
   create type app_public.mood as enum ('glad', 'sad', 'so_so', 'angry', 'calm');
   create domain app_public.short_code as text check (length(value) < 10);
   ${tables.map(tableSql).join('\n')}
+  ${tables.map(({ name }) => `select graph.follow('app_public.${name}');`).join('\n')}
   ${tableSql({ name: 'settings', columns: 'color text', key: [] }).replace('|@backwardBehavior -list +connection', '')}
   ${tableSql({ name: 'spans', columns: 'span interval', key: ['span'] })}
   create table app_public.currencies (code text primary key, name text not null);
@@ -176,6 +177,18 @@ describe.each(tables.map((table) => [table.name, table] as const))('%s', (name, 
     for (const isBackwards of [false, true]) {
       expect((await walk(graph, tenant.app, { field, isBackwards })).map(({ id }) => id)).toEqual(ids);
     }
+  });
+
+  test('the change feed names the rows by the same ids', async () => {
+    const { app } = await read<{ app: { changes: { nodes: { id: string; typeName: string; node: object }[] } } }>(
+      graph,
+      tenant.app,
+      '{ app { changes { nodes { id typeName node { __typename id } } } } }',
+    );
+    const changes = app.changes.nodes.filter(({ typeName }) => typeName === type);
+
+    expect(changes.map(({ id }) => id).sort()).toEqual((await idsOf(tenant, name)).sort());
+    expect(changes.map(({ node }) => node)).toEqual(changes.map(({ id }) => ({ __typename: type, id })));
   });
 
   test("another organization's row is there, and is not found by its id", async () => {

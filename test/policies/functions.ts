@@ -215,7 +215,7 @@ export const functions: Record<string, Function> = {
   },
   'graph.changes_after(xid8,bigint,integer)': {
     roles: ['graph_app'],
-    text: `select relation from graph.changes_after('0', 0, 100)`,
+    text: `select type from graph.changes_after('0', 0, 100)`,
     values: () => [],
     expected: (on) => visible('graph.changes', on).map(() => 'kept'),
   },
@@ -243,6 +243,7 @@ export const helpers = [
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',
   'graph."position"()',
+  'graph.oldest()',
   'graph.origin()',
   'graph.retention()',
 ];

@@ -103,8 +103,8 @@ export function insertWorld(world: World): string {
       throttles.map((throttle) => [throttle, '1', '9999999999999']),
     ),
     forgetChanges,
-    `insert into graph.changes (origin, horizon, organization_id, relation, key, operation, columns)
-     select graph.origin(), '0', id, 'kept', '[]', 'CREATE', '{}' from app_hidden.organizations`,
+    `insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+     select graph.origin(), '0', id, 'app_public.users', 'kept', '{}', 'CREATE', '{}' from app_hidden.organizations`,
   ].join(';\n');
 }
 
@@ -142,7 +142,7 @@ const numberOf = (key: string) => key.slice(-12);
 export const keptKey = hash('kept', '', '');
 
 /** What is done to a world leaves its trace in the change feed, too; each organization has one change that is kept. */
-export const forgetChanges = `delete from graph.changes where relation <> 'kept'`;
+export const forgetChanges = `delete from graph.changes where type is distinct from 'kept'`;
 
 const clear = [
   `app_hidden.time_zones where name <> all ('{${timeZones}}')`,

@@ -79,7 +79,7 @@ const changesStatements = [
   `delete from graph.changes where at <> '2100-01-01' or id = right(:id, 1)::int and organization_id = :organization`,
   `insert into graph.changes (id, origin, horizon, at, organization_id, relation, key, operation, columns)
    overriding system value
-   values (right(:id, 1)::int, 0, '0', '2100-01-01', :organization, 'app_public.users', jsonb_build_array(:id), 'CREATE', '{}')`,
+   values (right(:id, 1)::int, 0, '0', '2100-01-01', :organization, 'app_public.users', array[:id], 'CREATE', '{}')`,
 ];
 
 /** For tables that `$1` leaves out, parents first; one whose checks refuse it needs its own above. */

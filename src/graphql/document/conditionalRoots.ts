@@ -7,7 +7,7 @@ import {
 } from 'postgraphile/graphql';
 
 /**
- * `@skip` and `@include` at the root of a subscription, which GraphQL refuses since September 2025 (section 5.2.4.1).
+ * `@skip` and `@include` at the root of a subscription (GraphQL, September 2025, section 5.2.4.1).
  * Such a subscription may have no field, and GraphQL.js' rule for single fields cannot read its variables.
  */
 export function findConditionalRoots(
