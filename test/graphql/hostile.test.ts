@@ -453,6 +453,8 @@ describe('a request', () => {
     ['application/xml, application/json', 200],
     ['application/graphql-response+json; nonsense="', 200],
     ['application/json;q=0', 406],
+    ['text/event-stream', 200],
+    ['text/event-stream;q=0', 406],
     ['text/*', 406],
     ['nonsense', 406],
     [';;;,,,', 406],

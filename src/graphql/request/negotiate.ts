@@ -24,17 +24,20 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
     const headers = { Allow: 'GET, POST' };
     throw new RequestError('Send the operation by POST, or a query by GET.', { status: 405, headers });
   }
-  if (!accepted && !acceptsEvents(request))
+  if (!accepted && !wantsEvents(request))
     throw new RequestError(`The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one.`, { status: 406 });
 }
 
-/** Whether the client takes an event stream, too. */
+/** Whether a subscription can be answered. */
 export const acceptsEvents = (request: IncomingMessage): boolean =>
   !request.headers.accept || new Negotiator(request).mediaType([eventStreamMediaType]) !== undefined;
 
-/** Whether it takes nothing else. */
-export const wantsEvents = (request: IncomingMessage): boolean =>
-  acceptsEvents(request) && !!request.headers.accept && new Negotiator(request).mediaType(offered) === undefined;
+/** Whether the client takes nothing but an event stream, also for a query. */
+export function wantsEvents(request: IncomingMessage): boolean {
+  if (!request.headers.accept) return false;
+  const negotiator = new Negotiator(request);
+  return !negotiator.mediaType(offered) && negotiator.mediaTypes().includes(eventStreamMediaType);
+}
 
 /** By their status 200, clients of `application/json` distinguish answers from those of proxies. */
 export function wantsJson(response: ServerResponse): boolean {

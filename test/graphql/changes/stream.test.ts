@@ -1,0 +1,280 @@
+import { createToken, hashToken } from '../../../src/token/format.ts';
+import { until } from '../../support/until.ts';
+import { type Mutate, mutating } from '../mutating.ts';
+import { createTenant, createUser, createViewer, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
+import { openStream, type StreamRequest } from './eventStream.ts';
+import { altered, follow, inShort, present } from './feed.ts';
+
+let graph: OwnGraphTest;
+let tenant: Tenant;
+let mutate: Mutate;
+beforeAll(async () => {
+  graph = await startGraphTest();
+});
+afterAll(() => graph.stop());
+beforeEach(async () => {
+  tenant = await createTenant(graph);
+  mutate = mutating(graph, tenant);
+});
+
+const createUnits = async (count: number, name = 'Unit') => {
+  for (let number = 0; number < count; number++)
+    await mutate('unitCreate', { name: `${name} ${number}` }, 'unit { id }');
+};
+
+describe('a stream', () => {
+  it('tells of each change after it was opened, with its cursor as the id of the event', async () => {
+    await createUnits(1);
+    const stream = await openStream(graph, tenant.app);
+    expect(stream.status).toBe(200);
+    expect(stream.headers.get('Content-Type')).toBe('text/event-stream; charset=utf-8');
+
+    await mutate('unitCreate', { name: 'HQ', externalIdentifier: 'hq' }, 'unit { id }');
+    await mutate('unitUpdate', { externalIdentifier: 'hq', name: 'Headquarters' }, 'unit { id }');
+    await mutate('unitDelete', { externalIdentifier: 'hq' }, 'unit { id }');
+    const events = [await stream.next(), await stream.next(), await stream.next()];
+    stream.close();
+
+    const changes = events.map((event) => JSON.parse(event?.data ?? '{}').data.changes);
+    expect(changes.map(inShort)).toEqual(['CREATE Unit', 'UPDATE Unit name', 'DELETE Unit']);
+    expect(events.map((event) => event?.id)).toEqual(changes.map(({ cursor }) => cursor));
+  });
+
+  it('begins after a cursor, and misses nothing between the past and the present', async () => {
+    const start = await present(graph, tenant);
+    await createUnits(5, 'Before');
+    const writing = createUnits(20, 'During');
+    const stream = await openStream(graph, tenant.app, { variables: { after: start } });
+
+    const changes = await stream.changes(25);
+    stream.close();
+    await writing;
+
+    expect(changes.map(({ id }) => id)).toEqual((await follow(graph, tenant, start)).map(({ id }) => id));
+  });
+
+  it('goes on after Last-Event-ID, whatever `after` says', async () => {
+    const start = await present(graph, tenant);
+    await createUnits(3);
+    const [, second, third] = await follow(graph, tenant, start);
+    const headers = { 'Last-Event-ID': second?.cursor ?? '' };
+    const stream = await openStream(graph, tenant.app, { variables: { after: start }, headers });
+
+    expect((await stream.changes(1)).map(({ id }) => id)).toEqual([third?.id]);
+    stream.close();
+  });
+
+  it('tells all streams of an organization, and no other organization, though the owner sees both', async () => {
+    const other = await createTenant(graph);
+    const streams = await Promise.all(Array.from({ length: 16 }, () => openStream(graph, tenant.app)));
+    const foreign = await openStream(graph, other.app);
+
+    await createUnits(3);
+    await mutating(graph, other)('unitCreate', { name: 'Theirs' }, 'unit { id }');
+
+    const told = await Promise.all(streams.map(async (stream) => (await stream.changes(3)).map(({ id }) => id)));
+    expect(new Set(told.map(String)).size).toBe(1);
+    const [theirs] = await foreign.changes(1);
+    expect(told[0]).not.toContain(theirs?.id);
+    const { rows } = await graph.database.owner.query(
+      'select organization_id, count(*)::int from graph.changes where organization_id = any ($1) group by 1 order by 2',
+      [[tenant.organizationId, other.organizationId]],
+    );
+    expect(rows).toEqual([
+      { organization_id: other.organizationId, count: 1 },
+      { organization_id: tenant.organizationId, count: 3 },
+    ]);
+    for (const stream of [...streams, foreign]) stream.close();
+  });
+
+  it('shows of a change what the selection asks for, as it is now', async () => {
+    const stream = await openStream(graph, tenant.app, {
+      query: 'subscription { told: changes { node { ... on User { fullName cardAssignments { card { name } } } } } }',
+    });
+    await createUser(tenant, { fullName: 'Ada' });
+
+    const event = await stream.next();
+    stream.close();
+
+    expect(JSON.parse(event?.data ?? '')).toEqual({
+      data: { told: { node: { fullName: 'Ada', cardAssignments: [] } } },
+    });
+  });
+
+  it('holds back what is behind an open transaction, and then tells it in order', async () => {
+    const stream = await openStream(graph, tenant.app);
+    const client = await graph.database.owner.connect();
+    await client.query('begin');
+    await client.query(
+      `insert into app_public.cards (organization_id, type, name) values ($1, 'IdentificationCode', 'first')`,
+      [tenant.organizationId],
+    );
+    await createUnits(2);
+    let came = false;
+    const changes = stream.changes(3).finally(() => {
+      came = true;
+    });
+    expect(await follow(graph, tenant)).toEqual([]);
+    expect(came).toBe(false);
+    await client.query('commit');
+    client.release();
+
+    expect((await changes).map(({ id }) => id)).toEqual((await follow(graph, tenant)).map(({ id }) => id));
+    stream.close();
+  });
+});
+
+describe('a stream ends', () => {
+  it('when its token is revoked, within 5 s, and others go on', async () => {
+    const token = createToken('access');
+    await graph.database.owner.query(
+      `insert into oauth.access_tokens (organization_id, token_hash, grant_id, scopes, created_at, expires_at)
+       select organization_id, $1, grant_id, scopes, now(), expires_at from oauth.access_tokens where token_hash = $2`,
+      [hashToken(token), hashToken(tenant.app)],
+    );
+    const revoked = await openStream(graph, token);
+    const other = await openStream(graph, tenant.app);
+
+    const revokedAt = Date.now();
+    await graph.database.owner.query('delete from oauth.access_tokens where token_hash = $1', [hashToken(token)]);
+    expect(await revoked.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
+
+    expect(Date.now() - revokedAt).toBeLessThan(5000);
+    await createUnits(1);
+    expect(await other.changes(1)).toHaveLength(1);
+    other.close();
+  });
+
+  it('when the schema is built anew, and goes on with its last cursor', async () => {
+    const stream = await openStream(graph, tenant.app);
+    await createUnits(2);
+    const [, last] = await stream.changes(2);
+
+    await graph.reload();
+    expect(await stream.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
+
+    await createUnits(1, 'Later');
+    const resumed = await openStream(graph, tenant.app, { headers: { 'Last-Event-ID': last?.cursor ?? '' } });
+    expect((await resumed.changes(1)).map(inShort)).toEqual(['CREATE Unit']);
+    resumed.close();
+  });
+
+  it('when the server stops, which waits for nothing', async () => {
+    const own = await startGraphTest();
+    const stream = await openStream(own, (await createTenant(own)).app);
+
+    const stopping = own.stop();
+
+    expect(await stream.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
+    await stopping;
+  });
+
+  it('when its client goes, and makes room for another one', async () => {
+    const streams = await Promise.all(Array.from({ length: 50 }, () => openStream(graph, tenant.app)));
+    const refused = await openStream(graph, tenant.app);
+    expect(streams.map(({ status }) => status)).toEqual(Array(50).fill(200));
+    expect({ status: refused.status, retryAfter: refused.headers.get('Retry-After') }).toEqual({
+      status: 429,
+      retryAfter: '5',
+    });
+    const elsewhere = await openStream(graph, (await createTenant(graph)).app);
+    expect(elsewhere.status).toBe(200);
+
+    streams[0]?.close();
+    await until(async () => {
+      const next = await openStream(graph, tenant.app);
+      streams.push(next);
+      return next.status === 200;
+    });
+    for (const stream of [...streams, elsewhere]) stream.close();
+  });
+});
+
+describe('a subscription is refused', () => {
+  const answer = async (token: string, request: StreamRequest) => {
+    const stream = await openStream(graph, token, request);
+    const text = stream.headers.get('Content-Type')?.startsWith('text/event-stream')
+      ? (await stream.rest()).map(({ event, data }) => [event, data && JSON.parse(data).errors?.[0].extensions.code])
+      : null;
+    if (!text) stream.close();
+    return { status: stream.status, events: text };
+  };
+  const refusedInStream = (code: string) => ({
+    status: 200,
+    events: [
+      ['next', code],
+      ['complete', ''],
+    ],
+  });
+
+  it("to a person's token and to a basic one", async () => {
+    const viewer = await createViewer(tenant);
+
+    expect(await answer(viewer.token, {})).toEqual(refusedInStream('FORBIDDEN'));
+    expect(await answer(tenant.basic, {})).toEqual(refusedInStream('FORBIDDEN'));
+  });
+
+  it('with a cursor of another organization, of before a restore, or of long ago, and not with its own', async () => {
+    await createUnits(1);
+    const own = await present(graph, tenant);
+    const foreign = await present(graph, await createTenant(graph));
+    const dayMs = 86_400_000;
+
+    expect(await answer(tenant.app, { variables: { after: foreign } })).toEqual(refusedInStream('BAD_USER_INPUT'));
+    for (const after of [
+      altered(own, () => ({ origin: '1' })),
+      altered(own, ({ atMs }) => ({ atMs: atMs - 32 * dayMs })),
+      altered(own, ({ horizon }) => ({ horizon: String(BigInt(horizon) + 1_000_000n) })),
+    ])
+      expect(await answer(tenant.app, { variables: { after } })).toEqual(refusedInStream('CURSOR_EXPIRED'));
+    const stream = await openStream(graph, tenant.app, { variables: { after: own } });
+    await createUnits(1);
+    expect(await stream.changes(1)).toHaveLength(1);
+    stream.close();
+  });
+
+  it.each<[string, StreamRequest, number]>([
+    ['a cursor that is none', { variables: { after: 'nonsense' } }, 400],
+    ['a Last-Event-ID that is none', { headers: { 'Last-Event-ID': 'nonsense' } }, 400],
+    ['a field that is not there', { query: 'subscription { changes { nothing } }' }, 400],
+    ['two fields', { query: 'subscription { a: changes { id } b: changes { id } }' }, 400],
+    ['a root that may be skipped', { query: 'subscription { changes @skip(if: true) { id } }' }, 400],
+    [
+      'a root that a variable may skip',
+      {
+        query: 'subscription ($is: Boolean!) { ...F } fragment F on Subscription { changes @include(if: $is) { id } }',
+      },
+      400,
+    ],
+    ['no type for events', { headers: { Accept: 'application/json' } }, 406],
+    ['a token that is none', { headers: { Authorization: 'Bearer nonsense' } }, 401],
+    [
+      'more rows in an event than a query may have',
+      {
+        query: `subscription { changes { node { ... on Unit { usersWithAccess(first: 1000) { nodes {
+          accessibleUnits(first: 1000) { nodes { id } } } } } } } }`,
+      },
+      400,
+    ],
+  ])('with %s', async (_what, request, status) => {
+    expect(await answer(tenant.app, request)).toEqual({ status, events: null });
+  });
+
+  it('by GET', async () => {
+    const url = `${graph.url}/graphql?query=${encodeURIComponent('subscription { changes { id } }')}`;
+    const response = await fetch(url, {
+      headers: { Accept: 'text/event-stream', Authorization: `Bearer ${tenant.app}` },
+    });
+
+    expect({ status: response.status, allow: response.headers.get('Allow') }).toEqual({ status: 405, allow: 'POST' });
+  });
+});
+
+test('a query is answered by an event, if its client takes nothing else', async () => {
+  const stream = await openStream(graph, tenant.app, { query: '{ app { name } }' });
+
+  expect(await stream.rest()).toEqual([
+    { id: null, event: 'next', data: '{"data":{"app":{"name":"Acme Backend"}}}' },
+    { id: null, event: 'complete', data: '' },
+  ]);
+});
