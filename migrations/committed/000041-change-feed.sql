@@ -1,5 +1,5 @@
 --! Previous: sha1:006ccf2dffa0c9770e61b6c793b00f208e5a056e
---! Hash: sha1:de1019615688151128d28a7f53aef17d0912044a
+--! Hash: sha1:12621f98a0973f97a86584a6562a28c5a947338d
 --! Message: change feed
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -8,8 +8,8 @@
 -- The change feed: what was created, updated and deleted, in an order in which a reader who goes on from where it stopped misses nothing.
 --
 -- A number from a sequence orders changes by when they were written, and transactions commit in another order, so that a reader would skip
--- what commits late. Here the order is (horizon, id). The horizon is the transaction's own id, or the one behind all that had ended when the
--- change was written, so that of two changes of a row the later one comes later, also when its transaction began earlier. A change is shown when all
+-- what commits late. Here the order is (horizon, id). The horizon is the transaction's own id, or the last that had ended when the change was
+-- written, if that is greater, so that of two changes of a row the later one comes later, also when its transaction began earlier. A change is shown when all
 -- transactions below its horizon have ended (pg_snapshot_xmin): then nothing can be added before it any more.
 
 do $$
@@ -62,7 +62,7 @@ create table graph.changes (
 comment on table graph.changes is 'The change feed, in a partition for each day. Kept for graph.retention.';
 comment on column graph.changes.id is 'Ascending in the order of writing.';
 comment on column graph.changes.origin is 'The cluster and the table that `horizon` belongs to: after pg_restore the transaction ids of what was restored mean nothing.';
-comment on column graph.changes.horizon is 'The id of the transaction, or the one behind all that had ended when the change was written, if that is greater.';
+comment on column graph.changes.horizon is 'The id of the transaction, or the last that had ended when the change was written, if that is greater.';
 comment on column graph.changes.relation is 'The table or view that the row is in the graph by.';
 comment on column graph.changes.type is 'Of a table whose rows have several types, the type of the row.';
 comment on column graph.changes.key is 'The primary key without the organization, each value as JSON has it, without quotes.';
@@ -220,7 +220,7 @@ create function graph.record_rows() returns trigger
     names text[] = tg_argv[1];
     type_column text = tg_argv[2];
     origin bigint = graph.origin();
-    horizon xid8 = greatest(pg_snapshot_xmax(pg_current_snapshot()), pg_current_xact_id());
+    horizon xid8 = greatest(pg_current_xact_id(), (pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1)::text::xid8);
   begin
     -- Runs as graph_helper because nobody may write the feed by hand. `offset 0` makes each value once, not for each mention.
     if tg_op = 'INSERT' then
@@ -257,7 +257,7 @@ create function graph.record_update() returns trigger
     -- Runs as graph_helper because nobody may write the feed by hand. A row with another key is another object.
     insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
     select
-      graph.origin(), greatest(pg_snapshot_xmax(pg_current_snapshot()), pg_current_xact_id()), (value ->> 'organization_id')::uuid,
+      graph.origin(), greatest(pg_current_xact_id(), (pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1)::text::xid8), (value ->> 'organization_id')::uuid,
       tg_argv[0], value ->> type_column, graph.key_of(value, names), operation, case operation when 'UPDATE' then changed else '{}' end
     from (
       values (1, 'UPDATE', new_value, is_same_row), (2, 'DELETE', old_value, not is_same_row), (3, 'CREATE', new_value, not is_same_row)
