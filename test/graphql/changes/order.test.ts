@@ -27,9 +27,9 @@ async function connect(): Promise<Client> {
 }
 
 const insert = (name: string) =>
-  `insert into app_public.units (organization_id, name) values ('${tenant.organizationId}', '${name}')`;
+  `insert into app_public.cards (organization_id, type, name) values ('${tenant.organizationId}', 'IdentificationCode', '${name}')`;
 const rename = (name: string, to: string) =>
-  `update app_public.units set name = '${to}' where organization_id = '${tenant.organizationId}' and name = '${name}'`;
+  `update app_public.cards set name = '${to}' where organization_id = '${tenant.organizationId}' and name = '${name}'`;
 const write = (statement: string) => graph.database.owner.query(statement);
 
 /** As it is shown at this moment. */
@@ -37,10 +37,10 @@ const shown = async (after: string | null = null) => (await readPage(graph, tena
 
 /** What the rows of changes are called, `+` for a creation. */
 async function names(changes: readonly Change[]): Promise<string[]> {
-  const { rows } = await graph.database.owner.query('select id, name from app_public.units');
+  const { rows } = await graph.database.owner.query('select id, name from app_public.cards');
   const nameOf = new Map(rows.map(({ id, name }) => [id, name]));
   return changes.map(({ id, operation }) => {
-    const uuid = Buffer.from(id, 'base64url').toString().slice('Unit:'.length);
+    const uuid = Buffer.from(id, 'base64url').toString().slice('IdentificationCode:'.length);
     return `${operation === 'CREATE' ? '+' : ''}${nameOf.get(uuid)}`;
   });
 }
@@ -68,7 +68,7 @@ describe('a transaction that is open', () => {
 
   it('holds nothing back before it writes', async () => {
     const open = await connect();
-    await open.query('begin; select from app_public.units');
+    await open.query('begin; select from app_public.cards');
     await write(insert('A'));
 
     expect(await names(await follow(graph, tenant))).toEqual(['+A']);
@@ -103,7 +103,7 @@ test('changes of a row are in their order, also when the transaction of the late
   await earlier.query(rename('A1', 'A2'));
   const { rows: xids } = await earlier.query('select pg_current_xact_id()::text::bigint as earlier');
   await earlier.query(
-    `delete from app_public.units where organization_id = '${tenant.organizationId}' and name = 'A2'`,
+    `delete from app_public.cards where organization_id = '${tenant.organizationId}' and name = 'A2'`,
   );
   await earlier.query('commit');
 
@@ -119,7 +119,7 @@ test('changes of a row are in their order, also when the transaction of the late
   expect(changes[0]?.id).toBe(ofB);
 });
 
-test('whoever replays the feed beside many writers has the rows at the end', async () => {
+test('replaying the feed beside many writers gives the rows at the end', async () => {
   const replica = new Map<string, number>();
   const wrong: string[] = [];
   const seen = new Set<string>();
@@ -150,8 +150,8 @@ test('whoever replays the feed beside many writers has the rows at the end', asy
   while (await replay());
 
   const { rows } = await graph.database.owner.query(
-    `select rtrim(translate(encode(convert_to('Unit:' || id, 'UTF8'), 'base64'), E'+/\\n', '-_'), '=') as id, sort as revision
-     from (select id, split_part(name, ' ', 2)::int as sort from app_public.units where organization_id = $1) as units`,
+    `select rtrim(translate(encode(convert_to('IdentificationCode:' || id, 'UTF8'), 'base64'), E'+/\\n', '-_'), '=') as id, sort as revision
+     from (select id, split_part(name, ' ', 2)::int as sort from app_public.cards where organization_id = $1) as units`,
     [tenant.organizationId],
   );
   expect(wrong).toEqual([]);
@@ -163,13 +163,13 @@ test('whoever replays the feed beside many writers has the rows at the end', asy
 async function writeAtRandom(seed: number, deadline: number): Promise<number> {
   const client = await connect();
   const ofOrganization = `organization_id = '${tenant.organizationId}'`;
-  const any = `select id from app_public.units where ${ofOrganization} order by random() limit 1`;
+  const any = `select id from app_public.cards where ${ofOrganization} order by random() limit 1`;
   const statements = [
     insert('Row 1'),
     insert('Row 1'),
-    `update app_public.units set name = 'Row ' || split_part(name, ' ', 2)::int + 1 where ${ofOrganization} and id = (${any})`,
-    `update app_public.units set name = 'Row ' || split_part(name, ' ', 2)::int + 1 where ${ofOrganization} and id = (${any})`,
-    `delete from app_public.units where ${ofOrganization} and id = (${any})`,
+    `update app_public.cards set name = 'Row ' || split_part(name, ' ', 2)::int + 1 where ${ofOrganization} and id = (${any})`,
+    `update app_public.cards set name = 'Row ' || split_part(name, ' ', 2)::int + 1 where ${ofOrganization} and id = (${any})`,
+    `delete from app_public.cards where ${ofOrganization} and id = (${any})`,
   ];
   const pick = (count: number) => Math.floor(Math.random() * count);
   let commits = 0;
