@@ -100,15 +100,17 @@ const pagesOf =
     const { changes, end } = await readChanges(graph, naming, startOf(graph, after), size + 1);
     const nodes = changes.slice(0, size);
     graph.countRows?.(nodes.length);
+    // The present: behind it there is nothing yet.
+    const isPresent = size === 0 && after == null;
     return {
       nodes,
       edges: nodes.map((node) => ({ cursor: node.cursor, node })),
       pageInfo: {
         // Without a row there is nothing to go back to, and with none the page ends where what is certain ends.
         hasPreviousPage: false,
-        hasNextPage: changes.length > size,
+        hasNextPage: !isPresent && changes.length > size,
         startCursor: nodes[0]?.cursor ?? null,
-        endCursor: nodes.at(-1)?.cursor ?? (size > 0 || after == null ? end : after),
+        endCursor: nodes.at(-1)?.cursor ?? (size > 0 || isPresent ? end : after),
       },
     };
   };
