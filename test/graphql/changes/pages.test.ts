@@ -88,7 +88,7 @@ describe('pages', () => {
     expect(none).toMatchObject({
       nodes: [],
       edges: [],
-      pageInfo: { startCursor: null, endCursor: expect.any(String) },
+      pageInfo: { hasNextPage: false, startCursor: null, endCursor: expect.any(String) },
     });
     await createUnits(1);
 
