@@ -240,7 +240,7 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   };
 }
 
-/** As the ids of rows have it: times have six digits behind the second, which JSON in PostgreSQL leaves out. */
+/** A value of a key as ids have it: PostgreSQL's JSON leaves out zeros behind a second. */
 function partOfId(text: string, codec: PgCodec | undefined): unknown {
   if (!codec) return text;
   const isTime = /^time/.test(baseOf(codec).name);
@@ -248,7 +248,7 @@ function partOfId(text: string, codec: PgCodec | undefined): unknown {
   return codec.fromPg(isTime ? text.replace(/(:\d\d:\d\d)(?:\.(\d+))?/, padded) : text);
 }
 
-/** By column the field that shows it: the column's own, that of the object it refers to, or the one it is a part of. */
+/** The field that shows each column: its own, that of the object it refers to, or its `@partOf`. */
 function fieldNames(build: GraphileBuild.Build, codec: PgCodec, typeName: string): ReadonlyMap<string, string> {
   const type = build.getTypeByName(typeName);
   const shown = isObjectType(type) ? (type as GraphQLObjectType).getFields() : {};

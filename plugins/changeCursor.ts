@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** A place in the change feed: behind the change `id` of `horizon`, in an organization of a cluster. See graph.changes. */
+/**
+ * A place in the change feed: behind the change `id` of `horizon`.
+ * It is of an organization in a cluster; see graph.changes.
+ */
 export type FeedPosition = {
   /** Identifies the cluster and the table, so that a restored database has other cursors. */
   readonly origin: string;

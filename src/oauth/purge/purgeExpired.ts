@@ -1,7 +1,7 @@
 import type { QueryConfig, QueryResult } from 'pg';
 
 /**
- * Deletes what has expired, of every organization, months of the history and days of the change feed that are too old.
+ * Deletes what has expired, of every organization, and old partitions of the history and the feed.
  * That is tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. In batches, each
  * a transaction of its own, so that no request waits for long.
  *
