@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { lintMigration } from '../../src/commands/development/lintMigration.ts';
+import { follow, inShort, present } from '../graphql/changes/feed.ts';
 import {
   type Answer,
   ask,
@@ -120,6 +121,19 @@ test('the policies hold: a person sees the doors of accessible units, another or
   ]);
   expect(Object.values(await read<object>(graph, stranger.app, find))).toEqual([null, null, null]);
   expect(Object.values(await read<object>(graph, tenant.basic, find))).toEqual([null, null, null]);
+});
+
+test('a door is followed', async () => {
+  const before = await present(graph, tenant);
+
+  const { body } = await ask(graph, tenant.app, create, { unit: depot.id, name: 'Back door' });
+
+  expect(body.errors).toBeUndefined();
+  expect(await follow(graph, tenant, before)).toMatchObject([
+    { operation: 'CREATE', typeName: 'Door', node: { __typename: 'Door' } },
+  ]);
+  await graph.database.owner.query(`delete from app_public.doors where name = 'Back door'`);
+  expect((await follow(graph, tenant, before)).map(inShort)).toEqual(['CREATE Door', 'DELETE Door']);
 });
 
 test.each<[string, Record<string, unknown>, object]>([

@@ -1,4 +1,5 @@
 import { decodePosition, encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
+import { until } from '../../support/until.ts';
 import { type GraphTest, read, type Tenant } from '../support.ts';
 
 export type Change = {
@@ -22,7 +23,7 @@ export type Page = {
   };
 };
 
-type Where = { readonly after?: string | null; readonly first?: number | null };
+type Where = { readonly after?: string | null | undefined; readonly first?: number | null };
 
 export const pageQuery = `query ($after: Cursor, $first: Int) { app { changes(after: $after, first: $first) {
   nodes { operation typeName id fields node { __typename id } cursor at }
@@ -34,8 +35,16 @@ export async function readPage(graph: GraphTest, { app }: Pick<Tenant, 'app'>, w
   return data.app.changes;
 }
 
-/** The end of what is certain. */
+/** Resolves when all that the organization has written is certain: other tests have transactions in the same cluster. */
+export async function settled({ owner, organizationId }: Pick<Tenant, 'owner' | 'organizationId'>): Promise<void> {
+  const uncertain = `select from graph.changes
+    where organization_id = $1 and horizon >= pg_snapshot_xmin(pg_current_snapshot()) limit 1`;
+  await until(async () => (await owner.query(uncertain, [organizationId])).rowCount === 0);
+}
+
+/** The end of all that was written. */
 export async function present(graph: GraphTest, tenant: Tenant): Promise<string> {
+  await settled(tenant);
   return (await readPage(graph, tenant, { first: 0 })).pageInfo.endCursor;
 }
 
@@ -46,13 +55,14 @@ export async function told(graph: GraphTest, tenant: Tenant, after: string | nul
 
 export const inShort = ({ operation, typeName, fields }: Change): string => [operation, typeName, ...fields].join(' ');
 
-/** All changes after a cursor, page after page. */
+/** All changes after a cursor, page after page, as soon as they are certain. */
 export async function follow(
   graph: GraphTest,
-  tenant: Pick<Tenant, 'app'>,
-  after: string | null = null,
+  tenant: Tenant,
+  after: string | null | undefined = null,
   first = 1000,
 ): Promise<Change[]> {
+  await settled(tenant);
   const changes: Change[] = [];
   for (let cursor = after, hasNextPage = true; hasNextPage; ) {
     const page = await readPage(graph, tenant, { after: cursor, first });

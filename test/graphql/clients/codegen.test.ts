@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { preset } from '@graphql-codegen/client-preset';
 import { codegen } from '@graphql-codegen/core';
 import { buildSchema, type DocumentNode, parse, print } from 'graphql';
+import { settled } from '../changes/feed.ts';
 import { createTenant, startGraphTest } from '../support.ts';
 import { openWorkshop, schemaFile, type Workshop } from './workshop.ts';
 
@@ -21,12 +22,15 @@ const operations = `
   query Users($first: Int, $orderBy: [UserOrderBy!]) {
     app { name users(first: $first, orderBy: $orderBy) { totalCount nodes { fullName cardAssignments { card { __typename name } } } } }
   }
+  query Changes($after: Cursor) {
+    app { changes(after: $after) { nodes { operation typeName fields node { __typename ... on User { fullName } } } pageInfo { hasNextPage endCursor } } }
+  }
 `;
 
 /** A client as its author writes it, by the types that were generated. */
 const client = `
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { HireUserDocument, UsersDocument } from './generated/graphql.ts';
+import { ChangesDocument, HireUserDocument, UsersDocument } from './generated/graphql.ts';
 
 /** How the client asks for a document: by its text or by its id. */
 type ToParameters = (document: object) => { query: string } | { documentId: string };
@@ -50,6 +54,10 @@ export function createClient(url: string, token: string, toParameters: ToParamet
     list: async () => {
       const { app } = await send(UsersDocument, { first: 10, orderBy: ['FULL_NAME_ASC'] });
       return { total: app?.users.totalCount, names: app?.users.nodes.map((user) => user.fullName) };
+    },
+    follow: async (after: string | null) => {
+      const { app } = await send(ChangesDocument, { after });
+      return app?.changes.nodes.map(({ operation, node }) => [operation, node?.__typename === 'User' ? node.fullName : null]);
     },
   };
 }
@@ -124,15 +132,20 @@ type Generated = DocumentNode & { __meta__: { hash: string } };
 async function useClient(environment: Record<string, string>, toParameters: (document: Generated) => object) {
   const graph = await startGraphTest(environment);
   try {
-    const { app } = await createTenant(graph);
+    const tenant = await createTenant(graph);
     const { createClient } = await import(await workshop.write('client.ts', client));
-    const { hire, list } = createClient(`${graph.url}/graphql`, app, toParameters);
+    const { hire, list, follow } = createClient(`${graph.url}/graphql`, tenant.app, toParameters);
 
     const timeZone = await hire('Grace Hopper', 'grace@acme.test');
     await hire('Ada Lovelace', 'ada@acme.test');
 
     expect(timeZone).toBe('UTC');
     expect(await list()).toEqual({ total: 2, names: ['Ada Lovelace', 'Grace Hopper'] });
+    await settled(tenant);
+    expect(await follow(null)).toEqual([
+      ['CREATE', 'Grace Hopper'],
+      ['CREATE', 'Ada Lovelace'],
+    ]);
   } finally {
     await graph.stop();
   }

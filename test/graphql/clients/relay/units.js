@@ -11,6 +11,34 @@ graphql`
   }
 `;
 
+// Only compiled: in Relay's store the changes of one object would be one record, since each has the object's id.
+
+graphql`
+  query unitsChangesQuery($after: Cursor) {
+    app {
+      changes(first: 10, after: $after) @connection(key: "units_changes") {
+        edges {
+          cursor
+          node {
+            operation
+            id
+            node {
+              __typename
+              ... on Unit {
+                name
+              }
+            }
+          }
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`;
+
 graphql`
   fragment units_viewer on User
   @refetchable(queryName: "unitsPageQuery")
