@@ -12,6 +12,7 @@ import { createOffload } from '../graphql/offload/offload.ts';
 import { mayCompile } from '../graphql/schema/mayCompile.ts';
 import { buildGraph } from '../graphql/schema/schema.ts';
 import { warmUp } from '../graphql/schema/warmUp.ts';
+import { watchFeedLag } from '../graphql/stream/watchFeedLag.ts';
 import { inOrder } from '../http/middleware/inOrder.ts';
 import type { Log } from '../log.ts';
 import { startPurging } from '../oauth/purge/startPurging.ts';
@@ -64,6 +65,8 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
   const oauth = createOauthRouter({ ...context, pool: oauthPool, secrets, userIdOf, onThrottled });
   const purging = startPurging(oauthPool, log);
+  const feedLag = config.metricsPort === undefined ? null : watchFeedLag(oauthPool, log);
+  if (feedLag) context.metrics.watchFeedLag(feedLag.get);
 
   let { schema } = first;
   let lastReload: Promise<unknown> = Promise.resolve();
@@ -97,6 +100,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
       await watching.stop();
       await lastReload;
       await purging.stop();
+      await feedLag?.stop();
       await hotSwap.stop();
     },
   };

@@ -61,6 +61,17 @@ export function createMetrics(worker = '1') {
     },
   });
 
+  let readFeedLag: (() => number) | null = null;
+  new Gauge({
+    name: 'graph_feed_lag_seconds',
+    help: 'How long the change feed is held back by a transaction that is open, to the second',
+    registers,
+    collect() {
+      this.reset();
+      if (readFeedLag) this.set(readFeedLag());
+    },
+  });
+
   return {
     registry,
     labelOf: createOperationLabels(),
@@ -114,6 +125,9 @@ export function createMetrics(worker = '1') {
     watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
     watchReplica(isUsed: () => boolean): void {
       isReplicaUsed = isUsed;
+    },
+    watchFeedLag(read: () => number): void {
+      readFeedLag = read;
     },
     /** Memory, processor time, event-loop lag, garbage collection; once, in a process of its own. */
     watchProcess: () => collectDefaultMetrics({ register: registry }),

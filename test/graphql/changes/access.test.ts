@@ -82,17 +82,18 @@ describe('in the database', () => {
     },
   );
 
-  it.each(['graph_user', 'graph_basic', 'graph_oauth', 'graph_auditor', 'graph_helper'])(
-    '%s cannot read the feed',
-    async (role) => {
-      for (const statement of reads) await expect(as(role, statement)).rejects.toMatchObject(denied);
-    },
-  );
+  it.each(['graph_user', 'graph_basic', 'graph_oauth', 'graph_auditor'])('%s cannot read the feed', async (role) => {
+    for (const statement of reads) await expect(as(role, statement)).rejects.toMatchObject(denied);
+  });
 
-  it('graph_helper adds to the feed, and cannot change or delete', async () => {
+  it('graph_helper adds to the feed, and cannot change or delete, nor read more than positions', async () => {
     const [insert = '', ...others] = writes.slice(0, 5);
 
     await expect(as('graph_helper', insert)).resolves.toEqual([]);
+    await expect(
+      as('graph_helper', 'select organization_id, horizon, id, at from graph.changes'),
+    ).resolves.toHaveLength(3);
+    await expect(as('graph_helper', 'select key from graph.changes')).rejects.toMatchObject(denied);
     for (const statement of others) await expect(as('graph_helper', statement)).rejects.toMatchObject(denied);
   });
 

@@ -1,0 +1,55 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { isUnavailable } from '../../database/pool/unavailable.ts';
+import type { Log } from '../../log.ts';
+import { noRequest } from '../../observability/requestFields.ts';
+import { oauthSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
+
+/**
+ * Lag of the change feed: how long ago all that was committed is certain.
+ * A transaction anywhere in the cluster that stays open holds the feed back. Its age is hidden from other roles, so that each second's
+ * transaction ids are remembered until all below them have ended.
+ */
+export function watchFeedLag(pool: Pool, log: Log) {
+  const stopping = new AbortController();
+  let samples: readonly Sample[] = [];
+
+  const sample = async () => {
+    const { rows } = await queryOnce<Snapshot>(pool, oauthSettings(null, noRequest), { text: readSnapshot });
+    const { xmin = 0n, xmax = 0n } = Object.fromEntries(
+      Object.entries(rows[0] ?? {}).map(([name, id]) => [name, BigInt(id)]),
+    );
+    const taken = [...samples, { at: performance.now(), xmax }];
+    const certain = taken.findLastIndex((past) => past.xmax <= xmin);
+    samples = taken.slice(Math.max(0, certain)).slice(-maxSamples);
+  };
+  const sampleRepeatedly = async () => {
+    while (!stopping.signal.aborted) {
+      await sample().catch((error: unknown) => {
+        if (!isUnavailable(error)) log.error({ error }, 'the lag of the change feed cannot be read');
+      });
+      await setTimeout(everyMs, null, { ref: false, signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+  const ended = sampleRepeatedly();
+
+  return {
+    /** In seconds. */
+    get: () => ((samples.at(-1)?.at ?? 0) - (samples[0]?.at ?? 0)) / 1000,
+    async stop(): Promise<void> {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+type Sample = { readonly at: number; readonly xmax: bigint };
+type Snapshot = { readonly xmin: string; readonly xmax: string };
+
+const everyMs = 1000;
+/** A day; what is older counts as a day. */
+const maxSamples = 86_400;
+
+const readSnapshot = `
+  select pg_snapshot_xmin(now)::text as xmin, pg_snapshot_xmax(now)::text as xmax from pg_current_snapshot() as now`;
