@@ -1,5 +1,5 @@
 --! Previous: sha1:006ccf2dffa0c9770e61b6c793b00f208e5a056e
---! Hash: sha1:12621f98a0973f97a86584a6562a28c5a947338d
+--! Hash: sha1:aeb250ca83039cc53f2333398ef891ea4c84044a
 --! Message: change feed
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -9,8 +9,8 @@
 --
 -- A number from a sequence orders changes by when they were written, and transactions commit in another order, so that a reader would skip
 -- what commits late. Here the order is (horizon, id). The horizon is the transaction's own id, or the last that had ended when the change was
--- written, if that is greater, so that of two changes of a row the later one comes later, also when its transaction began earlier. A change is shown when all
--- transactions below its horizon have ended (pg_snapshot_xmin): then nothing can be added before it any more.
+-- written, if that is greater. So of two changes of a row the later one comes later, also when its transaction began earlier. A change is
+-- shown when all transactions up to its horizon have ended (pg_snapshot_xmin): then nothing can be added before it any more.
 
 do $$
 declare
