@@ -1,3 +1,4 @@
+import { readResults } from './events.js';
 import { explain } from './panel.js';
 import { settings } from './settings.js';
 import { tokenForRequest } from './tokens.js';
@@ -9,7 +10,7 @@ import { tokenForRequest } from './tokens.js';
  *
  * @param {{ query: string, operationName?: string, variables?: unknown }} parameters
  * @param {{ headers?: Record<string, string> }} [options] with the headers of the headers section
- * @returns {Promise<Result>}
+ * @returns {Promise<Result | AsyncIterableIterator<unknown>>} the results of a subscription one by one
  */
 export async function fetcher(parameters, { headers = {} } = {}) {
   const { endpoint, publicIntrospection } = settings;
@@ -19,17 +20,20 @@ export async function fetcher(parameters, { headers = {} } = {}) {
   if (isIntrospection && !publicIntrospection && !token && !Object.keys(headers).length) {
     throw new Error('The schema of this service can be read only with a token: sign in.');
   }
+  const closing = new AbortController();
   const response = await fetch(endpoint, {
     method: 'POST',
+    signal: closing.signal,
     credentials: 'omit',
     headers: {
       'Content-Type': 'application/json',
-      Accept: 'application/graphql-response+json',
+      Accept: 'application/graphql-response+json, text/event-stream',
       ...(token !== null && { Authorization: `Bearer ${token}` }),
       ...headers,
     },
     body: JSON.stringify(withoutLostName(parameters)),
   });
+  if (response.headers.get('Content-Type')?.startsWith('text/event-stream')) return readResults(response, closing);
   /** @type {Result} */
   const result = await response.json().catch(() => ({
     errors: [{ message: `The service answered with status ${response.status} and no JSON.` }],

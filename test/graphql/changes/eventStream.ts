@@ -52,6 +52,7 @@ export async function openStream(
       const changes: Change[] = [];
       while (changes.length < count) {
         const event = await next();
+        if (event?.event === ':') continue;
         if (event?.event !== 'next') throw new Error(`${changes.length} of ${count} changes, then ${event?.event}`);
         changes.push(JSON.parse(event.data).data.changes);
       }

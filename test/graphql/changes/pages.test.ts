@@ -160,6 +160,20 @@ describe('a cursor', () => {
     expect((await readPage(graph, tenant, { after: altered(now, () => ({})) })).nodes).toEqual([]);
   });
 
+  it('what was restored is not shown: its transaction ids are of another cluster', async () => {
+    await createUnits(1);
+    const before = await readPage(graph, tenant);
+    const insert = `insert into graph.changes (xid, horizon, organization_id, relation, key, operation, columns)
+      select coalesce(restored, pg_current_xact_id()), '3', organization_id, relation, key, operation, columns
+      from graph.changes, unnest(array[null, '3']::xid8[]) as restored where organization_id = $1`;
+    await graph.database.owner.query(insert, [tenant.organizationId]);
+
+    const { rows } = await graph.database.owner.query('select from graph.changes where organization_id = $1', [
+      tenant.organizationId,
+    ]);
+    expect([before.nodes.length, rows.length, (await readPage(graph, tenant)).nodes.length]).toEqual([1, 3, 2]);
+  });
+
   it('is refused when it was tampered with, is of another connection, or is none', async () => {
     await createUnits(1);
     const now = await present(graph, tenant);

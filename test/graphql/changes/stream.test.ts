@@ -3,7 +3,7 @@ import { until } from '../../support/until.ts';
 import { type Mutate, mutating } from '../mutating.ts';
 import { createTenant, createUser, createViewer, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
 import { openStream, type StreamRequest } from './eventStream.ts';
-import { altered, follow, inShort, present } from './feed.ts';
+import { altered, type Change, follow, inShort, present, readPage } from './feed.ts';
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
@@ -104,20 +104,25 @@ describe('a stream', () => {
   it('holds back what is behind an open transaction, and then tells it in order', async () => {
     const stream = await openStream(graph, tenant.app);
     const client = await graph.database.owner.connect();
-    await client.query('begin');
-    await client.query(
-      `insert into app_public.cards (organization_id, type, name) values ($1, 'IdentificationCode', 'first')`,
-      [tenant.organizationId],
-    );
-    await createUnits(2);
     let came = false;
-    const changes = stream.changes(3).finally(() => {
-      came = true;
-    });
-    expect(await follow(graph, tenant)).toEqual([]);
-    expect(came).toBe(false);
-    await client.query('commit');
-    client.release();
+    let changes: Promise<Change[]>;
+    try {
+      await client.query('begin');
+      await client.query(
+        `insert into app_public.cards (organization_id, type, name) values ($1, 'IdentificationCode', 'first')`,
+        [tenant.organizationId],
+      );
+      await createUnits(2);
+      changes = stream.changes(3).finally(() => {
+        came = true;
+      });
+      expect((await readPage(graph, tenant)).nodes).toEqual([]);
+      expect(came).toBe(false);
+      await client.query('commit');
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
 
     expect((await changes).map(({ id }) => id)).toEqual((await follow(graph, tenant)).map(({ id }) => id));
     stream.close();
