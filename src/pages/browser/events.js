@@ -1,5 +1,5 @@
 /**
- * The results of a subscription, from server-sent events by GraphQL over SSE; `return` closes the connection.
+ * The results of a subscription from server-sent events; `return` closes the connection.
  *
  * @param {Response} response
  * @param {AbortController} closing
