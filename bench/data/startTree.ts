@@ -17,6 +17,7 @@ import { asStarted } from '../asStarted.ts';
 export type TreeDatabase = {
   /** Where its files are. */
   cluster: string;
+  ownerUrl: string;
   /** Starts the service; `environment` is added to its own. */
   startService(environment?: Record<string, string>): Promise<TreeService>;
   stop(): Promise<void>;
@@ -84,6 +85,7 @@ export async function startTreeDatabase(more: Partial<More> = {}): Promise<TreeD
   const all = resources.move();
   return {
     cluster: postgres.cluster,
+    ownerUrl: postgres.ownerUrl,
     startService: (environment = {}) =>
       startService(clientSecret, {
         AUTH_DATABASE_URL: postgres.authUrl,

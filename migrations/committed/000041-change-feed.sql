@@ -1,5 +1,5 @@
 --! Previous: sha1:006ccf2dffa0c9770e61b6c793b00f208e5a056e
---! Hash: sha1:a54b52869a915a1f52c6b2ef92b031ba5a9fdec1
+--! Hash: sha1:8117bdbfe495509490967e4f71eceea214e56e5a
 --! Message: change feed
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -28,7 +28,6 @@ drop function if exists graph.follow(regclass, regclass, name[]);
 drop function if exists graph.record_update();
 drop function if exists graph.next_horizon(uuid);
 drop function if exists graph.record_rows();
-drop function if exists graph.key_of(jsonb, text[]);
 drop function if exists graph.changed_since(uuid[], xid8[], bigint[]);
 drop function if exists graph.last_change();
 drop function if exists graph.changes_after(xid8, bigint, int);
@@ -243,11 +242,6 @@ grant execute on function graph.changed_since(uuid[], xid8[], bigint[]) to graph
 
 -- Writing.
 
-create function graph.key_of(value jsonb, names text[]) returns text[]
-  language sql immutable parallel safe set search_path = pg_catalog, pg_temp
-  as $$ select array_agg(value ->> name order by place) from unnest(names) with ordinality as n (name, place) $$;
-comment on function graph.key_of(jsonb, text[]) is 'The key of a row.';
-
 create function graph.next_horizon(organization_id uuid) returns xid8
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
@@ -283,11 +277,13 @@ create function graph.record_rows() returns trigger
     -- Runs as graph_helper because nobody may write the feed by hand. `offset 0` makes each value once, not for each mention.
     if tg_op = 'INSERT' then
       insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
-      select graph.next_horizon(organization_id), organization_id, followed, value ->> type_column, graph.key_of(value, names), 'CREATE', '{}'
+      select graph.next_horizon(organization_id), organization_id, followed, value ->> type_column,
+        array(select value ->> name from unnest(names) as name), 'CREATE', '{}'
       from (select r.organization_id, to_jsonb(r) as value from inserted r offset 0) as rows;
     else
       insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
-      select graph.next_horizon(organization_id), organization_id, followed, value ->> type_column, graph.key_of(value, names), 'DELETE', '{}'
+      select graph.next_horizon(organization_id), organization_id, followed, value ->> type_column,
+        array(select value ->> name from unnest(names) as name), 'DELETE', '{}'
       from (select r.organization_id, to_jsonb(r) as value from deleted r offset 0) as rows;
     end if;
     return null;
@@ -308,7 +304,9 @@ create function graph.record_update() returns trigger
       select name from jsonb_object_keys(new_value) as name
       where old_value -> name is distinct from new_value -> name and name <> all (ignored)
       order by name);
-    is_same_row boolean = graph.key_of(old_value, names) = graph.key_of(new_value, names)
+    old_key text[] = array(select old_value ->> name from unnest(names) as name);
+    new_key text[] = array(select new_value ->> name from unnest(names) as name);
+    is_same_row boolean = old_key = new_key
       and old_value ->> 'organization_id' = new_value ->> 'organization_id'
       and old_value ->> type_column is not distinct from new_value ->> type_column;
   begin
@@ -316,10 +314,13 @@ create function graph.record_update() returns trigger
     insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
     select
       graph.next_horizon((value ->> 'organization_id')::uuid), (value ->> 'organization_id')::uuid,
-      tg_argv[0], value ->> type_column, graph.key_of(value, names), operation, case operation when 'UPDATE' then changed else '{}' end
+      tg_argv[0], value ->> type_column, key, operation, case operation when 'UPDATE' then changed else '{}' end
     from (
-      values (1, 'UPDATE', new_value, is_same_row), (2, 'DELETE', old_value, not is_same_row), (3, 'CREATE', new_value, not is_same_row)
-    ) as made (place, operation, value, is_made)
+      values
+        (1, 'UPDATE', new_value, new_key, is_same_row),
+        (2, 'DELETE', old_value, old_key, not is_same_row),
+        (3, 'CREATE', new_value, new_key, not is_same_row)
+    ) as made (place, operation, value, key, is_made)
     where is_made
     order by place;
     return null;
@@ -381,7 +382,7 @@ alter function graph.changed_since(uuid[], xid8[], bigint[]) owner to graph_help
 alter function graph.record_rows() owner to graph_helper;
 alter function graph.record_update() owner to graph_helper;
 revoke create on schema graph from graph_helper;
-grant execute on function graph.key_of(jsonb, text[]), graph.next_horizon(uuid) to graph_helper;
+grant execute on function graph.next_horizon(uuid) to graph_helper;
 
 select graph.follow('app_public.users');
 select graph.follow('app_public.units', ignored => '{ancestor_ids}');
