@@ -1,5 +1,5 @@
 --! Previous: sha1:006ccf2dffa0c9770e61b6c793b00f208e5a056e
---! Hash: sha1:8117bdbfe495509490967e4f71eceea214e56e5a
+--! Hash: sha1:1ae24bcdd0220c5d3c2d0df263acac80e78960b6
 --! Message: change feed
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -50,7 +50,7 @@ comment on function graph.retention() is 'How long changes can be followed. A mi
 
 create table graph.changes (
   id bigint not null generated always as identity,
-  xid xid8 not null default pg_current_xact_id(),
+  origin bigint not null,
   horizon xid8 not null,
   at timestamptz not null default clock_timestamp(),
   organization_id uuid not null,
@@ -66,7 +66,7 @@ create table graph.changes (
 -- Absent on purpose: foreign keys, since a change outlives its row; and values: what is told of a row that was deleted is its id and type.
 comment on table graph.changes is 'The change feed, in a partition for each day. Kept for graph.retention.';
 comment on column graph.changes.id is 'Ascending in the order of writing.';
-comment on column graph.changes.xid is 'The transaction that wrote it, as xmin says, too, unless it was restored: then its horizon means nothing.';
+comment on column graph.changes.origin is 'The cluster and the table that it was written in: after pg_restore the horizons of what was restored mean nothing.';
 comment on column graph.changes.horizon is 'The id of its transaction, or the greatest horizon of what was committed before in the organization, if that is greater.';
 comment on column graph.changes.relation is 'The table or view that the row is in the graph by.';
 comment on column graph.changes.type is 'Of a table whose rows have several types, the type of the row.';
@@ -84,8 +84,8 @@ comment on policy insert_graph_helper on graph.changes is 'The triggers of follo
 create policy select_graph_helper on graph.changes for select to graph_helper using (true);
 comment on policy select_graph_helper on graph.changes is 'What is added comes after what is there, and the service learns who has new changes.';
 grant select on graph.changes to graph_app, graph_admin;
-grant select (organization_id, horizon, id, at, xid, xmin) on graph.changes to graph_helper;
-grant insert (horizon, organization_id, relation, type, key, operation, columns) on graph.changes to graph_helper;
+grant select (organization_id, origin, horizon, id, at) on graph.changes to graph_helper;
+grant insert (origin, horizon, organization_id, relation, type, key, operation, columns) on graph.changes to graph_helper;
 -- Absent on purpose: any right of a person or of a basic token; any right to change or delete. What is old goes with its partition.
 
 create function graph.origin() returns bigint
@@ -201,7 +201,7 @@ create function graph.changes_after(after_horizon xid8, after_id bigint, max_row
       and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
       -- What is older may be gone at any time. A later time than this would not do: a transaction may write long before it ends.
       and c.at >= graph.oldest()
-      and c.xmin = c.xid::xid
+      and c.origin = (select graph.origin())
       -- A table that was dropped is no longer in the graph.
       and to_regclass(c.relation) is not null
     order by c.horizon, c.id
@@ -217,7 +217,7 @@ create function graph.last_change() returns table (horizon xid8, id bigint)
     where c.organization_id = (select app_hidden.current_organization_id())
       and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
       and c.at >= graph.oldest()
-      and c.xmin = c.xid::xid
+      and c.origin = (select graph.origin())
     order by c.horizon desc, c.id desc
     limit 1
   $$;
@@ -234,7 +234,7 @@ create function graph.changed_since(organizations uuid[], horizons xid8[], ids b
       from unnest(organizations, horizons, ids) as asked (organization_id, horizon, id)
       where exists (
         select from graph.changes c
-        where c.organization_id = asked.organization_id and (c.horizon, c.id) > (asked.horizon, asked.id) and c.xmin = c.xid::xid
+        where c.organization_id = asked.organization_id and (c.horizon, c.id) > (asked.horizon, asked.id) and c.origin = (select graph.origin())
           and c.horizon < pg_snapshot_xmin(pg_current_snapshot())))
   $$;
 comment on function graph.changed_since(uuid[], xid8[], bigint[]) is 'Which organizations have changes that are certain after a position, each its own.';
@@ -257,7 +257,7 @@ create function graph.next_horizon(organization_id uuid) returns xid8
       (
         select max(c.horizon)
         from graph.changes c
-        where c.organization_id = next_horizon.organization_id and c.horizon > own and c.xmin = c.xid::xid
+        where c.organization_id = next_horizon.organization_id and c.horizon > own and c.origin = (select graph.origin())
           and c.at >= transaction_timestamp() - interval '1 minute'
       ),
       own);
@@ -273,16 +273,17 @@ create function graph.record_rows() returns trigger
     followed text = tg_argv[0];
     names text[] = tg_argv[1];
     type_column text = tg_argv[2];
+    origin bigint = graph.origin();
   begin
     -- Runs as graph_helper because nobody may write the feed by hand. `offset 0` makes each value once, not for each mention.
     if tg_op = 'INSERT' then
-      insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
-      select graph.next_horizon(organization_id), organization_id, followed, value ->> type_column,
+      insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select origin, graph.next_horizon(organization_id), organization_id, followed, value ->> type_column,
         array(select value ->> name from unnest(names) as name), 'CREATE', '{}'
       from (select r.organization_id, to_jsonb(r) as value from inserted r offset 0) as rows;
     else
-      insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
-      select graph.next_horizon(organization_id), organization_id, followed, value ->> type_column,
+      insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select origin, graph.next_horizon(organization_id), organization_id, followed, value ->> type_column,
         array(select value ->> name from unnest(names) as name), 'DELETE', '{}'
       from (select r.organization_id, to_jsonb(r) as value from deleted r offset 0) as rows;
     end if;
@@ -311,9 +312,9 @@ create function graph.record_update() returns trigger
       and old_value ->> type_column is not distinct from new_value ->> type_column;
   begin
     -- Runs as graph_helper because nobody may write the feed by hand. A row with another key is another object.
-    insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
+    insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
     select
-      graph.next_horizon((value ->> 'organization_id')::uuid), (value ->> 'organization_id')::uuid,
+      graph.origin(), graph.next_horizon((value ->> 'organization_id')::uuid), (value ->> 'organization_id')::uuid,
       tg_argv[0], value ->> type_column, key, operation, case operation when 'UPDATE' then changed else '{}' end
     from (
       values
@@ -382,7 +383,7 @@ alter function graph.changed_since(uuid[], xid8[], bigint[]) owner to graph_help
 alter function graph.record_rows() owner to graph_helper;
 alter function graph.record_update() owner to graph_helper;
 revoke create on schema graph from graph_helper;
-grant execute on function graph.next_horizon(uuid) to graph_helper;
+grant execute on function graph.origin(), graph.next_horizon(uuid) to graph_helper;
 
 select graph.follow('app_public.users');
 select graph.follow('app_public.units', ignored => '{ancestor_ids}');
