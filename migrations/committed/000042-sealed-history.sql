@@ -1,5 +1,5 @@
---! Previous: sha1:a77dbbf090e6c653e5bbe731793c3073e06c39b3
---! Hash: sha1:f2681cd1f09451cca78cf734cbf73d50aaae29ee
+--! Previous: sha1:53de98b2f3dd6fde660eeb2b8aad6c36070f4a55
+--! Hash: sha1:3a1bf1033439ba35da7f950bf3afc44f22560abf
 --! Message: sealed history
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
