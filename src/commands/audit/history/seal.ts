@@ -101,8 +101,8 @@ async function findUntil(client: ClientBase, after: number, end: number, idsAtMo
 }
 
 /**
- * What is sealed, and what may still come, as multiranges: each id up to the end that is missing may be of a transaction that is open.
- * Once all of them have ended, it is missing for good.
+ * What is sealed, and what may still come, as multiranges.
+ * An id that is missing may be of a transaction that is open. Once all of these have ended, it is missing for good.
  */
 async function readRanges(
   client: ClientBase,

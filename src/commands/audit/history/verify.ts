@@ -11,7 +11,7 @@ import { asHashed, readChains, readSeal, type SealWithHead } from './readHistory
 import { type Allowed, verifySeal } from './verifySeal.ts';
 
 /**
- * `audit verify`: computes the chain anew from the entries, and compares it with a head that was kept elsewhere.
+ * `audit verify`: computes the hash chain anew, and compares it with a head that was kept elsewhere.
  * It calls no function of the audited database, and trusts its seals only when they lead to that head.
  */
 export function verify({ pool }: AuditedDatabase, head: Head, now = new Date()): Promise<Answer> {
