@@ -364,6 +364,18 @@ test('many seals at once, each of a few entries, beside writers', async () => {
   expect(rows[0].entries).toBeGreaterThan(100);
 });
 
+test('ids that the sequence has left out are no end', async () => {
+  await copy.owner.query(`select setval('audit.changes_id_seq', 1000)`);
+  await copy.owner.query(rename('Ada N.'));
+
+  const { text: next } = await sealDatabase({ pool: copy.owner, url: copy.ownerUrl }, 100);
+
+  expect(next).toMatch(/^2-/);
+  await tamper(`update audit.changes set role = 'x' where ${isRename('Ada N.')}`);
+  expect(await verify(next)).toMatchObject({ code: 1, stdout: expect.stringContaining('Entry 1001 was changed') });
+  await expectIntact();
+});
+
 test('an auditor verifies with a role of their own', async () => {
   const url = new URL(copy.ownerUrl);
   const name = `auditor_${randomUUID().replaceAll('-', '')}`;

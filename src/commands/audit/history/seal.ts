@@ -5,7 +5,7 @@ import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { Chains } from './chains.ts';
 import { type Chain, hashEntry, hashSeal, type Seal } from './hashes.ts';
 import { formatHead, type Head } from './head.ts';
-import { asHashed, readEntries, readSeal, type SealWithHead } from './readHistory.ts';
+import { asHashed, readEntries, readSeal, type SealWithHead, type Span } from './readHistory.ts';
 
 /**
  * `audit seal`: chains the entries that no seal has yet, and prints the head, to be kept elsewhere.
@@ -64,40 +64,44 @@ async function sealNext(
   if (last && last.until > end.until) return { head: last, isLast: true };
   const number = (last?.number ?? 0) + 1;
   const after = last?.until ?? Number.MIN_SAFE_INTEGER;
-  const until = await findUntil(client, after, end.until, idsAtMost);
-  const isLast = until === end.until;
   const chains = new Chains(client, number);
+  const hash = (until: number) =>
+    hashEntries(client, chains, { after, until, late: (isFirst && last?.pending) || '{}' });
+  let until = Math.min(end.until, Math.max(after, 0) + idsAtMost);
+  let { ids, marks } = await hash(until);
+  if (ids.length === 0 && until < end.until) {
+    // A gap that is longer: over it.
+    until = Math.min(end.until, (await findFirst(client, until, end.until)) - 1 + idsAtMost);
+    ({ ids, marks } = await hash(until));
+  }
+
+  const unsettled = { pending: last?.pending ?? '{}', after: last?.until ?? 0, until };
+  const ranges = await readRanges(client, ids, unsettled, end.isCertain);
+  const isLast = until === end.until;
+  if (last && ids.length === 0 && ranges.pending === last.pending) return { head: last, isLast };
+  const made = { number, until, sealedAt: end.sealedAt, marks, ...ranges };
+  return { head: await insertSeal(client, last, made, chains.list()), isLast };
+}
+
+async function hashEntries(client: ClientBase, chains: Chains, span: Span): Promise<{ ids: number[]; marks: Buffer }> {
   const ids: number[] = [];
   const marks: Buffer[] = [];
-  for await (const entry of readEntries(client, { after, until, late: (isFirst && last?.pending) || '{}' })) {
+  for await (const entry of readEntries(client, span)) {
     const hash = hashEntry(entry);
     await chains.add(entry, hash);
     ids.push(entry.id);
     marks.push(hash.subarray(0, 4));
   }
-
-  const unsettled = { pending: last?.pending ?? '{}', after: last?.until ?? 0, until };
-  const ranges = await readRanges(client, ids, unsettled, end.isCertain);
-  if (last && ids.length === 0 && ranges.pending === last.pending) return { head: last, isLast };
-  const made = { number, until, sealedAt: end.sealedAt, marks: Buffer.concat(marks), ...ranges };
-  return { head: await insertSeal(client, last, made, chains.list()), isLast };
+  return { ids, marks: Buffer.concat(marks) };
 }
 
-/**
- * How far the next seal goes: over so many ids at most, and past a gap that is longer.
- * So no seal takes more memory for a longer history.
- */
-async function findUntil(client: ClientBase, after: number, end: number, idsAtMost: number): Promise<number> {
-  const near = after + idsAtMost;
-  if (near >= end) return end;
-  const { rows } = await client.query<{ first: number | null }>(
-    `select case
-       when exists (select from audit.changes where id > $1 and id <= $2) then $1 + 1
-       else (select min(id) from audit.changes where id > $2 and id <= $3)
-     end::float8 as first`,
-    [after, near, end],
+/** The first id after another, or else the end. */
+async function findFirst(client: ClientBase, after: number, end: number): Promise<number> {
+  const { rows } = await client.query<{ id: number }>(
+    'select coalesce(min(id), $2)::float8 as id from audit.changes where id > $1 and id <= $2',
+    [after, end],
   );
-  return Math.min(end, (rows[0]?.first ?? end) - 1 + idsAtMost);
+  return rows[0]?.id ?? end;
 }
 
 /**
