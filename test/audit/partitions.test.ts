@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { Client, Pool, type PoolClient } from 'pg';
+import { parseHead } from '../../src/commands/audit/history/head.ts';
+import { seal } from '../../src/commands/audit/history/seal.ts';
+import { verify } from '../../src/commands/audit/history/verify.ts';
 import { isWithoutTransaction } from '../../src/database/migrations/graphileMigrate.ts';
 import { preparePartitions } from '../../src/database/migrations/partitions.ts';
 import { createLog } from '../../src/log.ts';
@@ -304,7 +307,7 @@ describe('a history from before it had partitions', () => {
       select count(*)::int from pg_index p where p.indrelid = 'audit.changes'::regclass
         and not exists (select from pg_inherits i join pg_index own on own.indexrelid = i.inhrelid
           where i.inhparent = p.indexrelid and own.indrelid = 'audit.changes_before'::regclass)`;
-    expect(await asked(lacking)).toEqual([{ count: 4 }]);
+    expect(await asked(lacking)).toEqual([{ count: 5 }]);
     const migrator = await owner.connect();
     // One that was interrupted.
     await owner.query(
@@ -324,12 +327,24 @@ describe('a history from before it had partitions', () => {
     ).toEqual([]);
   });
 
-  it('loses what is older than 400 days, as its own policy says', async () => {
+  it('has one salt, and each new entry its own', async () => {
+    expect(
+      await asked(`select tableoid::regclass::text as partition, count(*)::int, count(distinct salt)::int as salts
+        from audit.changes where id <= 4 group by 1`),
+    ).toEqual([{ partition: 'audit.changes_before', count: 4, salts: 2 }]);
+  });
+
+  it('loses what is older than 400 days, as its own policy says, and stays as it was sealed', async () => {
+    const sealed = { pool: owner, url: '' };
+    const head = parseHead((await seal(sealed)).text);
+    if (!head) throw new Error('No head');
     const purged = await purgeExpired((statement) => owner.query(statement));
 
     expect(purged).toMatchObject({ changes: 1, months: 0 });
     const left = await asked(changes);
     expect(left.slice(0, 2)).toEqual(rows.slice(1));
+    const verified = await verify(sealed, head);
+    expect(verified).toMatchObject({ findings: 0, text: expect.stringContaining('| 1 | are gone with months') });
     await expect(owner.query('delete from audit.changes_before')).resolves.toMatchObject({ rowCount: 0 });
   });
 

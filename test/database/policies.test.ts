@@ -133,6 +133,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations',
       'app_hidden.time_zones',
       'audit.accepted',
+      'audit.seals',
       'oauth.throttles',
     ]);
     const keys = `
@@ -148,6 +149,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations_pkey',
       'app_hidden.time_zones_pkey',
       'audit.accepted_pkey',
+      'audit.seals_pkey',
       'oauth.applications_client_id_key',
       'oauth.sessions_sid_key',
       'oauth.throttles_pkey',

@@ -11,10 +11,19 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-/** A database of this test file's own, cloned from the migrated template; empty of organizations. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * A database of this test file's own, cloned from the migrated template, which is empty of organizations.
+ *
+ * @param template or from another one, whose connections are ended
+ */
+export async function createTestDatabase(template?: TestDatabase): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await asAdministrator(`create database ${name} template graph_query_service`);
+  const source = template ? new URL(template.ownerUrl).pathname.slice(1) : 'graph_query_service';
+  if (template) {
+    if (!template.owner.ended) await template.owner.end();
+    await asAdministrator(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${source}'`);
+  }
+  await asAdministrator(`create database ${name} template ${source}`);
   // A template's privileges are its own.
   const { username: authenticator } = new URL(process.env.TEST_AUTH_URL ?? '');
   await asAdministrator(
@@ -31,7 +40,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     authUrl: urlOf('TEST_AUTH_URL', name),
     owner,
     async drop() {
-      await owner.end();
+      if (!owner.ended) await owner.end();
       await asAdministrator(`drop database ${name} ${heldByPooler}`);
       closed();
     },

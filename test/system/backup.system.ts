@@ -4,6 +4,7 @@ import { Pool } from 'pg';
 import { policies, privileges } from '../../src/commands/development/permissions.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
+import { audit } from '../audit/support.ts';
 import { ask } from '../graphql/client.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
@@ -26,6 +27,7 @@ let service: TestProcess | null = null;
 let world: CarriedWorld;
 let refreshToken: string;
 let before: Record<string, string>;
+let head: string;
 
 beforeAll(async () => {
   folder = await createTestDataDirectory();
@@ -49,6 +51,7 @@ afterAll(async () => {
 });
 
 test('a dump of the running service, restored elsewhere, has every row of every table', async () => {
+  head = (await audit(source, 'seal')).stdout;
   before = await tableContents(source.ownerUrl);
   await follow('Backup', folder, environmentOf(source));
   await stopService();
@@ -87,6 +90,20 @@ test('the history goes on', async () => {
 
   expect(changes[0]?.distinct).toBe(changes[0]?.count);
   expect(changes[0]?.count).toBeGreaterThan(Number.parseInt(before['audit.changes'] ?? '', 10));
+});
+
+test('the history is as it was sealed, and is found when its owner has changed it', async () => {
+  const verify = async () => (await audit(target, 'verify', '--head', head)).code;
+  expect(await verify()).toBe(0);
+
+  await query(
+    target.ownerUrl,
+    `begin; alter table audit.changes no force row level security;
+     update audit.changes set login = 'somebody' where id = (select min(id) from audit.changes);
+     alter table audit.changes force row level security; commit`,
+  );
+
+  expect(await verify()).toBe(1);
 });
 
 test('a copy of the cluster serves as it is', async () => {

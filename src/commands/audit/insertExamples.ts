@@ -71,6 +71,10 @@ const statements = [
   ),
   `insert into app_hidden.idempotency_usage (organization_id, expires_at, slot, keys, bytes)
    values (:organization, '2100-01-01', 0, 1, 1)`,
+  // The first of them, since seals belong to no organization.
+  `insert into audit.seals (number, sealed_at, retention, until, ids, pending, marks, head)
+   values (1, now(), '400 days', 1, '{}', '{}', sha256(:id), sha256(:id))`,
+  `insert into audit.chains (organization_id, month, seal, entries, head) values (:organization, '2026-01-01', 1, 1, sha256(:id))`,
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
 

@@ -4,12 +4,15 @@ import { type Holder, scopeNames, scopes } from '../../token/scopes.ts';
 import { runProgram } from '../runProgram.ts';
 import { readChanges } from './changes.ts';
 import { diff } from './diff.ts';
+import { type Head, parseHead } from './history/head.ts';
+import { seal } from './history/seal.ts';
+import { verify } from './history/verify.ts';
 import { explain, visible, whoCan } from './questions.ts';
 import { report } from './report.ts';
 import { type Answer, type AuditedDatabase, withAuditedDatabase } from './withAuditedDatabase.ts';
 
 /**
- * `npm run audit -- <args>`. Prints Markdown; changes nothing, whatever is asked.
+ * `npm run audit -- <args>`. Prints Markdown, and changes nothing but by `seal`.
  *
  * @returns the exit code: 1 when there is a finding, or when access has become wider or cannot be compared
  * @throws {ConfigError | StartupError} and whatever else a command fails with
@@ -73,6 +76,17 @@ function createAuditProgram(run: Run): Command {
     .description('what the migrations here let whom do that those of a git revision did not, and the other way round')
     .argument('<revision>', 'such as main or HEAD~1')
     .action((revision: string) => run((database) => diff(database, revision)));
+  program
+    .command('seal')
+    .description(
+      'chains the history up to now and prints the head, to be kept where no administrator of the database writes',
+    )
+    .action(() => run(seal));
+  program
+    .command('verify')
+    .description('whether an entry of the history up to a head was changed, removed, inserted or reordered since')
+    .requiredOption('--head <head>', 'what `seal` has printed', head)
+    .action((options: { head: Head }) => run((database) => verify(database, options.head)));
   return program;
 }
 
@@ -83,6 +97,12 @@ const principals = [...scopeNames.map((name) => `${name}:<${keys[scopes[name].ho
 
 const afterHelp = `Without a command: everything as one report.
 Exit code: 0 nothing to look at, 1 findings or failure, 64 wrong usage, 78 wrong configuration.`;
+
+function head(text: string): Head {
+  const parsed = parseHead(text);
+  if (parsed) return parsed;
+  throw new InvalidArgumentError('It is what `npm run -s audit -- seal` has printed.');
+}
 
 function positive(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
