@@ -155,17 +155,23 @@ export async function readChanges(
     throw refusal('CURSOR_EXPIRED', 'This cursor is older than what is kept; read everything and begin anew.', {
       argument: 'after',
     });
-  const place = (atMs: number, horizon: string, id: string) =>
-    encodePosition({ origin, organizationId, atMs, horizon, id });
-  const changes = (page.changes ?? []).map((row) => ({
-    cursor: place(Date.parse(row.at), row.horizon, String(row.id)),
-    operation: row.operation,
-    typeName: naming.typeOf(row),
-    id: encodeNodeId([naming.typeOf(row), ...row.key]) ?? '',
+  const feed = { origin, organizationId };
+  const changes = (page.changes ?? []).map((row) => changeOf(row, feed, naming));
+  return { changes, end: encodePosition({ ...feed, atMs: page.atMs, horizon: page.horizon, id: '0' }) };
+}
+
+/** A row of graph.changes as the graph shows it. */
+export function changeOf(row: FeedRow, feed: Pick<FeedPosition, 'origin' | 'organizationId'>, naming: Naming): Change {
+  const { horizon, operation, at } = row;
+  const typeName = naming.typeOf(row);
+  return {
+    cursor: encodePosition({ ...feed, atMs: Date.parse(at), horizon, id: String(row.id) }),
+    operation,
+    typeName,
+    id: encodeNodeId([typeName, ...row.key]) ?? '',
     fields: naming.fieldsOf(row),
-    at: row.at,
-  }));
-  return { changes, end: place(page.atMs, page.horizon, '0') };
+    at,
+  };
 }
 
 /** `at` and the horizon say where the page ends when it is not full. */
@@ -177,7 +183,7 @@ type FeedPage = {
   readonly changes: readonly FeedRow[] | null;
 };
 
-type FeedRow = {
+export type FeedRow = {
   readonly horizon: string;
   readonly id: number;
   readonly at: string;
@@ -199,6 +205,8 @@ const pageOfFeed = `
 export type Naming = {
   typeOf(row: Pick<FeedRow, 'relation' | 'type'>): string;
   fieldsOf(row: Pick<FeedRow, 'relation' | 'type' | 'columns'>): readonly string[];
+  /** Every type that rows of a relation may have. */
+  typesOf(relation: string): readonly string[];
 };
 
 export function createNaming(build: GraphileBuild.Build): Naming {
@@ -221,6 +229,11 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   };
   return {
     typeOf,
+    typesOf(relation) {
+      const { polymorphism } = codecOf(relation);
+      const types = polymorphism?.mode === 'single' ? Object.keys(polymorphism.types) : [null];
+      return types.map((type) => typeOf({ relation, type }));
+    },
     fieldsOf(row) {
       const typeName = typeOf(row);
       const known = fieldsByColumn.get(typeName) ?? fieldNames(build, codecOf(row.relation), typeName);

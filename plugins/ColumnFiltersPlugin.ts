@@ -79,6 +79,7 @@ const operators = {
       return (query) => query.where(sql`${columnOf(query, attribute)} = any (${list})`);
     },
   },
+  is: comparing(sql`=`, 'is this'),
   from: comparing(sql`>=`, 'is this or later, or more'),
   until: comparing(sql`<`, 'is earlier than this, or less'),
   prefix: {

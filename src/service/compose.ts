@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { GraphQLSchema } from 'postgraphile/graphql';
+import type { Naming } from '../../plugins/ChangesPlugin.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import type { Config } from '../config.ts';
 import { createSecrets, type Secrets } from '../crypto/secrets.ts';
@@ -22,6 +23,7 @@ import { redirectBrowsers } from '../pages/redirectBrowsers.ts';
 import { createPagesRouter } from '../pages/router.ts';
 import { basePathOf } from '../pages/site.ts';
 import type { Replica } from '../replica/watchReplica.ts';
+import { startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
 
 /** The dependencies of everything that serves requests; each factory takes the ones it needs. */
@@ -49,6 +51,8 @@ export type AppDependencies = {
   /** Whether the graph is warmed up before it serves, which takes part of a second. */
   warmsUp: boolean;
   log: Log;
+  /** Aborted when the service begins to stop. */
+  stopping: AbortSignal;
 };
 
 /** The composition root: builds all that serves requests. The database is ready and migrated by now. */
@@ -66,6 +70,13 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   const purging = startPurging(oauthPool, log);
 
   let { schema } = first;
+  const webhooks = config.webhookWorker
+    ? startWebhooks({
+        ...{ pool: oauthPool, secrets, log, signal: context.stopping },
+        allowsPrivate: config.webhookPrivateAddresses,
+        naming: () => schema.extensions.naming as Naming,
+      })
+    : null;
   let lastReload: Promise<unknown> = Promise.resolve();
   const swapGeneration = async (): Promise<SchemaChange> => {
     const next = await createGeneration(context, secrets);
@@ -95,6 +106,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
     async stop() {
       await watching.stop();
       await lastReload;
+      await webhooks?.stop();
       await purging.stop();
       await hotSwap.stop();
     },

@@ -21,10 +21,12 @@ export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promi
     ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,
     signal,
   );
+  const sent = await repeat(query, purgeDeliveries, ({ deliveries }) => deliveries === batchSize, signal);
   return {
     ...rows,
     ...(history ?? { changes: 0, months: 0, newMonths: 0 }),
     ...(feed ?? { feedDays: 0, newFeedDays: 0 }),
+    ...(sent ?? { deliveries: 0 }),
   };
 }
 
@@ -51,6 +53,9 @@ const purgeChanges = {
 
 /** Days of the change feed that were dropped, and those made ahead. */
 const rotateFeed = { text: 'select days as "feedDays", new_days as "newFeedDays" from oauth.rotate_feed()' };
+
+/** Deliveries to webhooks, which are kept as long as their changes. */
+const purgeDeliveries = { text: 'select deliveries from oauth.purge_deliveries($1)', values: [batchSize] };
 
 /** @returns the sums of all batches; null when there was none */
 async function repeat(

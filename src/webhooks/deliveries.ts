@@ -1,0 +1,170 @@
+import type { Pool } from 'pg';
+import { changeOf, type FeedRow, type Naming } from '../../plugins/ChangesPlugin.ts';
+import { workerSettings } from '../token/settings.ts';
+import { inTransaction, queryOnce } from '../token/transaction.ts';
+import type { Attempt } from './post.ts';
+
+/** A webhook, which one worker at a time has leased. */
+export type LeasedWebhook = {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly url: string;
+  readonly typeNames: readonly string[] | null;
+  /** What is sealed: the secret, and the one before while it is valid. */
+  readonly secrets: readonly Buffer[];
+  readonly until: string;
+};
+
+export type WebhookKey = Pick<LeasedWebhook, 'organizationId' | 'id'>;
+
+/** Takes a webhook for a minute, longer than a run takes; null when another worker has it, or it is disabled. */
+export async function lease(pool: Pool, { organizationId, id }: WebhookKey): Promise<LeasedWebhook | null> {
+  const { rows } = await queryOnce<Omit<LeasedWebhook, 'organizationId' | 'id'>>(pool, workerSettings(organizationId), {
+    name: 'lease a webhook',
+    text: `
+      update app_hidden.webhook_positions p
+      set leased_until = statement_timestamp() + interval '1 minute'
+      from app_public.webhooks w
+      where p.organization_id = $1 and p.webhook_id = $2 and coalesce(p.leased_until <= statement_timestamp(), true)
+        and w.organization_id = p.organization_id and w.id = p.webhook_id and w.enabled
+      returning w.url, w.type_names as "typeNames", p.leased_until::text as until, array_remove(array[
+        w.secret_ciphertext, case when w.previous_valid_until > statement_timestamp() then w.previous_secret_ciphertext end], null) as secrets`,
+    values: [organizationId, id],
+  });
+  return rows[0] ? { organizationId, id, ...rows[0] } : null;
+}
+
+/** Gives it back, unless the lease has ended and another worker has it. */
+export async function release(pool: Pool, { organizationId, id, until }: LeasedWebhook): Promise<void> {
+  await queryOnce(pool, workerSettings(organizationId), {
+    name: 'release a webhook',
+    text: `
+      update app_hidden.webhook_positions set leased_until = null
+      where organization_id = $1 and webhook_id = $2 and leased_until = $3::timestamptz`,
+    values: [organizationId, id, until],
+  });
+}
+
+/** What is to be sent now. */
+export type DueDelivery = {
+  readonly id: string;
+  readonly attempts: number;
+  /** Null when the change is no longer kept. */
+  readonly row: (FeedRow & { readonly origin: string }) | null;
+};
+
+/** The next deliveries, in the order of their changes; those that are attempted again when it is their time. */
+export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): Promise<readonly DueDelivery[]> {
+  const { rows } = await queryOnce<DueDelivery>(pool, workerSettings(organizationId), {
+    name: 'due deliveries',
+    text: `
+      select d.id, d.attempts, app_public.webhook_deliveries_feed_row(d) as row
+      from app_public.webhook_deliveries d
+      where d.organization_id = $1 and d.webhook_id = $2 and d.outcome = 'PENDING' and d.next_attempt_at <= statement_timestamp()
+      order by d.next_attempt_at, d.horizon, d.change_id
+      limit 20`,
+    values: [organizationId, id],
+  });
+  return rows;
+}
+
+/**
+ * Goes on in the feed: adds a delivery for each of the next changes that the webhook is for, in one transaction with its position.
+ *
+ * @returns whether the end was not reached
+ */
+export function followFeed(pool: Pool, webhook: LeasedWebhook, naming: Naming): Promise<boolean> {
+  const { organizationId, id, typeNames } = webhook;
+  return inTransaction(pool, workerSettings(organizationId), async (client) => {
+    const { rows } = await client.query<FeedPage>({
+      name: 'follow the feed',
+      text: `
+        with place as materialized (
+          select p.horizon, p.change_id, p.at, p.origin = graph.origin() as is_valid
+          from app_hidden.webhook_positions p
+          where p.organization_id = $1 and p.webhook_id = $2
+          for update)
+        select now.horizon, now.at::text as at, graph.origin()::text as origin, coalesce((
+          select json_agg(c) from graph.changes_after(
+            case when is_valid then place.at else '-infinity' end, case when is_valid then place.horizon else '0' end,
+            case when is_valid then place.change_id else 0 end, ${pageSize}) as c), '[]') as changes
+        from place
+        cross join graph.position() as now`,
+      values: [organizationId, id],
+    });
+    const [page] = rows;
+    // Deleted meanwhile.
+    if (!page) return false;
+    const { origin, changes } = page;
+    const wanted = changes.filter((row) => {
+      const { typeName } = changeOf(row, { origin, organizationId }, naming);
+      return typeNames === null || typeNames.includes(typeName);
+    });
+    const isFull = changes.length === pageSize;
+    const last = isFull ? changes.at(-1) : undefined;
+    await client.query({
+      name: 'add deliveries',
+      text: `
+        with added as (
+          insert into app_public.webhook_deliveries (organization_id, webhook_id, origin, horizon, change_id, changed_at)
+          select $1, $2, $3, c.horizon, c.id, c.at
+          from unnest($4::bigint[], $5::bigint[], $6::timestamptz[]) as c (horizon, id, at)
+          on conflict on constraint webhook_deliveries_change_key do nothing)
+        update app_hidden.webhook_positions set origin = $3, horizon = $7, change_id = $8, at = $9
+        where organization_id = $1 and webhook_id = $2`,
+      values: [
+        ...[organizationId, id, origin],
+        ...[wanted.map(({ horizon }) => horizon), wanted.map((row) => row.id), wanted.map(({ at }) => at)],
+        ...[last?.horizon ?? page.horizon, last?.id ?? 0, last?.at ?? page.at],
+      ],
+    });
+    return isFull || wanted.length > 0;
+  });
+}
+
+const pageSize = 100;
+
+type FeedPage = {
+  readonly horizon: string;
+  readonly at: string;
+  readonly origin: string;
+  readonly changes: readonly FeedRow[];
+};
+
+/** Records an attempt. One that would be made more than three days after the first is not made: then it has failed. */
+export async function recordAttempt(
+  pool: Pool,
+  { organizationId, id }: WebhookKey,
+  delivery: Pick<DueDelivery, 'id' | 'attempts'>,
+  { statusCode, error, isFinal, retryMs }: Attempt & { readonly isFinal: boolean; readonly retryMs: number },
+): Promise<void> {
+  await queryOnce(pool, workerSettings(organizationId), {
+    name: 'record an attempt',
+    text: `
+      with attempt as (
+        select d.id, coalesce(d.first_attempt_at, statement_timestamp()) as first_at,
+          statement_timestamp() + $7 * interval '1 millisecond' as next_at
+        from app_public.webhook_deliveries d
+        where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3 and d.outcome = 'PENDING' and d.attempts = $4
+      ), decided as (
+        select a.*, case when $6::text is null then 'DELIVERED' when $8 or next_at > first_at + interval '3 days' then 'FAILED'
+          else 'PENDING' end::app_public.delivery_outcome as outcome
+        from attempt a
+      )
+      update app_public.webhook_deliveries d
+      set attempts = d.attempts + 1, first_attempt_at = a.first_at, outcome = a.outcome,
+        next_attempt_at = case when a.outcome = 'PENDING' then a.next_at end, status_code = $5, last_error = $6
+      from decided a
+      where d.organization_id = $1 and d.id = a.id`,
+    values: [organizationId, id, delivery.id, delivery.attempts, statusCode, error, retryMs, isFinal],
+  });
+}
+
+/** What the receiver asks for by the status 410. */
+export async function disable(pool: Pool, { organizationId, id }: WebhookKey): Promise<void> {
+  await queryOnce(pool, workerSettings(organizationId), {
+    name: 'disable a webhook',
+    text: 'update app_public.webhooks set enabled = false where organization_id = $1 and id = $2',
+    values: [organizationId, id],
+  });
+}

@@ -1,0 +1,90 @@
+import type { Pool } from 'pg';
+import { type Change, changeOf, type Naming } from '../../plugins/ChangesPlugin.ts';
+import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
+import type { Secrets } from '../crypto/secrets.ts';
+import {
+  type DueDelivery,
+  disable,
+  followFeed,
+  type LeasedWebhook,
+  lease,
+  readDue,
+  recordAttempt,
+  release,
+  type WebhookKey,
+} from './deliveries.ts';
+import { type Attempt, type PostOptions, post } from './post.ts';
+import { retryDelayMs } from './retryDelay.ts';
+import { signatureHeaders } from './sign.ts';
+
+export type SendOptions = {
+  readonly pool: Pool;
+  readonly secrets: Pick<Secrets, 'openWebhookSecret'>;
+  /** The schema's, which may be exchanged. */
+  readonly naming: () => Naming;
+  readonly allowsPrivate: boolean;
+  /** No further attempt is begun. */
+  readonly stopping: AbortSignal;
+  /** The running attempt is abandoned; it is attempted again. */
+  readonly abandoned: AbortSignal;
+};
+
+/**
+ * One run for a webhook: sends what is due, one after the other, and follows the feed when nothing is.
+ * It ends after 10 s or its first failed attempt, which takes at most 10 s: a dead receiver has one slot for that long, and then waits
+ * behind the others. While it waits for the receiver it holds no database connection.
+ */
+export async function sendWebhook(options: SendOptions, key: WebhookKey): Promise<void> {
+  const { pool, stopping } = options;
+  const webhook = await lease(pool, key);
+  if (!webhook) return;
+  const deadline = performance.now() + runMs;
+  const mayGoOn = () => !stopping.aborted && performance.now() < deadline;
+  try {
+    for (let goesOn = true; goesOn && mayGoOn(); ) {
+      const due = await readDue(pool, webhook);
+      goesOn = due.length > 0 || (await followFeed(pool, webhook, options.naming()));
+      for (const delivery of due) if (!mayGoOn() || !(await attempt(options, webhook, delivery))) return;
+    }
+  } finally {
+    await release(pool, webhook);
+  }
+}
+
+const runMs = 10_000;
+
+/** @returns whether the receiver has taken it */
+async function attempt(options: SendOptions, webhook: LeasedWebhook, delivery: DueDelivery): Promise<boolean> {
+  const { organizationId } = webhook;
+  const { row } = delivery;
+  const change = row && changeOf(row, { origin: row.origin, organizationId }, options.naming());
+  const outcome = change ? await postChange(options, webhook, delivery, change) : gone;
+  const isFinal = !change || outcome.statusCode === 410;
+  if (outcome.statusCode === 410) await disable(options.pool, webhook);
+  const retryMs = retryDelayMs(delivery.attempts + 1);
+  await recordAttempt(options.pool, webhook, delivery, { ...outcome, isFinal, retryMs });
+  return outcome.error === null || !change;
+}
+
+const gone: Attempt = { statusCode: null, error: 'The change is no longer kept.' };
+
+function postChange(
+  { secrets, allowsPrivate, abandoned }: SendOptions,
+  { organizationId, id, url, secrets: sealed }: LeasedWebhook,
+  delivery: DueDelivery,
+  change: Change,
+): Promise<Attempt> {
+  const body = bodyOf(change);
+  const opened = sealed.map((ciphertext) => secrets.openWebhookSecret(ciphertext, { organizationId, webhookId: id }));
+  const deliveryId = encodeNodeId(['WebhookDelivery', delivery.id]) ?? '';
+  const options: PostOptions = { allowsPrivate, signal: abandoned };
+  return post(url, signatureHeaders(deliveryId, new Date(), body, opened), body, options);
+}
+
+const pastTense: Readonly<Record<string, string>> = { CREATE: 'created', UPDATE: 'updated', DELETE: 'deleted' };
+
+/** The payload, whose first two fields are as Standard Webhooks recommend: `user.updated`. */
+export function bodyOf({ operation, typeName, id, fields, cursor, at }: Change): string {
+  const type = `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}.${pastTense[operation]}`;
+  return JSON.stringify({ type, timestamp: at, data: { operation, typeName, id, fields, cursor } });
+}
