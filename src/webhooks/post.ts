@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { lookUpPublic, NotPublicError, problemOfUrl } from './addresses.ts';
 
 /** How an attempt ended. */
@@ -16,6 +17,8 @@ export type PostOptions = {
   /** Ends the attempt when the process stops. */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number;
+  /** Resolves names; to public addresses only unless others are allowed. */
+  readonly lookup?: LookupFunction | undefined;
 };
 
 /**
@@ -29,12 +32,12 @@ export async function post(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,
-  { allowsPrivate, signal, deadlineMs = 10_000 }: PostOptions,
+  { allowsPrivate, signal, deadlineMs = 10_000, lookup = allowsPrivate ? undefined : lookUpPublic }: PostOptions,
 ): Promise<Attempt> {
   if (problemOfUrl(url, allowsPrivate)) return failed(notPublic);
   const deadline = AbortSignal.timeout(deadlineMs);
   try {
-    const statusCode = await statusOf(url, headers, body, AbortSignal.any([signal, deadline]), allowsPrivate);
+    const statusCode = await statusOf(url, headers, body, AbortSignal.any([signal, deadline]), lookup);
     return { statusCode, error: problemOfStatus(statusCode) };
   } catch (error) {
     if (signal.aborted) throw error;
@@ -52,7 +55,7 @@ function statusOf(
   headers: Readonly<Record<string, string>>,
   body: string,
   signal: AbortSignal,
-  allowsPrivate: boolean,
+  lookup: LookupFunction | undefined,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const onResponse = (response: IncomingMessage) => {
@@ -69,7 +72,7 @@ function statusOf(
         ...headers,
       },
       signal,
-      ...(!allowsPrivate && { lookup: lookUpPublic }),
+      ...(lookup && { lookup }),
     };
     // An agent of its own: the global one may go by a proxy (NODE_USE_ENV_PROXY), behind which no address is checked.
     const request = url.toLowerCase().startsWith('https:')

@@ -11,15 +11,21 @@ import {
 } from '../graphql/support.ts';
 import { until } from '../support/until.ts';
 import { type Receiver, startReceiver, verified } from './receiver.ts';
+import { startTestWorker, type TestWorker } from './worker.ts';
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
 let receiver: Receiver;
 let mutate: Mutate;
+let worker: TestWorker;
 beforeAll(async () => {
-  graph = await startGraphTest({ WEBHOOK_WORKER: 'true', WEBHOOK_PRIVATE_ADDRESSES: 'true' });
+  graph = await startGraphTest({ WEBHOOK_PRIVATE_ADDRESSES: 'true' });
+  worker = await startTestWorker(graph.database);
 });
-afterAll(() => graph.stop());
+afterAll(async () => {
+  await worker.stop();
+  await graph.stop();
+});
 beforeEach(async () => {
   tenant = await createTenant(graph);
   mutate = mutating(graph, tenant);
@@ -247,7 +253,7 @@ test('secrets are at rest sealed for their webhook alone, and never in the log o
     [tenant.organizationId],
   );
   expect(history.some(({ text }) => text.includes('app_public.webhooks'))).toBe(true);
-  const told = [...graph.logs, ...history.map(({ text }) => text)].join('\n');
+  const told = [...graph.logs, ...worker.logs, ...history.map(({ text }) => text)].join('\n');
   expect(told).not.toContain(secret.slice(6));
   expect(told).not.toContain(rows[0].sealed.toString('hex'));
 });
@@ -304,9 +310,16 @@ test('arguments are checked, and twenty webhooks are an organization’s most', 
   expect(await update({ typeNames: null, enabled: false })).toEqual({
     webhook: { url: receiver.url, typeNames: null, enabled: false },
   });
-  expect(await mutate('webhookUpdate', { id: unknownId('Webhook') }, 'webhook { id }')).toEqual({ code: 'NOT_FOUND' });
-  expect(await mutate('webhookUpdate', { id: unknownId('User') }, 'webhook { id }')).toEqual(bad('id'));
-  expect(await mutate('webhookRotateSecret', { id: unknownId('User') }, 'secret')).toEqual(bad('id'));
+  for (const type of ['Webhook', 'User']) {
+    const id = unknownId(type);
+    expect(await mutate('webhookUpdate', { id }, 'webhook { id }')).toEqual({ code: 'NOT_FOUND' });
+    expect(await mutate('webhookRotateSecret', { id }, 'secret')).toEqual({ code: 'NOT_FOUND' });
+  }
+
+  const redeliver = (type: string) =>
+    mutate('webhookRedeliver', { deliveryId: unknownId(type) }, 'webhookDelivery { id }');
+  expect(await redeliver('WebhookDelivery')).toEqual({ code: 'NOT_FOUND' });
+  expect(await redeliver('Webhook')).toEqual(bad('deliveryId'));
 
   const made = await Promise.all(Array.from({ length: 25 }, () => create({ typeNames: ['Unit'] })));
   expect(made.filter((one) => 'secret' in one)).toHaveLength(19);
