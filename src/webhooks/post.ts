@@ -34,7 +34,8 @@ export async function post(
   body: string,
   { allowsPrivate, signal, deadlineMs = 10_000, lookup = allowsPrivate ? undefined : lookUpPublic }: PostOptions,
 ): Promise<Attempt> {
-  if (problemOfUrl(url, allowsPrivate)) return failed(notPublic);
+  const problem = problemOfUrl(url, allowsPrivate);
+  if (problem) return failed(problem);
   const deadline = AbortSignal.timeout(deadlineMs);
   try {
     const statusCode = await statusOf(url, headers, body, AbortSignal.any([signal, deadline]), lookup);

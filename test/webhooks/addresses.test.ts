@@ -89,7 +89,7 @@ test('what is refused without private addresses is refused where it is connected
   for (const [hostile] of twins)
     expect([hostile, await post(hostile, {}, '{}', { allowsPrivate: false, signal })]).toEqual([
       hostile,
-      { statusCode: null, error: 'The URL does not lead to a public address.' },
+      { statusCode: null, error: expect.stringMatching(/^url (must|has|is)/) },
     ]);
 });
 
