@@ -11,7 +11,7 @@ import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
 
 /**
- * What SQL cannot say of webhooks: the secret, whose key is here, and the change that a delivery is about.
+ * What SQL cannot say of webhooks: their secrets, whose key is here, and the changes of deliveries.
  * Everything else is made from the tables and functions of app_public.
  */
 export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {

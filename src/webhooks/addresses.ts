@@ -24,7 +24,10 @@ export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]
 
 const isLocalName = (host: string) => /(^|\.)localhost\.?$/.test(host);
 
-/** Whether the Internet routes to it: IANA's special-purpose registries (RFC 6890), and of IPv6 only what is assigned, 2000::/3. */
+/**
+ * Whether the Internet routes to an address, by IANA's special-purpose registries (RFC 6890).
+ * Of IPv6 that is only what is assigned, 2000::/3.
+ */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !notPublic.check(address, 'ipv4');
   return global.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
@@ -76,7 +79,7 @@ const notPublic = subnets(
   'ipv6',
 );
 
-/** Those of other protocols: the Fetch standard's bad ports (https://fetch.spec.whatwg.org/#port-blocking). */
+/** Ports of other protocols: https://fetch.spec.whatwg.org/#port-blocking */
 const blockedPorts: ReadonlySet<number> = new Set(
   (
     '1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 143 ' +

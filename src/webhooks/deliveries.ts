@@ -17,7 +17,11 @@ export type LeasedWebhook = {
 
 export type WebhookKey = Pick<LeasedWebhook, 'organizationId' | 'id'>;
 
-/** Takes a webhook for a minute, longer than a run takes; null when another worker has it, or it is disabled. */
+/**
+ * Leases a webhook for a minute, longer than a run takes.
+ *
+ * @returns null when another worker has it, or it is disabled
+ */
 export async function lease(pool: Pool, { organizationId, id }: WebhookKey): Promise<LeasedWebhook | null> {
   const { rows } = await queryOnce<Omit<LeasedWebhook, 'organizationId' | 'id'>>(pool, workerSettings(organizationId), {
     name: 'lease a webhook',
@@ -53,7 +57,7 @@ export type DueDelivery = {
   readonly row: (FeedRow & { readonly origin: string }) | null;
 };
 
-/** The next deliveries, in the order of their changes; those that are attempted again when it is their time. */
+/** The next deliveries, in the order of their changes; retries when it is their time. */
 export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): Promise<readonly DueDelivery[]> {
   const { rows } = await queryOnce<DueDelivery>(pool, workerSettings(organizationId), {
     name: 'due deliveries',
@@ -69,7 +73,7 @@ export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): P
 }
 
 /**
- * Goes on in the feed: adds a delivery for each of the next changes that the webhook is for, in one transaction with its position.
+ * Goes on in the feed: adds deliveries of the next changes, in one transaction with the position.
  *
  * @returns whether the end was not reached
  */
@@ -131,7 +135,10 @@ type FeedPage = {
   readonly changes: readonly FeedRow[];
 };
 
-/** Records an attempt. One that would be made more than three days after the first is not made: then it has failed. */
+/**
+ * Records an attempt, and when the next one is due.
+ * One more than three days after the first is not made: then the delivery has failed, a dead letter.
+ */
 export async function recordAttempt(
   pool: Pool,
   { organizationId, id }: WebhookKey,

@@ -17,8 +17,8 @@ export type WebhooksOptions = Pick<SendOptions, 'pool' | 'secrets' | 'naming' | 
 };
 
 /**
- * Sends webhooks for as long as the process lives: jobs of graphile-worker, one for each webhook with something to send (its job key).
- * Writes enqueue nothing: a tick each second asks which webhooks these are. At most 100 jobs run in a process, since each waits for its
+ * Sends webhooks by jobs of graphile-worker, one for each webhook that has something to send.
+ * Its id is the job's key. Writes enqueue nothing: a tick each second asks which webhooks these are. At most 100 jobs run in a process, since each waits for its
  * receiver nearly all of the time, and 20 s at most. Their order is that of graphile-worker, by when they were added, so that dead receivers
  * take turns with the others. No LISTEN and nothing of a session: a transaction pooler may stand in between. Of several processes any takes
  * a job, and the webhook's lease keeps others off; when a process is killed, that ends after a minute.
@@ -85,7 +85,7 @@ const taskName = 'webhook';
 const maxRunning = 100;
 const abandonAfterMs = 5000;
 
-/** Adds a job for each webhook that has none waiting. One that waits keeps its place. @returns how many are due */
+/** Adds a job for each webhook that is due; one that waits keeps its place. @returns how many are due */
 async function enqueue(pool: Pool): Promise<number> {
   const { rows } = await queryOnce<{ due: number }>(pool, workerSettings(null), {
     name: 'enqueue webhooks',
@@ -99,7 +99,7 @@ async function enqueue(pool: Pool): Promise<number> {
   return rows[0]?.due ?? 0;
 }
 
-/** A connection as graphile-worker sees it: each statement is a transaction of its own, under the role graph_worker. */
+/** A connection as graphile-worker sees it: each statement is a transaction, as graph_worker. */
 function asWorker(pool: Pool): PoolClient {
   const query = (statement: string | QueryConfig, values?: unknown[]) =>
     queryOnce(

@@ -3,7 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import type { Log } from '../../log.ts';
 
 /**
- * Makes the schema of graphile-worker what the library's version needs, and gives graph_worker its rights there.
+ * Installs the schema of graphile-worker in the library's version, with the rights of graph_worker.
  * The library migrates it itself, as the owner. Its tables have row-level security without a
  * policy: no role but the owner and this one reads or writes a job.
  *

@@ -1,8 +1,8 @@
 import type { QueryConfig, QueryResult } from 'pg';
 
 /**
- * Deletes what has expired, of every organization, months of the history and days of the change feed that are too old.
- * That is tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. In batches, each
+ * Deletes what has expired, of every organization.
+ * That is months of the history and days of the change feed that are too old, with their deliveries to webhooks; tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. In batches, each
  * a transaction of its own, so that no request waits for long.
  *
  * @param query runs one statement in a transaction of its own, in a role that may call oauth.purge
