@@ -79,7 +79,6 @@ const operators = {
       return (query) => query.where(sql`${columnOf(query, attribute)} = any (${list})`);
     },
   },
-  is: comparing(sql`=`, 'is this'),
   from: comparing(sql`>=`, 'is this or later, or more'),
   until: comparing(sql`<`, 'is earlier than this, or less'),
   prefix: {
@@ -105,6 +104,7 @@ const operators = {
       return (query) => query.where(sql`${columnOf(query, attribute)} = any (array(select lower(unnest(${list}))))`);
     },
   },
+  is: comparing(sql`=`, 'is this'),
 } satisfies Readonly<Record<string, Operator>>;
 
 const columnOf = ({ alias }: PgSelectQueryBuilder, attribute: string) => sql`${alias}.${sql.identifier(attribute)}`;

@@ -87,6 +87,9 @@ const nothing = {
   changes: 0,
   months: 0,
   newMonths: 0,
+  feedDays: 0,
+  newFeedDays: 0,
+  deliveries: 0,
 };
 
 test('deletes what has expired of every organization, and nothing else', async () => {
@@ -125,6 +128,9 @@ test('deletes what has expired of every organization, and nothing else', async (
     changes: 0,
     months: 0,
     newMonths: 0,
+    feedDays: 0,
+    newFeedDays: 0,
+    deliveries: 0,
   });
   const left = [
     ...['access_tokens', 'refresh_tokens', 'grants', 'authorization_codes', 'sessions', 'throttles'].map(count),

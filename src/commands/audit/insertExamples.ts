@@ -71,6 +71,11 @@ const statements = [
   ),
   `insert into app_hidden.idempotency_usage (organization_id, expires_at, slot, keys, bytes)
    values (:organization, '2100-01-01', 0, 1, 1)`,
+  `insert into app_public.webhooks (organization_id, id, url, secret_ciphertext) values (:organization, :id, 'https://' || :id, sha256(:id))`,
+  `insert into app_hidden.webhook_positions (organization_id, webhook_id, origin, horizon, change_id, at)
+   values (:organization, :id, 0, '0', 0, now())`,
+  `insert into app_public.webhook_deliveries (organization_id, id, webhook_id, origin, horizon, change_id, changed_at)
+   values (:organization, :id, :id, 0, 0, 0, now())`,
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
 
