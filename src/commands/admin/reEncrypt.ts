@@ -9,7 +9,7 @@ export type ReEncrypted = {
   reEncrypted: number;
   /** Under SECRET_KEY before. */
   current: number;
-  /** Ids of users whose token opens under neither, or is another user's: set or clear it by hand. */
+  /** Ids of users whose token opens under neither, or is another user's: set or clear it by hand; and of webhooks: rotate. */
   failed: string[];
 };
 
