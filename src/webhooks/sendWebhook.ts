@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { type Change, changeOf, type Naming } from '../../plugins/ChangesPlugin.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import type { Secrets } from '../crypto/secrets.ts';
+import type { Log } from '../log.ts';
 import {
   type DueDelivery,
   disable,
@@ -20,6 +21,7 @@ import { signatureHeaders } from './sign.ts';
 export type SendOptions = {
   readonly pool: Pool;
   readonly secrets: Pick<Secrets, 'openWebhookSecret'>;
+  readonly log: Log;
   /** The schema's, which may be exchanged. */
   readonly naming: () => Naming;
   readonly allowsPrivate: boolean;
@@ -68,17 +70,31 @@ async function attempt(options: SendOptions, webhook: LeasedWebhook, delivery: D
 
 const gone: Attempt = { statusCode: null, error: 'The change is no longer kept.' };
 
-function postChange(
-  { secrets, allowsPrivate, abandoned }: SendOptions,
-  { organizationId, id, url, secrets: sealed }: LeasedWebhook,
+async function postChange(
+  options: SendOptions,
+  webhook: LeasedWebhook,
   delivery: DueDelivery,
   change: Change,
 ): Promise<Attempt> {
+  const secrets = openSecrets(options, webhook);
+  if (!secrets) return unreadable;
   const body = bodyOf(change);
-  const opened = sealed.map((ciphertext) => secrets.openWebhookSecret(ciphertext, { organizationId, webhookId: id }));
-  const deliveryId = encodeNodeId(['WebhookDelivery', delivery.id]) ?? '';
-  const options: PostOptions = { allowsPrivate, signal: abandoned };
-  return post(url, signatureHeaders(deliveryId, new Date(), body, opened), body, options);
+  const id = encodeNodeId(['WebhookDelivery', delivery.id]) ?? '';
+  const { allowsPrivate, abandoned } = options;
+  const postOptions: PostOptions = { allowsPrivate, signal: abandoned };
+  return post(webhook.url, signatureHeaders(id, new Date(), body, secrets), body, postOptions);
+}
+
+const unreadable: Attempt = { statusCode: null, error: 'The secret cannot be opened any more; rotate it.' };
+
+/** Null when one of them was sealed under a key that the process does not have. */
+function openSecrets({ secrets, log }: SendOptions, { organizationId, id, secrets: sealed }: LeasedWebhook) {
+  try {
+    return sealed.map((ciphertext) => secrets.openWebhookSecret(ciphertext, { organizationId, webhookId: id }));
+  } catch (error) {
+    log.warn({ error, webhookId: id }, 'a webhook cannot be signed');
+    return null;
+  }
 }
 
 const pastTense: Readonly<Record<string, string>> = { CREATE: 'created', UPDATE: 'updated', DELETE: 'deleted' };

@@ -3,17 +3,16 @@ import type { RunOnceOptions, TaskList } from 'graphile-worker';
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { createWorkerLogger, workerSchema } from '../database/migrations/installWorker.ts';
 import { isUnavailable } from '../database/pool/unavailable.ts';
-import type { Log } from '../log.ts';
 import { workerSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
 import type { WebhookKey } from './deliveries.ts';
 import { type SendOptions, sendWebhook } from './sendWebhook.ts';
 
-export type WebhooksOptions = Pick<SendOptions, 'pool' | 'secrets' | 'naming' | 'allowsPrivate'> & {
-  readonly log: Log;
+export type WebhooksOptions = Pick<SendOptions, 'pool' | 'secrets' | 'naming' | 'allowsPrivate' | 'log'> & {
   /** Begins to stop. */
   readonly signal?: AbortSignal;
   readonly tickMs?: number;
+  readonly abandonAfterMs?: number;
 };
 
 /**
@@ -23,8 +22,10 @@ export type WebhooksOptions = Pick<SendOptions, 'pool' | 'secrets' | 'naming' | 
  * take turns with the others. No LISTEN and nothing of a session: a transaction pooler may stand in between. Of several processes any takes
  * a job, and the webhook's lease keeps others off; when a process is killed, that ends after a minute.
  */
-export function startWebhooks({ log, signal, tickMs = 1000, ...options }: WebhooksOptions): { stop(): Promise<void> } {
-  const { pool } = options;
+export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ...options }: WebhooksOptions): {
+  stop(): Promise<void>;
+} {
+  const { pool, log } = options;
   const stopping = new AbortController();
   const abandoned = new AbortController();
   const running = new Set<Promise<unknown>>();
@@ -83,7 +84,6 @@ type RunTaskListOnce = typeof import('graphile-worker').runTaskListOnce;
 
 const taskName = 'webhook';
 const maxRunning = 100;
-const abandonAfterMs = 5000;
 
 /** Adds a job for each webhook that is due; one that waits keeps its place. @returns how many are due */
 async function enqueue(pool: Pool): Promise<number> {

@@ -185,12 +185,14 @@ test('after a restore a webhook goes on with what is written then', async () => 
   }
 });
 
-test('a secret of a key that is no more is a failure that the log tells, and no delivery', async () => {
+test('with a secret that no key opens nothing is sent, and the client reads why', async () => {
   await create();
   const worker = await startTestWorker(graph.database, { keys: [Buffer.alloc(32).toString('base64')] });
   try {
     await createUser(tenant);
-    await until(() => worker.logs.some((line) => line.includes('does not open under SECRET_KEY')));
+    await until(async () => (await count('attempts = 1')) === 1);
+    expect(await count("last_error = 'The secret cannot be opened any more; rotate it.'")).toBe(1);
+    expect(worker.logs.some((line) => line.includes('does not open under SECRET_KEY'))).toBe(true);
     expect(receiver.received).toEqual([]);
   } finally {
     await worker.stop();
