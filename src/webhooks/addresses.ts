@@ -13,7 +13,7 @@ export function problemOfUrl(text: string, allowsPrivate: boolean): string | nul
   if (url.protocol !== 'https:' && !allowsPrivate) return 'url must begin with https://.';
   if (url.username || url.password) return 'url must have no user or password.';
   if (text.includes('#')) return 'url must have no fragment.';
-  if (blockedPorts.has(Number(url.port))) return 'url has a port that is not for HTTP.';
+  if (blockedPorts.has(url.port)) return 'url has a port that is not for HTTP.';
   const host = hostOf(url);
   if (!allowsPrivate && (isIP(host) ? !isPublic(host) : isLocalName(host))) return 'url must have a public address.';
   return null;
@@ -80,12 +80,10 @@ const notPublic = subnets(
 );
 
 /** Ports of other protocols: https://fetch.spec.whatwg.org/#port-blocking */
-const blockedPorts: ReadonlySet<number> = new Set(
+const blockedPorts: ReadonlySet<string> = new Set(
   (
-    '1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 143 ' +
-    '161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 ' +
-    '4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080'
-  )
-    .split(' ')
-    .map(Number),
+    '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 ' +
+    '143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 ' +
+    '3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080'
+  ).split(' '),
 );

@@ -48,6 +48,7 @@ const twins: readonly (readonly [hostile: string, fine: string])[] = [
   ['https://example.com:22/', 'https://example.com:8022/'],
   ['https://example.com:6379@127.0.0.1/', 'https://example.com:6379/'],
   ['https://example.com:25/', 'https://example.com:443/'],
+  ['https://example.com:0/', 'https://example.com:1000/'],
   ['https://example.com:0025/', 'https://example.com:2525/'],
   ['https://user@example.com/', 'https://example.com/@user'],
   ['https://:password@example.com/', 'https://example.com/?a=:password@'],
