@@ -17,10 +17,10 @@ export type WebhooksOptions = Pick<SendOptions, 'pool' | 'secrets' | 'naming' | 
 
 /**
  * Sends webhooks by jobs of graphile-worker, one for each webhook that has something to send.
- * Its id is the job's key. Writes enqueue nothing: a tick each second asks which webhooks these are. At most 100 jobs run in a process, since each waits for its
- * receiver nearly all of the time, and 20 s at most. Their order is that of graphile-worker, by when they were added, so that dead receivers
- * take turns with the others. No LISTEN and nothing of a session: a transaction pooler may stand in between. Of several processes any takes
- * a job, and the webhook's lease keeps others off; when a process is killed, that ends after a minute.
+ * Its id is the job's key. Writes enqueue nothing: a tick each second asks which webhooks these are. At most 100 jobs run in a process, since
+ * each waits for its receiver nearly all of the time, and 20 s at most. Their order is that of graphile-worker, by when they were added, so
+ * that dead receivers take turns with the others. No LISTEN and nothing of a session: a transaction pooler may stand in between. Of several
+ * processes any takes a job, and the webhook's lease keeps others off; when a process is killed, that ends after a minute.
  */
 export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ...options }: WebhooksOptions): {
   stop(): Promise<void>;
@@ -62,6 +62,7 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
       noHandleSignals: true,
       logger: createWorkerLogger(Logger, log),
     };
+    await forgetAbandoned(pool).catch((error: unknown) => log.debug({ error }, 'could not forget old jobs'));
     while (!stopping.signal.aborted) {
       await tick(workerOptions, runTaskListOnce).catch((error: unknown) =>
         log[isUnavailable(error) ? 'debug' : 'warn']({ error }, 'could not look for webhooks to send; trying again'),
@@ -75,7 +76,8 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
     async stop() {
       begin();
       await ticking;
-      await Promise.all(running);
+      // Without a database the library tries for minutes to say that a job is done.
+      await Promise.race([Promise.all(running), delay(abandonAfterMs + 2000, undefined, { ref: false })]);
     },
   };
 }
@@ -98,6 +100,12 @@ async function enqueue(pool: Pool): Promise<number> {
   });
   return rows[0]?.due ?? 0;
 }
+
+/** Jobs of processes that were killed, which others have taken the key of. */
+const forgetAbandoned = (pool: Pool) =>
+  queryOnce(pool, workerSettings(null), {
+    text: `select count(${workerSchema}.complete_jobs(array(select id from ${workerSchema}.jobs where key is null and locked_at is null)))`,
+  });
 
 /** A connection as graphile-worker sees it: each statement is a transaction, as graph_worker. */
 function asWorker(pool: Pool): PoolClient {

@@ -199,6 +199,19 @@ test('with a secret that no key opens nothing is sent, and the client reads why'
   }
 });
 
+test('what a killed process has left in the queue is forgotten', async () => {
+  const { owner } = graph.database;
+  await owner.query("select graphile_worker.add_job('webhook', '{}', max_attempts => 1)");
+  await owner.query('update graphile_worker._private_jobs set attempts = 1, locked_at = null where key is null');
+  const jobs = async () => (await owner.query('select from graphile_worker.jobs where key is null')).rowCount;
+  expect(await jobs()).toBeGreaterThan(0);
+
+  const worker = await startTestWorker(graph.database);
+  await until(async () => (await jobs()) === 0);
+  await worker.stop();
+  expect(worker.logs).toEqual([]);
+});
+
 test('graph_worker reads and writes what it needs and nothing else', async () => {
   const { owner } = graph.database;
   const { rows } = await owner.query(
@@ -216,5 +229,6 @@ test('graph_worker reads and writes what it needs and nothing else', async () =>
     { name: 'graphile_worker._private_job_queues', privileges: ['insert', 'select', 'update'] },
     { name: 'graphile_worker._private_jobs', privileges: ['delete', 'insert', 'select', 'update'] },
     { name: 'graphile_worker._private_tasks', privileges: ['insert', 'select'] },
+    { name: 'graphile_worker.jobs', privileges: ['select'] },
   ]);
 });

@@ -41,6 +41,8 @@ const grants = `
   grant select, insert, update on graphile_worker._private_job_queues to graph_worker;
   grant execute on function graphile_worker.add_job(text, json, text, timestamptz, int, text, int, text[], text) to graph_worker;
   grant execute on function graphile_worker.add_jobs(graphile_worker.job_spec[], boolean) to graph_worker;
+  grant execute on function graphile_worker.complete_jobs(bigint[]) to graph_worker;
+  grant select on graphile_worker.jobs to graph_worker;
   do $$
   declare
     name text;
