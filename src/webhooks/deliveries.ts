@@ -4,42 +4,28 @@ import { workerSettings } from '../token/settings.ts';
 import { inTransaction, queryOnce } from '../token/transaction.ts';
 import type { Attempt } from './post.ts';
 
-/** A webhook, which one worker at a time has leased. */
-export type LeasedWebhook = {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly url: string;
-  readonly typeNames: readonly string[] | null;
-  /** What is sealed: the secret, and the one before while it is valid. */
-  readonly secrets: readonly Buffer[];
-  readonly until: string;
-};
-
-export type WebhookKey = Pick<LeasedWebhook, 'organizationId' | 'id'>;
+export type WebhookKey = { readonly organizationId: string; readonly id: string };
 
 /**
  * Leases a webhook for a minute, longer than a run takes.
  *
- * @returns null when another worker has it, or it is disabled
+ * @returns until when; null when another worker has it
  */
-export async function lease(pool: Pool, { organizationId, id }: WebhookKey): Promise<LeasedWebhook | null> {
-  const { rows } = await queryOnce<Omit<LeasedWebhook, 'organizationId' | 'id'>>(pool, workerSettings(organizationId), {
+export async function lease(pool: Pool, { organizationId, id }: WebhookKey): Promise<string | null> {
+  const { rows } = await queryOnce<{ until: string }>(pool, workerSettings(organizationId), {
     name: 'lease a webhook',
     text: `
-      update app_hidden.webhook_positions p
+      update app_hidden.webhook_positions
       set leased_until = statement_timestamp() + interval '1 minute'
-      from app_public.webhooks w
-      where p.organization_id = $1 and p.webhook_id = $2 and coalesce(p.leased_until <= statement_timestamp(), true)
-        and w.organization_id = p.organization_id and w.id = p.webhook_id and w.enabled
-      returning w.url, w.type_names as "typeNames", p.leased_until::text as until, array_remove(array[
-        w.secret_ciphertext, case when w.previous_valid_until > statement_timestamp() then w.previous_secret_ciphertext end], null) as secrets`,
+      where organization_id = $1 and webhook_id = $2 and coalesce(leased_until <= statement_timestamp(), true)
+      returning leased_until::text as until`,
     values: [organizationId, id],
   });
-  return rows[0] ? { organizationId, id, ...rows[0] } : null;
+  return rows[0]?.until ?? null;
 }
 
 /** Gives it back, unless the lease has ended and another worker has it. */
-export async function release(pool: Pool, { organizationId, id, until }: LeasedWebhook): Promise<void> {
+export async function release(pool: Pool, { organizationId, id }: WebhookKey, until: string): Promise<void> {
   await queryOnce(pool, workerSettings(organizationId), {
     name: 'release a webhook',
     text: `
@@ -47,6 +33,27 @@ export async function release(pool: Pool, { organizationId, id, until }: LeasedW
       where organization_id = $1 and webhook_id = $2 and leased_until = $3::timestamptz`,
     values: [organizationId, id, until],
   });
+}
+
+export type Webhook = WebhookKey & {
+  readonly url: string;
+  readonly typeNames: readonly string[] | null;
+  /** What is sealed: the secret, and the one before while it is valid. */
+  readonly secrets: readonly Buffer[];
+};
+
+/** A webhook as it is now; null when it is disabled or deleted. */
+export async function readWebhook(pool: Pool, { organizationId, id }: WebhookKey): Promise<Webhook | null> {
+  const { rows } = await queryOnce<Omit<Webhook, keyof WebhookKey>>(pool, workerSettings(organizationId), {
+    name: 'read a webhook',
+    text: `
+      select url, type_names as "typeNames", array_remove(array[
+        secret_ciphertext, case when previous_valid_until > statement_timestamp() then previous_secret_ciphertext end], null) as secrets
+      from app_public.webhooks
+      where organization_id = $1 and id = $2 and enabled`,
+    values: [organizationId, id],
+  });
+  return rows[0] ? { organizationId, id, ...rows[0] } : null;
 }
 
 /** What is to be sent now. */
@@ -77,7 +84,7 @@ export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): P
  *
  * @returns whether the end was not reached
  */
-export function followFeed(pool: Pool, webhook: LeasedWebhook, naming: Naming): Promise<boolean> {
+export function followFeed(pool: Pool, webhook: Webhook, naming: Naming): Promise<boolean> {
   const { organizationId, id, typeNames } = webhook;
   return inTransaction(pool, workerSettings(organizationId), async (client) => {
     const { rows } = await client.query<FeedPage>({

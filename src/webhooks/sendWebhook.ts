@@ -7,11 +7,12 @@ import {
   type DueDelivery,
   disable,
   followFeed,
-  type LeasedWebhook,
   lease,
   readDue,
+  readWebhook,
   recordAttempt,
   release,
+  type Webhook,
   type WebhookKey,
 } from './deliveries.ts';
 import { type Attempt, type PostOptions, post } from './post.ts';
@@ -38,25 +39,28 @@ export type SendOptions = {
  */
 export async function sendWebhook(options: SendOptions, key: WebhookKey): Promise<void> {
   const { pool, stopping } = options;
-  const webhook = await lease(pool, key);
-  if (!webhook) return;
+  const until = await lease(pool, key);
+  if (until === null) return;
   const deadline = performance.now() + runMs;
   const mayGoOn = () => !stopping.aborted && performance.now() < deadline;
   try {
     for (let goesOn = true; goesOn && mayGoOn(); ) {
-      const due = await readDue(pool, webhook);
+      // As it is now: clients rotate secrets and disable webhooks meanwhile.
+      const webhook = await readWebhook(pool, key);
+      if (!webhook) return;
+      const due = await readDue(pool, key);
       goesOn = due.length > 0 || (await followFeed(pool, webhook, options.naming()));
       for (const delivery of due) if (!mayGoOn() || !(await attempt(options, webhook, delivery))) return;
     }
   } finally {
-    await release(pool, webhook);
+    await release(pool, key, until);
   }
 }
 
 const runMs = 10_000;
 
 /** @returns whether the receiver has taken it */
-async function attempt(options: SendOptions, webhook: LeasedWebhook, delivery: DueDelivery): Promise<boolean> {
+async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDelivery): Promise<boolean> {
   const { organizationId } = webhook;
   const { row } = delivery;
   const change = row && changeOf(row, { origin: row.origin, organizationId }, options.naming());
@@ -72,7 +76,7 @@ const gone: Attempt = { statusCode: null, error: 'The change is no longer kept.'
 
 async function postChange(
   options: SendOptions,
-  webhook: LeasedWebhook,
+  webhook: Webhook,
   delivery: DueDelivery,
   change: Change,
 ): Promise<Attempt> {
@@ -88,7 +92,7 @@ async function postChange(
 const unreadable: Attempt = { statusCode: null, error: 'The secret cannot be opened any more; rotate it.' };
 
 /** Null when one of them was sealed under a key that the process does not have. */
-function openSecrets({ secrets, log }: SendOptions, { organizationId, id, secrets: sealed }: LeasedWebhook) {
+function openSecrets({ secrets, log }: SendOptions, { organizationId, id, secrets: sealed }: Webhook) {
   try {
     return sealed.map((ciphertext) => secrets.openWebhookSecret(ciphertext, { organizationId, webhookId: id }));
   } catch (error) {

@@ -62,7 +62,9 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
       noHandleSignals: true,
       logger: createWorkerLogger(Logger, log),
     };
-    await forgetAbandoned(pool).catch((error: unknown) => log.debug({ error }, 'could not forget old jobs'));
+    await forgetAbandoned(pool).catch((error: unknown) =>
+      log[isUnavailable(error) ? 'debug' : 'warn']({ error }, 'could not forget old jobs'),
+    );
     while (!stopping.signal.aborted) {
       await tick(workerOptions, runTaskListOnce).catch((error: unknown) =>
         log[isUnavailable(error) ? 'debug' : 'warn']({ error }, 'could not look for webhooks to send; trying again'),
@@ -104,7 +106,9 @@ async function enqueue(pool: Pool): Promise<number> {
 /** Jobs of processes that were killed, which others have taken the key of. */
 const forgetAbandoned = (pool: Pool) =>
   queryOnce(pool, workerSettings(null), {
-    text: `select count(${workerSchema}.complete_jobs(array(select id from ${workerSchema}.jobs where key is null and locked_at is null)))`,
+    text: `
+      select from ${workerSchema}.complete_jobs(
+        array(select id from ${workerSchema}.jobs where key is null and locked_at is null))`,
   });
 
 /** A connection as graphile-worker sees it: each statement is a transaction, as graph_worker. */
