@@ -128,6 +128,28 @@ test('a worker that stops finishes its attempt, or leaves it to another', async 
   expect(again).toBe(abandoned);
 }, 30_000);
 
+test('a worker that loses its connections goes on', async () => {
+  const worker = await startTestWorker(graph.database);
+  try {
+    await create();
+    await createUser(tenant);
+    await delivered(1);
+    for (let round = 0; round < 5; round++) {
+      await graph.database.owner.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid() and application_name = 'graph-query-service'`,
+      );
+      await createUser(tenant);
+    }
+    // What was sent and not recorded waits for the end of the lease.
+    await graph.database.owner.query('update app_hidden.webhook_positions set leased_until = null');
+    await delivered(6);
+    expect(new Set(idsOf(receiver)).size).toBe(6);
+  } finally {
+    await worker.stop();
+  }
+});
+
 test('the service itself delivers, unless it is told not to', async () => {
   const service = await startTestService(graph.database, { WEBHOOK_WORKER: 'true', WEBHOOK_PRIVATE_ADDRESSES: 'true' });
   try {
