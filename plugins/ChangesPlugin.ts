@@ -134,7 +134,7 @@ const pageOf =
     const start = startOf(graph, after);
     const { changes, end } =
       size === 0 && !start ? { changes: [], end: await readEnd(graph) } : await readFeed(graph, start, size + 1);
-    const nodes = changes.slice(0, size).map(presentedBy(naming));
+    const nodes = changes.slice(0, size).map((change) => presentChange(change, naming));
     graph.countRows?.(nodes.length);
     return {
       nodes,
@@ -156,15 +156,21 @@ function subscriberOf({ scopes, followChanges }: Grafast.Context): GrafastSubscr
   return { subscribe: (after: unknown) => followChanges(after as string | null) };
 }
 
+const presentedBy = (naming: Naming) => (change: FeedChange) => presentChange(change, naming);
+
 /** A change as the graph shows it; `node` is fetched by its id. */
-const presentedBy = (naming: Naming) => (change: FeedChange) => {
-  const typeName = naming.typeOf(change);
-  return {
-    cursor: encodePosition(change),
-    operation: change.operation,
-    typeName,
-    id: naming.idOf(change),
-    fields: naming.fieldsOf(change),
-    at: change.at,
-  };
+export type Change = {
+  readonly cursor: string;
+  readonly operation: string;
+  readonly typeName: string;
+  readonly id: string;
+  readonly fields: readonly string[];
+  readonly at: string;
 };
+
+export function presentChange(change: FeedChange, naming: Naming): Change {
+  const { operation, at } = change;
+  const typeName = naming.typeOf(change);
+  const id = naming.idOf(change);
+  return { cursor: encodePosition(change), operation, typeName, id, fields: naming.fieldsOf(change), at };
+}

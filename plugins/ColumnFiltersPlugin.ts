@@ -104,6 +104,7 @@ const operators = {
       return (query) => query.where(sql`${columnOf(query, attribute)} = any (array(select lower(unnest(${list}))))`);
     },
   },
+  is: comparing(sql`=`, 'is this'),
 } satisfies Readonly<Record<string, Operator>>;
 
 const columnOf = ({ alias }: PgSelectQueryBuilder, attribute: string) => sql`${alias}.${sql.identifier(attribute)}`;

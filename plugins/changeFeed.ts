@@ -2,7 +2,12 @@ import { decodePosition, type FeedPosition } from './changeCursor.ts';
 import { refusal } from './refusal.ts';
 
 /** A row of graph.changes, as its organization's applications see it. */
-export type FeedChange = FeedPosition & {
+export type FeedChange = FeedPosition & Omit<FeedRow, 'id'>;
+
+/** As JSON. */
+export type FeedRow = {
+  readonly horizon: string;
+  readonly id: number;
   readonly at: string;
   readonly relation: string;
   readonly type: string | null;
@@ -61,12 +66,16 @@ async function readPage(graph: FeedReader, after: FeedPosition | null, statement
     throw refusal('CURSOR_EXPIRED', 'This cursor is older than what is kept; read everything and begin anew.', {
       argument: 'after',
     });
-  const changes = (row.changes ?? []).map((change) => ({
-    ...change,
-    ...{ origin, organizationId, atMs: Date.parse(change.at), id: String(change.id) },
-  }));
+  const changes = (row.changes ?? []).map((change) => toChange(change, { origin, organizationId }));
   return { origin, organizationId, atMs, changes };
 }
+
+export const toChange = (row: FeedRow, feed: Pick<FeedPosition, 'origin' | 'organizationId'>): FeedChange => ({
+  ...row,
+  ...feed,
+  atMs: Date.parse(row.at),
+  id: String(row.id),
+});
 
 const beginning = { horizon: '0', id: '0' };
 
@@ -77,7 +86,7 @@ type Row = {
   readonly atMs: number;
   readonly oldestMs: number;
   readonly isReplica: boolean;
-  readonly changes: readonly (FeedChange & { readonly id: number })[] | null;
+  readonly changes: readonly FeedRow[] | null;
 };
 
 const withPosition = (changes: string) => `

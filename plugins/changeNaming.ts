@@ -9,6 +9,8 @@ import { refusal } from './refusal.ts';
 export type Naming = {
   typeOf(row: Pick<FeedChange, 'relation' | 'type'>): string;
   idOf(row: Pick<FeedChange, 'relation' | 'type' | 'key'>): string;
+  /** Every type that rows of a relation may have. */
+  typesOf(relation: string): readonly string[];
   fieldsOf(row: Pick<FeedChange, 'relation' | 'type' | 'columns'>): readonly string[];
 };
 
@@ -33,6 +35,11 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   };
   return {
     typeOf,
+    typesOf(relation) {
+      const { polymorphism } = codecOf(relation);
+      const types = polymorphism?.mode === 'single' ? Object.keys(polymorphism.types) : [null];
+      return types.map((type) => typeOf({ relation, type }));
+    },
     idOf(row) {
       const typeName = typeOf(row);
       const codecs = build.nodeKeys.get(typeName) ?? [];

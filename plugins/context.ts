@@ -3,6 +3,9 @@ import type {} from 'postgraphile/grafast';
 /** Whose token it is, to which a sealed one is bound. */
 type Owner = { organizationId: string; userId: string };
 
+/** Whose secret it is, to which a sealed one is bound. */
+type WebhookOwner = { organizationId: string; webhookId: string };
+
 declare global {
   namespace Grafast {
     /** What the plugins need of a request, and what they note for it. */
@@ -22,6 +25,11 @@ declare global {
         /** The hash under the key before, while there is one: the token may be stored under it, too. */
         previousHash: Buffer | undefined;
       };
+      /** Seals the secret of a webhook, and opens what was sealed. */
+      sealWebhookSecret(secret: string, owner: WebhookOwner): Buffer;
+      openWebhookSecret(ciphertext: Buffer, owner: WebhookOwner): string;
+      /** Why nothing can be sent to a URL, as far as it alone tells; null when it can. */
+      problemOfWebhookUrl(url: string): string | null;
       /**
        * Counts rows against the limit, and throws `LIMIT_EXCEEDED`.
        * Null for operations that have few rows even if every page is full.

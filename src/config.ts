@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 
 /** The subcommand; each requires other variables with an external database. */
-export type Command = 'serve' | 'migrate' | 'admin' | 'dev' | 'migrations';
+export type Command = 'serve' | 'worker' | 'migrate' | 'admin' | 'dev' | 'migrations';
 
 /**
  * Parses environment variables into settings; unknown ones are ignored, empty ones count as unset.
@@ -140,6 +140,10 @@ const environment = z.object({
   THROTTLE_REQUESTS_PER_MINUTE: limit(600).describe('OAuth requests of one address; five times that of one client.'),
   THROTTLE_FAILURES_PER_MINUTE: limit(60).describe('Failed authentications of one address.'),
   THROTTLE_FAILURES_PER_ACCOUNT: limit(20).describe('Failed sign-ins of one account and address in 15 minutes.'),
+  WEBHOOK_WORKER: trueOrFalse.default(true).describe('`false` where `npm run worker` alone sends webhooks.'),
+  WEBHOOK_PRIVATE_ADDRESSES: trueOrFalse
+    .default(false)
+    .describe('Whether webhooks may have http and addresses that are not public.'),
   PUBLIC_INTROSPECTION: trueOrFalse.default(true).describe('Whether the schema is readable without a token.'),
   EXPLORERS: trueOrFalse.optional().meta({
     unset: '`true` for the embedded demo, else `false`',
@@ -220,6 +224,7 @@ function problemsWithPorts({ PORT = '3000', METRICS_PORT }: Record<string, strin
 
 const requiredWithOwnDatabase = {
   serve: ['AUTH_DATABASE_URL', 'SECRET_KEY'],
+  worker: ['AUTH_DATABASE_URL', 'SECRET_KEY'],
   migrate: ['DATABASE_URL', 'AUTH_DATABASE_URL'],
   admin: ['DATABASE_URL', 'SECRET_KEY'],
   dev: ['DATABASE_URL', 'AUTH_DATABASE_URL', 'SECRET_KEY'],
@@ -297,6 +302,8 @@ function toConfig(env: z.output<typeof environment>) {
     metricsPort: env.METRICS_PORT,
     /** Null unless OpenTelemetry's own variables say where traces go. */
     tracing: tracingOf(env),
+    webhookWorker: env.WEBHOOK_WORKER,
+    webhookPrivateAddresses: env.WEBHOOK_PRIVATE_ADDRESSES,
     publicIntrospection: env.PUBLIC_INTROSPECTION,
     persistedOperations: env.PERSISTED_OPERATIONS,
     compilation: env.COMPILATION,

@@ -17,7 +17,7 @@ process.env.RAYON_NUM_THREADS ??= '1';
 
 const commands = new Map(
   Object.entries({
-    ...{ serve, migrate, admin, audit, dev },
+    ...{ serve, worker, migrate, admin, audit, dev },
     ...{ commit: develop, uncommit: develop, reset: develop, status: develop, schema: develop },
     '--help': async () => console.log((await import('./commands/help.ts')).helpText()),
   }),
@@ -80,6 +80,16 @@ async function work(): Promise<void> {
   process.on('SIGHUP', () => undefined);
   const { runWorker } = await import('./workers/runWorker.ts');
   await runWorker(createLog, stopOnSignals);
+}
+
+/** `npm run worker` */
+async function worker(): Promise<void> {
+  const config = loadConfig(process.env, 'worker');
+  const log = createLog(config.logLevel);
+  const { startWebhookWorker } = await import('./commands/startWebhookWorker.ts');
+  const starting = startWebhookWorker(config, log);
+  stopOnSignals(starting, log);
+  await starting;
 }
 
 /** `npm run db:migrate` */

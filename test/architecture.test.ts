@@ -28,6 +28,7 @@ const layers = [
   ['src/graphql', 'src/oauth'],
   ['src/html'],
   ['src/http'],
+  ['src/webhooks'],
   ['src/replica'],
   ['src/token'],
   ['src/crypto'],

@@ -81,7 +81,9 @@ export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResour
     if (fromContext) {
       const { type } = fromContext;
       const read = (graph: Grafast.Context, given: Given) => fromContext.read(graph, given, name, names);
-      return { name, param, config: type && { ...words, type }, read: (value: unknown) => value, readAll: read };
+      const required = type && !param.optional ? new GraphQLNonNull(type) : type;
+      const config = required && { ...words, type: required };
+      return { name, param, config, read: (value: unknown) => value, readAll: read };
     }
     const input = inputOf(build, param.codec, typeName, owner);
     const read = (value: unknown) => {

@@ -10,6 +10,7 @@ export function helpText(): string {
 
 const commands = `npm start                    the service
 npm run dev                  the service, whose schema follows each save of migrations/current.sql
+npm run worker               sends webhooks alone, for services with WEBHOOK_WORKER=false
 npm run db:migrate           migrates your own database
 npm run -s admin -- --help   provisioning, secrets, people
 npm run -s audit -- --help   who may see and do what

@@ -2,6 +2,8 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 
 export type Secrets = ReturnType<typeof createSecrets>;
 
+export type WebhookOwner = { readonly organizationId: string; readonly webhookId: string };
+
 export type TokenOwner = { readonly organizationId: string; readonly userId: string };
 
 /**
@@ -13,7 +15,10 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const sealingKeys = keys.map((key) => subkey(key, 'external authentication token sealing'));
   const lookupKeys = keys.map((key) => subkey(key, 'external authentication token lookup'));
   const answerKeys = keys.map((key) => subkey(key, 'idempotent answer sealing'));
-  const [sealingKey, lookupKey, answerKey] = [sealingKeys[0], lookupKeys[0], answerKeys[0]] as [Buffer, Buffer, Buffer];
+  const webhookKeys = keys.map((key) => subkey(key, 'webhook secret sealing'));
+  const [sealingKey, lookupKey, answerKey, webhookKey] = [sealingKeys, lookupKeys, answerKeys, webhookKeys].map(
+    ([current]) => current,
+  ) as [Buffer, Buffer, Buffer, Buffer];
 
   return {
     /**
@@ -32,6 +37,14 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
     /** The hashes that a token may be stored under: by SECRET_KEY, then by SECRET_KEY_PREVIOUS if set. */
     lookupHashes: (token: string, organizationId: string) =>
       lookupKeys.map((key) => keyedHash(key, token, organizationId)),
+    /** Seals the secret of a webhook, for that one alone. */
+    sealWebhookSecret: (secret: string, owner: WebhookOwner) => encrypt(webhookKey, secret, dataOfWebhook(owner)),
+    /** Opens it, also under SECRET_KEY_PREVIOUS. Throws for another webhook or key. */
+    openWebhookSecret(ciphertext: Buffer, owner: WebhookOwner): string {
+      const secret = decryptByAny(webhookKeys, ciphertext, dataOfWebhook(owner));
+      if (secret !== null) return secret;
+      throw new Error('The secret of a webhook does not open under SECRET_KEY or SECRET_KEY_PREVIOUS');
+    },
     /** Seals the answer to a request. `request`, all that it is the answer to, is associated data. */
     sealAnswer: (answer: string, request: string) => encrypt(answerKey, answer, request),
     /** Opens it, also under SECRET_KEY_PREVIOUS; null for another request or key. */
@@ -74,6 +87,8 @@ export function subkey(secret: Buffer, purpose: string): Buffer {
 }
 
 const associatedData = (owner: TokenOwner) => `${owner.organizationId}\0${owner.userId}`;
+
+const dataOfWebhook = (owner: WebhookOwner) => `${owner.organizationId}\0${owner.webhookId}`;
 
 const keyedHash = (key: Buffer, token: string, organizationId: string) =>
   createHmac('sha256', key).update(`${organizationId}\0${token}`).digest();

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { GraphQLSchema } from 'postgraphile/graphql';
+import type { Naming } from '../../plugins/changeNaming.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import type { Config } from '../config.ts';
 import { createSecrets, type Secrets } from '../crypto/secrets.ts';
@@ -23,6 +24,7 @@ import { redirectBrowsers } from '../pages/redirectBrowsers.ts';
 import { createPagesRouter } from '../pages/router.ts';
 import { basePathOf } from '../pages/site.ts';
 import type { Replica } from '../replica/watchReplica.ts';
+import { startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
 
 /** The dependencies of everything that serves requests; each factory takes the ones it needs. */
@@ -50,6 +52,8 @@ export type AppDependencies = {
   /** Whether the graph is warmed up before it serves, which takes part of a second. */
   warmsUp: boolean;
   log: Log;
+  /** Aborted when the service begins to stop. */
+  stopping: AbortSignal;
 };
 
 /** The composition root: builds all that serves requests. The database is ready and migrated by now. */
@@ -69,6 +73,13 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   if (feedLag) context.metrics.watchFeedLag(feedLag.get);
 
   let { schema } = first;
+  const webhooks = config.webhookWorker
+    ? startWebhooks({
+        ...{ pool: oauthPool, secrets, log, signal: context.stopping },
+        allowsPrivate: config.webhookPrivateAddresses,
+        naming: () => schema.extensions.naming as Naming,
+      })
+    : null;
   let lastReload: Promise<unknown> = Promise.resolve();
   const swapGeneration = async (): Promise<SchemaChange> => {
     const next = await createGeneration(context, secrets);
@@ -99,6 +110,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
     async stop() {
       await watching.stop();
       await lastReload;
+      await webhooks?.stop();
       await purging.stop();
       await feedLag?.stop();
       await hotSwap.stop();

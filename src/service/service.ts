@@ -121,7 +121,18 @@ export async function startService(
     const { readiness, ...connections } = openConnections({ config, logins, metrics, log }, resources);
     const compose = () =>
       composeApp({
-        ...{ ...connections, config, url, authUrl: logins.authUrl, keys, operations, metrics, warmsUp, log },
+        ...{
+          ...connections,
+          config,
+          url,
+          authUrl: logins.authUrl,
+          keys,
+          operations,
+          metrics,
+          warmsUp,
+          log,
+          stopping: stopping.signal,
+        },
         demo: embedded?.demo ?? demo,
         prepare: async () => {
           await provision();

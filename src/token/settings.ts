@@ -10,7 +10,7 @@ import { roleOf, type ScopeRole } from './scopes.ts';
 export type TransactionSettings = ReaderSettings & Partial<WriterSettings>;
 
 type ReaderSettings = {
-  readonly role: ScopeRole | 'graph_oauth';
+  readonly role: ScopeRole | 'graph_oauth' | 'graph_worker';
   readonly 'graph.organization_id': string;
   readonly 'graph.application_id': string;
   readonly 'graph.user_id': string;
@@ -73,6 +73,12 @@ export function oauthSettings(organizationId: string | null, requestId: RequestI
     ...writerSettings(requestId, '0'),
   };
 }
+
+/** The settings of what sends webhooks: inside one organization, or looking through all. */
+export const workerSettings = (organizationId: string | null): TransactionSettings => ({
+  ...oauthSettings(organizationId, noRequest),
+  role: 'graph_worker',
+});
 
 /** Sets all until the end of the transaction; prepared once per connection for reads, once for writes. */
 export function toStatement(settings: TransactionSettings) {

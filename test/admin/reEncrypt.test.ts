@@ -130,7 +130,7 @@ test('says whose token opens under neither key or is taken, moves all others, an
   const outcome = await run();
 
   expect(outcome.code).toBe(1);
-  expect(outcome.stderr).toContain("2 tokens open under neither key, or are another user's already.");
+  expect(outcome.stderr).toContain("2 tokens or secrets open under neither key, or are another user's already.");
   expect(outcome.result).toEqual({
     reEncrypted: 2,
     current: 1,
@@ -158,4 +158,32 @@ test('purge deletes what expired and says how much, unless another process is at
   other.release();
 
   expect(expectDone(await admin(database, ['purge']))).toMatchObject({ accessTokens: 0, throttles: 1 });
+});
+
+test('moves the secrets of webhooks, also those that are rotated', async () => {
+  const webhookId = randomUUID();
+  const owner = { organizationId, webhookId };
+  const insert = (id: string, secret: Buffer, previous: Buffer | null) =>
+    database.owner.query(
+      `insert into app_public.webhooks
+         (organization_id, id, url, secret_ciphertext, previous_secret_ciphertext, previous_valid_until)
+       values ($1, $2, 'https://example.com', $3, $4, case when $4::bytea is not null then now() end)`,
+      [organizationId, id, secret, previous],
+    );
+  await insert(webhookId, underOld.sealWebhookSecret('whsec_b', owner), underOld.sealWebhookSecret('whsec_a', owner));
+  const [current, lost] = [randomUUID(), randomUUID()];
+  await insert(current, underNew.sealWebhookSecret('whsec_c', { organizationId, webhookId: current }), null);
+  await insert(lost, underForeign.sealWebhookSecret('whsec_d', { organizationId, webhookId: lost }), null);
+
+  const outcome = await run();
+  expect([outcome.code, outcome.result]).toEqual([1, { reEncrypted: 2, current: 1, failed: [lost] }]);
+
+  const { rows } = await database.owner.query(
+    'select secret_ciphertext as secret, previous_secret_ciphertext as previous from app_public.webhooks where id = $1',
+    [webhookId],
+  );
+  expect([rows[0].secret, rows[0].previous].map((sealed) => underNew.openWebhookSecret(sealed, owner))).toEqual([
+    'whsec_b',
+    'whsec_a',
+  ]);
 });

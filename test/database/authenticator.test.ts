@@ -25,15 +25,16 @@ describe('the login roles of the server', () => {
   it('become GraphQL or the OAuth server, and never the other', async () => {
     await withLogin(logins.authUrl, async (graphql) => {
       for (const role of ['graph_app', 'graph_user', 'graph_basic']) await graphql.query(`set role ${role}`);
-      await expect(graphql.query('set role graph_oauth')).rejects.toMatchObject({ code: '42501' });
+      for (const role of ['graph_oauth', 'graph_worker'])
+        await expect(graphql.query(`set role ${role}`)).rejects.toMatchObject({ code: '42501' });
     });
     await withLogin(logins.oauthUrl, async (oauth) => {
-      await oauth.query('set role graph_oauth');
+      for (const role of ['graph_oauth', 'graph_worker']) await oauth.query(`set role ${role}`);
       for (const role of ['graph_app', 'graph_user', 'graph_basic', 'graph_helper', 'graph_admin'])
         await expect(oauth.query(`set role ${role}`)).rejects.toMatchObject({ code: '42501' });
     });
     expect(await membershipsOf(logins.names.authenticator)).toEqual(['graph_app', 'graph_basic', 'graph_user']);
-    expect(await membershipsOf(logins.names.oauth)).toEqual(['graph_oauth']);
+    expect(await membershipsOf(logins.names.oauth)).toEqual(['graph_oauth', 'graph_worker']);
   });
 
   it('are one and the same as long as a server is connected that has only one', async () => {
@@ -62,11 +63,11 @@ describe('the login roles of the server', () => {
 
     await until(async () => (await sessionsOf(authenticator)) === 0);
     await migrate(swapped, log);
-    expect(await membershipsOf(authenticator)).toEqual(['graph_oauth']);
+    expect(await membershipsOf(authenticator)).toEqual(['graph_oauth', 'graph_worker']);
     expect(await membershipsOf(oauth)).toEqual(['graph_app', 'graph_basic', 'graph_user']);
     expect(await findingsOf(authenticator)).toEqual([]);
     await migrate(logins, log);
-    expect(await membershipsOf(oauth)).toEqual(['graph_oauth']);
+    expect(await membershipsOf(oauth)).toEqual(['graph_oauth', 'graph_worker']);
   });
 
   it.each([

@@ -83,6 +83,7 @@ describe('the permissions of the database', () => {
       'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       // The owner of the history: only that may drop a partition of it.
       'oauth.purge_changes(integer) as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
+      'oauth.purge_deliveries(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       // The owner of the change feed, for the same reason.
       'oauth.rotate_feed() as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',

@@ -11,7 +11,7 @@ import { withLogin } from '../support/logins.ts';
 // none: test/system/owners.system.ts.
 
 const inherited = 'graph_admin, graph_helper';
-const requests = 'graph_user, graph_app, graph_basic, graph_oauth';
+const requests = 'graph_user, graph_app, graph_basic, graph_oauth, graph_worker';
 
 let names: { owner: string; authenticator: string; other: string; database: string };
 let urls: { ownerUrl: string; authUrl: string };

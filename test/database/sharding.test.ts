@@ -35,7 +35,7 @@ describe('sharding by organization, as described', () => {
     );
 
     expect([...reference, ...distributed, ...local].sort()).toEqual(tables.sort());
-    expect(guide).toContain('`graphile_migrate`), and nothing is to be done for it');
+    expect(guide).toContain('`graphile_migrate`, `graphile_worker`), and nothing is to be done for it');
   });
 
   it('finds the organization in every unique key of a distributed table, but for the one that it names', async () => {

@@ -11,6 +11,8 @@ export const followedBy: Record<string, string> = {
   "docs/operating.md#The owner's password": 'test/system/backup.system.ts',
   'docs/operating.md#Roles': 'test/system/owners.system.ts',
   'docs/sharding.md': 'test/database/sharding.test.ts',
+  'docs/webhooks.md#Receive': 'test/webhooks/page.test.ts',
+  'docs/webhooks.md#Dead letters': 'test/webhooks/page.test.ts',
   'docs/upgrading.md': 'test/system/backup.system.ts',
   'docs/upgrading.md#A new major version': 'test/system/upgrade.system.ts',
   'docs/upgrading.md#The embedded database': 'test/system/upgrade.system.ts',

@@ -87,7 +87,9 @@ describe('a server whose OAuth server has a login role of its own', () => {
 
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({
-      reason: expect.stringContaining("AUTH_DATABASE_URL's role may not become graph_oauth; set OAUTH_DATABASE_URL"),
+      reason: expect.stringContaining(
+        "AUTH_DATABASE_URL's role may not become graph_oauth, graph_worker; set OAUTH_DATABASE_URL",
+      ),
     });
     await alone.stop();
   });

@@ -89,6 +89,7 @@ const nothing = {
   newMonths: 0,
   feedDays: 0,
   newFeedDays: 0,
+  deliveries: 0,
 };
 
 test('deletes what has expired of every organization, and nothing else', async () => {
@@ -129,6 +130,7 @@ test('deletes what has expired of every organization, and nothing else', async (
     newMonths: 0,
     feedDays: 0,
     newFeedDays: 0,
+    deliveries: 0,
   });
   const left = [
     ...['access_tokens', 'refresh_tokens', 'grants', 'authorization_codes', 'sessions', 'throttles'].map(count),

@@ -69,9 +69,17 @@ describe('the documentation', () => {
       expect(await page.evaluate('getComputedStyle(graph.querySelector(".box")).fontSize')).toBe('14px');
       expect((control?.y ?? 0) + (control?.height ?? 0)).toBeLessThan(diagram?.y ?? 0);
       expect(await fieldsOf('Mutation')).toEqual([
-        ...['beaconCardCreate', 'identificationCodeCreate', 'nfcCardCreate', 'unitCreate', 'userCreate'],
-        ...['cardUpdate', 'unitUpdate', 'userUpdate', 'accessGrant', 'cardAssign', 'accessRevoke', 'cardUnassign'],
-        ...['cardDelete', 'unitDelete', 'userDelete', 'unitsSync', 'usersSync'],
+        ...[
+          'beaconCardCreate',
+          'identificationCodeCreate',
+          'nfcCardCreate',
+          'unitCreate',
+          'userCreate',
+          'webhookCreate',
+        ],
+        ...['cardUpdate', 'unitUpdate', 'userUpdate', 'webhookUpdate', 'accessGrant', 'cardAssign', 'accessRevoke'],
+        ...['cardUnassign', 'webhookRedeliver', 'webhookRotateSecret', 'cardDelete', 'unitDelete', 'userDelete'],
+        ...['webhookDelete', 'unitsSync', 'usersSync'],
       ]);
       expect(await page.locator('[id="TYPE::Mutation"] [data-to="User"]').count()).toBe(3);
     });
@@ -198,7 +206,8 @@ async function run(demo: Demo, command: string): Promise<unknown> {
     EMAIL: 'ada@demo.test',
     PASSWORD: password,
     TOKEN: externalAuthenticationToken,
-    '"ID"': JSON.stringify(command.includes('"ID"') ? await someId(demo) : null),
+    '"ID"': JSON.stringify(command.includes('"ID"') ? await someId(demo, /webhook/.test(command)) : null),
+    DELIVERY_ID: command.includes('DELIVERY_ID') ? await someDeliveryId(demo) : '',
   };
   // Last on the path, so that the machine's own curl is used where there is one.
   const PATH = `${process.env.PATH}:${fileURLToPath(new URL('../support/bin', import.meta.url))}`;
@@ -220,18 +229,31 @@ async function rootFields(demo: Demo): Promise<string[]> {
 
 type Type = { name: string; fields: { name: string }[] };
 
-async function someId(demo: Demo): Promise<string> {
-  const { app } = await ask<{ app: { users: { nodes: { id: string }[] } } }>(
-    demo,
-    '{ app { users(first: 1) { nodes { id } } } }',
-  );
-  return app.users.nodes[0]?.id ?? '';
+async function someId(demo: Demo, isOfWebhook: boolean): Promise<string> {
+  const field = isOfWebhook ? 'webhooks' : 'users';
+  type Data = { app: { nodes: { nodes: { id: string }[] } } };
+  const { app } = await ask<Data>(demo, `{ app { nodes: ${field}(first: 1) { nodes { id } } } }`);
+  return app.nodes.nodes[0]?.id ?? '';
 }
 
-async function ask<Data>(demo: Demo, query: string): Promise<Data> {
+/** Of a change by an example before this one. */
+async function someDeliveryId(demo: Demo): Promise<string> {
+  type Data = { app: { webhooks: { nodes: { deliveries: { nodes: { id: string }[] } }[] } } };
+  const token = await getDemoToken(demo);
+  let id: string | undefined;
+  await until(async () => {
+    const { app } = await ask<Data>(demo, '{ app { webhooks { nodes { deliveries { nodes { id } } } } } }', token);
+    id = app.webhooks.nodes[0]?.deliveries.nodes[0]?.id;
+    return id !== undefined;
+  });
+  return id ?? '';
+}
+
+async function ask<Data>(demo: Demo, query: string, given?: string): Promise<Data> {
+  const token = given ?? (await getDemoToken(demo));
   const response = await fetch(`${demo.url}/graphql`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${await getDemoToken(demo)}` },
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
     body: JSON.stringify({ query }),
   });
   return ((await response.json()) as { data: Data }).data;

@@ -1,6 +1,6 @@
 import { insufficientPrivilege, type Outcome } from './attempts.ts';
 import type { Circumstances, Command } from './commands.ts';
-import { clientId, externalIdentifier, hash, keptKey, writtenLsn } from './insertWorld.ts';
+import { clientId, externalIdentifier, hash, keptKey, webhookId, writtenLsn } from './insertWorld.ts';
 import type { Claims, Role } from './principals.ts';
 import { syncFunctions, syncHelpers } from './syncFunctions.ts';
 import { type Row, tables } from './tables.ts';
@@ -138,6 +138,43 @@ export const functions: Record<string, Function> = {
       return taken ? { refused: '23505' } : [keyOf(world, 'user', organization, number + 50)];
     },
   },
+  'app_public.webhook_create(text,text[],jsonb)': {
+    roles: ['graph_app'],
+    text: `select id from app_public.webhook_create('https://example.com', null,
+      jsonb_build_object('webhookId', $1::text, 'ciphertext', repeat('00', 28)))`,
+    values: ({ world, organization, number }) => [keyOf(world, 'user', organization, number + 50)],
+    expected: ({ world, organization, number, principal: { claims } }) => {
+      if (claims.organization === '') return { refused: insufficientPrivilege };
+      if (!world.organizations.includes(claims.organization)) return { refused: '23503' };
+      return [keyOf(world, 'user', organization, number + 50)];
+    },
+  },
+  'app_public.webhook_update(uuid,text,text[],boolean,text[])': ofWebhook('url', 'webhook_update($1)'),
+  'app_public.webhook_rotate_secret(uuid,jsonb)': ofWebhook(
+    'id',
+    `webhook_rotate_secret($1, jsonb_build_object('ciphertext', repeat('00', 28)))`,
+  ),
+  'app_public.webhook_delete(uuid)': ofWebhook('id', 'webhook_delete($1)'),
+  'app_public.webhook_redeliver(uuid)': ofWebhook('id', 'webhook_redeliver($1)'),
+  'app_public.webhook_deliveries_feed_row(app_public.webhook_deliveries)': {
+    roles: ['graph_app', 'graph_user', 'graph_basic'],
+    text: 'select count(app_public.webhook_deliveries_feed_row(d))::text from app_public.webhook_deliveries d',
+    values: () => [],
+    // The changes of these are gone.
+    expected: () => ['0'],
+  },
+  'graph.followed()': {
+    roles: ['graph_app'],
+    text: 'select count(*)::text from graph.followed()',
+    values: () => [],
+    expected: () => ['5'],
+  },
+  'oauth.purge_deliveries(integer)': {
+    roles: ['graph_oauth'],
+    text: 'select deliveries::text from oauth.purge_deliveries($1)',
+    values: () => ['100'],
+    expected: () => ['0'],
+  },
   'oauth.find_application(text)': {
     roles: ['graph_oauth'],
     text: 'select id from oauth.find_application($1)',
@@ -270,6 +307,19 @@ function ofRow(kind: 'user' | 'unit' | 'card', text: string, result: (key: strin
       const key = keyOf(on.world, kind, on.organization, on.number);
       return keysOf(`app_public.${kind}s`, on).includes(key) ? [result(key)] : [];
     },
+  };
+}
+
+/** A function that finds the webhook of the organization, or its delivery. */
+function ofWebhook(column: 'id' | 'url', call: string): Function {
+  return {
+    roles: ['graph_app'],
+    text: `select ${column} from app_public.${call}`,
+    values: () => [webhookId],
+    expected: (on) =>
+      keysOf('app_public.webhooks', on).includes(webhookId)
+        ? [column === 'id' ? webhookId : 'https://example.com']
+        : [],
   };
 }
 

@@ -99,6 +99,18 @@ export function insertWorld(world: World): string {
       ]),
     ),
     insert(
+      'app_public.webhooks (organization_id, id, url, secret_ciphertext)',
+      world.organizations.map((organization) => [organization, webhookId, 'https://example.com', keptKey]),
+    ),
+    insert(
+      'app_hidden.webhook_positions (organization_id, webhook_id, origin, horizon, change_id, at)',
+      world.organizations.map((organization) => [organization, webhookId, '0', '0', '0', 'now']),
+    ),
+    insert(
+      'app_public.webhook_deliveries (organization_id, id, webhook_id, origin, horizon, change_id, changed_at)',
+      world.organizations.map((organization) => [organization, webhookId, webhookId, '0', '0', '0', 'now']),
+    ),
+    insert(
       'oauth.throttles (key, points, expire)',
       throttles.map((throttle) => [throttle, '1', '9999999999999']),
     ),
@@ -137,6 +149,9 @@ export const keptAnswers = (world: World) => [
 export const writtenLsn = '0/1';
 
 const numberOf = (key: string) => key.slice(-12);
+
+/** Of the one webhook that each organization has, and of its one delivery. */
+export const webhookId = '00000000-0000-7000-8000-0000000000fe';
 
 /** The hash of the idempotency key that all have used. */
 export const keptKey = hash('kept', '', '');

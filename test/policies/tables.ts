@@ -7,6 +7,7 @@ import {
   sessionId,
   throttles,
   timeZones,
+  webhookId,
 } from './insertWorld.ts';
 import type { Claims, Principal, Role } from './principals.ts';
 import { ancestors, assignmentKey, keyOf, type World } from './world.ts';
@@ -95,6 +96,7 @@ const assigned: Sees = (row, claims, world) =>
       own({ ...assignment, key: '' }, claims, world),
   );
 
+const webhooks = (world: World) => world.organizations.map((organization) => ({ organization, key: webhookId }));
 const users = (world: World) => world.users.map((row) => ({ ...row, key: row.user }));
 const applications = (world: World) => world.applications.map((row) => ({ ...row, key: row.application }));
 const hashes = (what: string) => (world: World) =>
@@ -200,6 +202,23 @@ export const tables: Record<string, Table> = {
       ),
     sees: { graph_app: organization, graph_user: granted },
   },
+  'app_hidden.webhook_positions': {
+    key: 'webhook_id',
+    rows: webhooks,
+    sees: { graph_app: organization },
+    changes: {
+      graph_app: {
+        insert: {
+          into: `app_hidden.webhook_positions (organization_id, webhook_id, origin, horizon, change_id, at)
+                 values ($1, $2, 0, '0', 0, 'now')`,
+          values: () => [webhookId],
+          isPair: true,
+          exists: (world, organization) => world.organizations.includes(organization),
+          complete: () => false,
+        },
+      },
+    },
+  },
   'app_public.access_grants': {
     view: true,
     key: `user_id || '/' || unit_id`,
@@ -287,6 +306,32 @@ export const tables: Record<string, Table> = {
             return [user, externalIdentifier(user), email(user)];
           },
           exists: hasUser,
+          complete: (world, organization) => world.organizations.includes(organization),
+        },
+      },
+    },
+  },
+  'app_public.webhook_deliveries': {
+    key: 'id',
+    rows: webhooks,
+    sees: { graph_app: organization, graph_user: none, graph_basic: none },
+    changes: { graph_app: { update: 'attempts = 0' } },
+  },
+  'app_public.webhooks': {
+    key: 'id',
+    rows: webhooks,
+    sees: { graph_app: organization, graph_user: none, graph_basic: none },
+    changes: {
+      graph_app: {
+        update: 'enabled = false',
+        delete: true,
+        insert: {
+          into: `app_public.webhooks (organization_id, id, url, secret_ciphertext)
+                 values ($1, $2, 'https://example.com', sha256('x'))`,
+          values: (world, organization, number, fresh) => [
+            fresh ? keyOf(world, 'user', organization, number + 50) : webhookId,
+          ],
+          exists: (world, organization) => world.organizations.includes(organization),
           complete: (world, organization) => world.organizations.includes(organization),
         },
       },

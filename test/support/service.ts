@@ -30,6 +30,8 @@ export async function startTestService(
     ...testPasswordCost,
     // On a busy machine anything may be slow, which would ask PostgreSQL for a plan, too.
     SLOW_MS: '600000',
+    // Where they are not the subject, nothing else asks the database.
+    WEBHOOK_WORKER: 'false',
     // For the same reason: what waits for its turn is refused only where that is the subject.
     DATABASE_POOL_WAIT_MS: '20000',
     DATABASE_PREPARED_STATEMENTS: String(preparedStatements),

@@ -12,8 +12,8 @@ export async function startWithOneLogin(dataDir: string, log: Log): Promise<Embe
   const [authenticator, oauth] = [postgres.authUrl, postgres.oauthUrl].map((url) => new URL(url).username);
   const owner = new Client({ connectionString: postgres.ownerUrl });
   await owner.connect();
-  await owner.query(`grant graph_oauth to ${authenticator}`);
-  await owner.query(`revoke graph_oauth from ${oauth}`);
+  await owner.query(`grant graph_oauth, graph_worker to ${authenticator}`);
+  await owner.query(`revoke graph_oauth, graph_worker from ${oauth}`);
   await owner.query(`revoke usage on schema graphile_migrate from ${oauth}`);
   await owner.query(`delete from audit.accepted where kind = 'authenticator_not_named' and object = $1`, [oauth]);
   await owner.end();

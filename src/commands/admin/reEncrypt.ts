@@ -9,7 +9,10 @@ export type ReEncrypted = {
   reEncrypted: number;
   /** Under SECRET_KEY before. */
   current: number;
-  /** Ids of users whose token opens under neither, or is another user's: set or clear it by hand. */
+  /**
+   * Ids of users whose token opens under neither, or is another user's: set or clear it by hand.
+   * And of webhooks, whose secret is to be rotated.
+   */
   failed: string[];
 };
 

@@ -10,6 +10,7 @@ import { addApplicationCommands } from './applicationCommands.ts';
 import { printDatabaseUrl } from './printDatabaseUrl.ts';
 import { readJson } from './readJson.ts';
 import { reEncrypt } from './reEncrypt.ts';
+import { reEncryptWebhooks } from './reEncryptWebhooks.ts';
 import { addUserCommands } from './userCommands.ts';
 import { type Run, type RunWithInput, withOwner } from './withOwner.ts';
 
@@ -63,19 +64,26 @@ export function createAdminProgram(loadConfig: () => Config): Command {
   program.commandsGroup('Operation:');
   program
     .command('re-encrypt')
-    .description('seals the external authentication tokens under SECRET_KEY that are sealed under SECRET_KEY_PREVIOUS')
+    .description(
+      'seals under SECRET_KEY what is sealed under SECRET_KEY_PREVIOUS: external authentication tokens, secrets of webhooks',
+    )
     .addHelpText(
       'after',
       `
 To change SECRET_KEY: restart every server with the new SECRET_KEY and the old one as SECRET_KEY_PREVIOUS, run this with
 the same two, then drop SECRET_KEY_PREVIOUS. It may be interrupted and run again, while the service runs.
-Exit code 1 when some tokens could not be moved; the ids of their users are in the result.`,
+Exit code 1 when some could not be moved; the ids of their users and webhooks are in the result.`,
     )
     .action(async () => {
-      const outcome = await withOwner(loadConfig(), ({ owner, keys }) => reEncrypt(owner, keys));
+      const outcome = await withOwner(loadConfig(), async ({ owner, keys }) => {
+        const moved = await reEncrypt(owner, keys);
+        await reEncryptWebhooks(owner, keys, moved);
+        return moved;
+      });
       print(outcome);
       const failed = outcome.failed.length;
-      if (failed > 0) throw new StartupError(`${failed} tokens open under neither key, or are another user's already.`);
+      if (failed > 0)
+        throw new StartupError(`${failed} tokens or secrets open under neither key, or are another user's already.`);
     });
   program
     .command('purge')

@@ -75,6 +75,11 @@ const statements = [
   `insert into audit.seals (number, sealed_at, retention, until, ids, pending, marks, head)
    values (1, now(), '400 days', 1, '{}', '{}', sha256(:id), sha256(:id))`,
   `insert into audit.chains (organization_id, month, seal, entries, head) values (:organization, '2026-01-01', 1, 1, sha256(:id))`,
+  `insert into app_public.webhooks (organization_id, id, url, secret_ciphertext) values (:organization, :id, 'https://' || :id, sha256(:id))`,
+  `insert into app_hidden.webhook_positions (organization_id, webhook_id, origin, horizon, change_id, at)
+   values (:organization, :id, 0, '0', 0, now())`,
+  `insert into app_public.webhook_deliveries (organization_id, id, webhook_id, origin, horizon, change_id, changed_at)
+   values (:organization, :id, :id, 0, 0, 0, now())`,
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
 

@@ -29,8 +29,9 @@ export const catalogue = `
     from pg_trigger t join pg_class c on c.oid = t.tgrelid where c.relnamespace in (select oid from ours) and not t.tgisinternal
   union all
   select 'policy', format('%s %s %s %s %s', polrelid::regclass, polname, polcmd, pg_get_expr(polqual, polrelid),
-      pg_get_expr(polwithcheck, polrelid)), obj_description(oid), polroles::regrole[]::text
-    from pg_policy where polrelid not in (select oid from partitions)
+      pg_get_expr(polwithcheck, polrelid)), obj_description(pg_policy.oid), polroles::regrole[]::text
+    from pg_policy join pg_class c on c.oid = polrelid
+    where c.relnamespace in (select oid from ours) and c.oid not in (select oid from partitions)
   union all
   select 'schema', nspname, obj_description(oid), (select nspacl::text from pg_namespace n where n.oid = ours.oid) from ours
   union all

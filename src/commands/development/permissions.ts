@@ -21,7 +21,7 @@ export const policies = `
     E'\\n  using ' || regexp_replace(pg_get_expr(p.polqual, p.polrelid), '\\s+', ' ', 'g'),
     E'\\n  with check ' || regexp_replace(pg_get_expr(p.polwithcheck, p.polrelid), '\\s+', ' ', 'g'))
   from pg_policy p
-  where p.polrelid not in ${partitions}
+  where p.polrelid not in ${partitions} and p.polrelid in (select oid from pg_class where ${ours('relnamespace')})
   order by p.polrelid::regclass::text, p.polname`;
 
 /** Who may do what with which object, as text, one row for each object and role. */

@@ -8,6 +8,7 @@ import { grantToAuthenticators, namedLogins } from '../roles/authenticator.ts';
 import { ensureRoles } from '../roles/roles.ts';
 import { readApplied } from './appliedMigrations.ts';
 import { readCommitted } from './committedMigrations.ts';
+import { installWorker } from './installWorker.ts';
 import { lockTimeoutMs } from './lockRetries.ts';
 import { preparePartitions } from './partitions.ts';
 import { requireOwnHistory, runCommitted } from './runCommitted.ts';
@@ -41,6 +42,7 @@ export async function migrate(
     await refuseForeignSchemas(owner);
     await ensureRoles(owner, logins);
     await runCommitted(owner, ownerUrl, log, lockDeadlineMs);
+    await installWorker(owner, log);
     await preparePartitions(owner, `${lockTimeoutMs}ms`, log);
     await grantToAuthenticators(owner, logins, log);
     await announceMigrations(owner);
@@ -71,6 +73,7 @@ const ownSchemas = new Map([
   ['app_hidden', '000001'],
   ['oauth', '000001'],
   ['audit', '000012'],
+  ['graphile_worker', '000042'],
 ]);
 
 /**

@@ -22,8 +22,9 @@ export type Login = {
 export type NamedLogin = Login & { readonly name: string };
 
 const graphRoles = scopesByRank.map((scope) => scopes[scope].role);
-const oauthRoles = ['graph_oauth'];
-/** What a request may be. */
+// Webhooks are sent under the second, which no request becomes.
+const oauthRoles = ['graph_oauth', 'graph_worker'];
+/** What the server may become. */
 export const requestRoles: readonly string[] = [...graphRoles, ...oauthRoles];
 
 /** The login of GraphQL, and that of the OAuth server unless one serves both. */

@@ -26,7 +26,7 @@ import { createStatements } from './statements.ts';
 import type { Transaction } from './transaction.ts';
 
 export type ExecutionOptions = {
-  config: Pick<Config, 'limits' | 'slowMs'>;
+  config: Pick<Config, 'limits' | 'slowMs' | 'webhookPrivateAddresses'>;
   pool: Pool;
   /** Connections to the replica, if there is one. */
   replicaPool: Pool | null;
@@ -74,7 +74,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       },
     });
     const newContext = () =>
-      createContext(claims, secrets, cost.rows > limits.rows ? createRowCounter(limits.rows) : null);
+      createContext(claims, secrets, cost.rows > limits.rows ? createRowCounter(limits.rows) : null, config);
     const evaluation: Evaluation = { settings, statements, newContext, context: {} };
     const { data, errors } = await evaluate(requested, evaluation).finally(statements.end);
 

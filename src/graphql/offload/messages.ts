@@ -10,7 +10,10 @@ import type { Operation } from '../execution/operation.ts';
 /** Worker data of the offload thread. */
 export type OffloadSettings = {
   readonly config: PoolSettings &
-    Pick<Config, 'limits' | 'compilation' | 'logLevel' | 'slowMs' | 'tracing' | 'replicaUrl'>;
+    Pick<
+      Config,
+      'limits' | 'compilation' | 'logLevel' | 'slowMs' | 'tracing' | 'replicaUrl' | 'webhookPrivateAddresses'
+    >;
   readonly authUrl: string;
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
 };

@@ -30,6 +30,7 @@ import { UnitTreePlugin } from '../../../plugins/UnitTreePlugin.ts';
 import { UserMutationsPlugin } from '../../../plugins/UserMutationsPlugin.ts';
 import { UsersSyncPlugin } from '../../../plugins/UsersSyncPlugin.ts';
 import { VariableNamesPlugin } from '../../../plugins/VariableNamesPlugin.ts';
+import { WebhookInputsPlugin, WebhooksPlugin } from '../../../plugins/WebhooksPlugin.ts';
 
 /** How answers are serialized. */
 export type Writing = {
@@ -65,6 +66,8 @@ export function createPreset(
       AccessibleUnitsPlugin,
       UnitTreePlugin,
       UserMutationsPlugin,
+      WebhookInputsPlugin,
+      WebhooksPlugin,
       InputObjectsPlugin,
       FunctionArgumentsPlugin,
       FunctionMutationsPlugin,

@@ -18,7 +18,7 @@ import { createStreams } from './streams.ts';
 import { createSubscriber } from './subscribe.ts';
 
 export type StreamOptions = Omit<ExecutionOptions, 'replicaPool' | 'config'> & {
-  readonly config: Pick<Config, 'limits' | 'slowMs' | 'poolWaitMs'>;
+  readonly config: ExecutionOptions['config'] & Pick<Config, 'poolWaitMs'>;
   readonly oauthPool: Pool;
 };
 

@@ -76,7 +76,7 @@ export function createSubscriber(
       document: prepared.document,
       operationName: prepared.operation.name?.value,
       variableValues: variables,
-      contextValue: { ...createContext(token.claims, secrets, null), followChanges },
+      contextValue: { ...createContext(token.claims, secrets, null, config), followChanges },
       outputDataAsString: true,
       requestContext: { pgSettings: settings },
     });

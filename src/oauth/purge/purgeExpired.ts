@@ -1,7 +1,7 @@
 import type { QueryConfig, QueryResult } from 'pg';
 
 /**
- * Deletes what has expired, of every organization, and old history and changes.
+ * Deletes what has expired, of every organization, and old history and changes with their deliveries.
  * That is tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. In batches, each
  * a transaction of its own, so that no request waits for long.
  *
@@ -21,10 +21,12 @@ export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promi
     ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,
     signal,
   );
+  const sent = await repeat(query, purgeDeliveries, ({ deliveries }) => deliveries === batchSize, signal);
   return {
     ...rows,
     ...(history ?? { changes: 0, months: 0, newMonths: 0 }),
     ...(feed ?? { feedDays: 0, newFeedDays: 0 }),
+    ...(sent ?? { deliveries: 0 }),
   };
 }
 
@@ -51,6 +53,9 @@ const purgeChanges = {
 
 /** Days of the change feed that were dropped, and those made ahead. */
 const rotateFeed = { text: 'select days as "feedDays", new_days as "newFeedDays" from oauth.rotate_feed()' };
+
+/** Deliveries to webhooks, which are kept as long as their changes. */
+const purgeDeliveries = { text: 'select deliveries from oauth.purge_deliveries($1)', values: [batchSize] };
 
 /** @returns the sums of all batches; null when there was none */
 async function repeat(

@@ -8,7 +8,7 @@ export function fieldsOf(type: GraphQLNamedType): Field[] {
   return type.name === 'Mutation' ? fields.sort(byVerb) : fields;
 }
 
-const verbs = [/Create$/, /Update$/, /(Assign|Grant)$/, /(Unassign|Revoke)$/, /Delete$/];
+const verbs = [/Create$/, /Update$/, /(Assign|Grant)$/, /(Unassign|Revoke)$/, /(Redeliver|Secret)$/, /Delete$/];
 
 function byVerb(one: Field, other: Field): number {
   const rank = ({ name }: Field) => verbs.findIndex((verb) => verb.test(name)) >>> 0;

@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import type { PgResource } from 'postgraphile/@dataplan/pg';
+import { context, lambda, list, type ObjectStep, type Step } from 'postgraphile/grafast';
+import { GraphQLList, GraphQLNonNull, GraphQLString } from 'postgraphile/graphql';
+import { extendSchema, gql } from 'postgraphile/utils';
+import { v7 as uuidv7 } from 'uuid';
+import { type Change, presentChange } from './ChangesPlugin.ts';
+import { type FeedRow, toChange } from './changeFeed.ts';
+import { createNaming, type Naming } from './changeNaming.ts';
+import type { InputFromContext } from './functions/functionArguments.ts';
+import { decodeNodeId } from './NodeIdPlugin.ts';
+import { assertScope } from './RootFieldsPlugin.ts';
+import { refusal } from './refusal.ts';
+
+/**
+ * What SQL cannot say of webhooks: their secrets, whose key is here, and the changes of deliveries.
+ * Everything else is made from the tables and functions of app_public.
+ */
+export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {
+  const feedRows = build.pgResources.webhook_deliveries_feed_row as PgResource | undefined;
+  if (!feedRows) throw new Error('The function app_public.webhook_deliveries_feed_row is missing; run the migrations');
+  const naming = createNaming(build as GraphileBuild.Build);
+
+  return {
+    typeDefs: gql`
+      extend type Webhook {
+        """The types whose changes are sent; null for all that are followed."""
+        typeNames: [String!]
+      }
+
+      extend type WebhookDelivery {
+        """The change that is sent; null when it is no longer kept."""
+        change: Change
+      }
+
+      extend type WebhookCreatePayload {
+        """What deliveries are signed with. It is shown here alone."""
+        secret: String
+      }
+
+      extend type WebhookRotateSecretPayload {
+        """What deliveries are signed with. It is shown here alone."""
+        secret: String
+      }
+    `,
+    objects: {
+      Webhook: { plans: { typeNames: ($webhook: Row) => $webhook.get('type_names') } },
+      WebhookDelivery: {
+        plans: {
+          change($delivery: Row & { record(): Step }) {
+            const $row = feedRows.execute([{ step: $delivery.record() }] as never) as Step;
+            return lambda(list([$row, $delivery.get('organization_id')]), changes(naming));
+          },
+        },
+      },
+      WebhookCreatePayload: { plans: { secret: ($payload: Step) => secretOf($payload) } },
+      WebhookRotateSecretPayload: { plans: { secret: ($payload: Step) => secretOf($payload) } },
+    },
+  };
+}, 'WebhooksPlugin');
+
+type Row = Step & { get(attribute: string): Step };
+
+function changes(naming: Naming) {
+  const present = ([row, organizationId]: readonly [(FeedRow & { origin: string }) | null, string]): Change | null =>
+    row && presentChange(toChange(row, { origin: row.origin, organizationId }), naming);
+  present.isSync = true;
+  return present;
+}
+
+function secretOf($payload: Step): Step {
+  const $webhook = ($payload as ObjectStep<{ webhook: Row }>).get('webhook');
+  const $owner = list([$webhook.get('organization_id'), $webhook.get('id')]);
+  return lambda(list([context(), $webhook.get('secret_ciphertext'), $owner]), openSecret);
+}
+
+type Sealed = readonly [Grafast.Context, ciphertext: Buffer | null, owner: readonly [string, string]];
+
+function openSecret([graph, ciphertext, [organizationId, webhookId]]: Sealed): string | null {
+  return ciphertext && graph.openWebhookSecret(ciphertext, { organizationId, webhookId });
+}
+openSecret.isSync = true;
+
+/**
+ * Arguments of webhooks, in braces in comments: `{WebhookUrl}`, `{FollowedTypes}`, `{WebhookSecret}`.
+ * The last one is none that clients give: a new secret, sealed for the webhook. The names of types and fields are left in the schema's
+ * extensions for those who send webhooks.
+ */
+export const WebhookInputsPlugin: GraphileConfig.Plugin = {
+  name: 'WebhookInputsPlugin',
+  after: ['UserMutationsPlugin'],
+
+  schema: {
+    hooks: {
+      build(build) {
+        const inputs = build.inputsFromContext as Map<string, InputFromContext>;
+        const typeNames = new GraphQLList(new GraphQLNonNull(GraphQLString));
+        inputs.set('WebhookUrl', { type: GraphQLString, read: readUrl });
+        inputs.set('FollowedTypes', { type: typeNames, read: readingTypes(build as GraphileBuild.Build) });
+        inputs.set('WebhookSecret', { type: null, read: sealSecret });
+        return build;
+      },
+
+      GraphQLSchema: (schema, build) => ({
+        ...schema,
+        extensions: { ...schema.extensions, naming: createNaming(build) },
+      }),
+    },
+  },
+};
+
+const readUrl: InputFromContext['read'] = (graph, args, argument) => {
+  assertScope(graph.scopes, 'app');
+  const url = args[argument];
+  if (typeof url !== 'string') return url;
+  const problem = graph.problemOfWebhookUrl(url);
+  if (problem) throw refusal('BAD_USER_INPUT', problem, { argument });
+  return url;
+};
+
+function readingTypes(build: GraphileBuild.Build): InputFromContext['read'] {
+  return async (graph, args, argument) => {
+    assertScope(graph.scopes, 'app');
+    const names = args[argument] as readonly string[] | null | undefined;
+    if (names == null) return names;
+    const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
+      client.query<{ relation: string }>({ text: 'select relation from graph.followed() as relation' }),
+    );
+    const naming = createNaming(build);
+    const followed = rows.flatMap(({ relation }) => naming.typesOf(relation)).sort();
+    if (!names.every((name) => followed.includes(name)))
+      throw refusal('BAD_USER_INPUT', `Followed types are ${followed.join(', ')}.`, { argument });
+    return [...new Set(names)];
+  };
+}
+
+/** `whsec_` and 24 random bytes, as Standard Webhooks say. */
+const sealSecret: InputFromContext['read'] = (graph, { id }, _argument, names) => {
+  assertScope(graph.scopes, 'app');
+  const webhookId = names.includes('id') ? keyOf(id) : uuidv7();
+  // Another check says so.
+  if (webhookId === null) return null;
+  const secret = `whsec_${randomBytes(24).toString('base64')}`;
+  const ciphertext = graph.sealWebhookSecret(secret, { organizationId: graph.organizationId, webhookId });
+  return { webhookId, ciphertext: ciphertext.toString('hex') };
+};
+
+function keyOf(id: unknown): string | null {
+  const [type, key] = decodeNodeId(id) ?? [];
+  return type === 'Webhook' ? String(key) : null;
+}

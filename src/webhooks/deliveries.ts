@@ -1,0 +1,183 @@
+import type { Pool } from 'pg';
+import type { FeedRow } from '../../plugins/changeFeed.ts';
+import type { Naming } from '../../plugins/changeNaming.ts';
+import { workerSettings } from '../token/settings.ts';
+import { inTransaction, queryOnce } from '../token/transaction.ts';
+import type { Attempt } from './post.ts';
+
+export type WebhookKey = { readonly organizationId: string; readonly id: string };
+
+/**
+ * Leases a webhook for a minute, longer than a run takes.
+ *
+ * @returns until when; null when another worker has it
+ */
+export async function lease(pool: Pool, { organizationId, id }: WebhookKey): Promise<string | null> {
+  const { rows } = await queryOnce<{ until: string }>(pool, workerSettings(organizationId), {
+    name: 'lease a webhook',
+    text: `
+      update app_hidden.webhook_positions
+      set leased_until = statement_timestamp() + interval '1 minute'
+      where organization_id = $1 and webhook_id = $2 and coalesce(leased_until <= statement_timestamp(), true)
+      returning leased_until::text as until`,
+    values: [organizationId, id],
+  });
+  return rows[0]?.until ?? null;
+}
+
+/** Gives it back, unless the lease has ended and another worker has it. */
+export async function release(pool: Pool, { organizationId, id }: WebhookKey, until: string): Promise<void> {
+  await queryOnce(pool, workerSettings(organizationId), {
+    name: 'release a webhook',
+    text: `
+      update app_hidden.webhook_positions set leased_until = null
+      where organization_id = $1 and webhook_id = $2 and leased_until = $3::timestamptz`,
+    values: [organizationId, id, until],
+  });
+}
+
+export type Webhook = WebhookKey & {
+  readonly url: string;
+  readonly typeNames: readonly string[] | null;
+  /** What is sealed: the secret, and the one before while it is valid. */
+  readonly secrets: readonly Buffer[];
+};
+
+/** A webhook as it is now; null when it is disabled or deleted. */
+export async function readWebhook(pool: Pool, { organizationId, id }: WebhookKey): Promise<Webhook | null> {
+  const { rows } = await queryOnce<Omit<Webhook, keyof WebhookKey>>(pool, workerSettings(organizationId), {
+    name: 'read a webhook',
+    text: `
+      select url, type_names as "typeNames", array_remove(array[
+        secret_ciphertext, case when previous_valid_until > statement_timestamp() then previous_secret_ciphertext end], null) as secrets
+      from app_public.webhooks
+      where organization_id = $1 and id = $2 and enabled`,
+    values: [organizationId, id],
+  });
+  return rows[0] ? { organizationId, id, ...rows[0] } : null;
+}
+
+/** What is to be sent now. */
+export type DueDelivery = {
+  readonly id: string;
+  readonly attempts: number;
+  /** Null when the change is no longer kept. */
+  readonly row: (FeedRow & { readonly origin: string }) | null;
+};
+
+/** The next deliveries, in the order of their changes; retries when it is their time. */
+export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): Promise<readonly DueDelivery[]> {
+  const { rows } = await queryOnce<DueDelivery>(pool, workerSettings(organizationId), {
+    name: 'due deliveries',
+    text: `
+      select d.id, d.attempts, app_public.webhook_deliveries_feed_row(d) as row
+      from app_public.webhook_deliveries d
+      where d.organization_id = $1 and d.webhook_id = $2 and d.outcome = 'PENDING' and d.next_attempt_at <= statement_timestamp()
+      order by d.next_attempt_at, d.horizon, d.change_id
+      limit 20`,
+    values: [organizationId, id],
+  });
+  return rows;
+}
+
+/**
+ * Goes on in the feed: adds deliveries of the next changes, in one transaction with the position.
+ *
+ * @returns whether the end was not reached
+ */
+export function followFeed(pool: Pool, webhook: Webhook, naming: Naming): Promise<boolean> {
+  const { organizationId, id, typeNames } = webhook;
+  return inTransaction(pool, workerSettings(organizationId), async (client) => {
+    const { rows } = await client.query<FeedPage>({
+      name: 'follow the feed',
+      text: `
+        with place as materialized (
+          select p.horizon, p.change_id, p.origin = graph.origin() as is_valid
+          from app_hidden.webhook_positions p
+          where p.organization_id = $1 and p.webhook_id = $2
+          for update)
+        select horizon, id::text, graph.origin()::text as origin,
+          coalesce((select json_agg(c) from graph.changes_after(horizon, id, ${pageSize}) as c), '[]') as changes
+        from place
+        cross join lateral (
+          select case when is_valid then place.horizon else '0' end as horizon, case when is_valid then change_id else 0 end as id) as start`,
+      values: [organizationId, id],
+    });
+    const [page] = rows;
+    // Deleted meanwhile.
+    if (!page) return false;
+    const { origin, changes } = page;
+    const wanted = changes.filter((row) => {
+      return typeNames === null || typeNames.includes(naming.typeOf(row));
+    });
+    const isFull = changes.length === pageSize;
+    const { horizon, id: changeId } = changes.at(-1) ?? page;
+    await client.query({
+      name: 'add deliveries',
+      text: `
+        with added as (
+          insert into app_public.webhook_deliveries (organization_id, webhook_id, origin, horizon, change_id, changed_at)
+          select $1, $2, $3, c.horizon, c.id, c.at
+          from unnest($4::bigint[], $5::bigint[], $6::timestamptz[]) as c (horizon, id, at)
+          on conflict on constraint webhook_deliveries_change_key do nothing)
+        update app_hidden.webhook_positions set origin = $3, horizon = $7, change_id = $8, at = statement_timestamp()
+        where organization_id = $1 and webhook_id = $2`,
+      values: [
+        ...[organizationId, id, origin],
+        ...[wanted.map(({ horizon }) => horizon), wanted.map((row) => row.id), wanted.map(({ at }) => at)],
+        ...[horizon, changeId],
+      ],
+    });
+    return isFull || wanted.length > 0;
+  });
+}
+
+const pageSize = 100;
+
+type FeedPage = {
+  readonly horizon: string;
+  readonly id: string;
+  readonly origin: string;
+  readonly changes: readonly FeedRow[];
+};
+
+/**
+ * Records an attempt, and when the next one is due.
+ * One more than three days after the first is not made: then the delivery has failed, a dead letter.
+ */
+export async function recordAttempt(
+  pool: Pool,
+  { organizationId, id }: WebhookKey,
+  delivery: Pick<DueDelivery, 'id' | 'attempts'>,
+  { statusCode, error, isFinal, retryMs }: Attempt & { readonly isFinal: boolean; readonly retryMs: number },
+): Promise<void> {
+  await queryOnce(pool, workerSettings(organizationId), {
+    name: 'record an attempt',
+    text: `
+      with attempt as (
+        select d.id, coalesce(d.first_attempt_at, statement_timestamp()) as first_at,
+          statement_timestamp() + $7 * interval '1 millisecond' as next_at
+        from app_public.webhook_deliveries d
+        where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3 and d.outcome = 'PENDING' and d.attempts = $4
+      ), decided as (
+        select a.*, case when $6::text is null then 'DELIVERED' when $8 or next_at > first_at + interval '3 days' then 'FAILED'
+          else 'PENDING' end::app_public.delivery_outcome as outcome
+        from attempt a
+      )
+      update app_public.webhook_deliveries d
+      set attempts = d.attempts + 1, first_attempt_at = a.first_at, outcome = a.outcome,
+        next_attempt_at = case when a.outcome = 'PENDING' then a.next_at end, status_code = $5, last_error = $6
+      from decided a
+      where d.organization_id = $1 and d.id = a.id`,
+    values: [organizationId, id, delivery.id, delivery.attempts, statusCode, error, retryMs, isFinal],
+  });
+}
+
+/** What the receiver asks for by the status 410. */
+export async function disable(pool: Pool, { organizationId, id }: WebhookKey): Promise<void> {
+  await queryOnce(pool, workerSettings(organizationId), {
+    name: 'disable a webhook',
+    text: 'update app_public.webhooks set enabled = false where organization_id = $1 and id = $2',
+    values: [organizationId, id],
+  });
+}

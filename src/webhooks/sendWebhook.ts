@@ -1,0 +1,112 @@
+import type { Pool } from 'pg';
+import { type Change, presentChange } from '../../plugins/ChangesPlugin.ts';
+import { toChange } from '../../plugins/changeFeed.ts';
+import type { Naming } from '../../plugins/changeNaming.ts';
+import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
+import type { Secrets } from '../crypto/secrets.ts';
+import type { Log } from '../log.ts';
+import {
+  type DueDelivery,
+  disable,
+  followFeed,
+  lease,
+  readDue,
+  readWebhook,
+  recordAttempt,
+  release,
+  type Webhook,
+  type WebhookKey,
+} from './deliveries.ts';
+import { type Attempt, type PostOptions, post } from './post.ts';
+import { retryDelayMs } from './retryDelay.ts';
+import { signatureHeaders } from './sign.ts';
+
+export type SendOptions = {
+  readonly pool: Pool;
+  readonly secrets: Pick<Secrets, 'openWebhookSecret'>;
+  readonly log: Log;
+  /** The schema's, which may be exchanged. */
+  readonly naming: () => Naming;
+  readonly allowsPrivate: boolean;
+  /** No further attempt is begun. */
+  readonly stopping: AbortSignal;
+  /** The running attempt is abandoned; it is attempted again. */
+  readonly abandoned: AbortSignal;
+};
+
+/**
+ * One run for a webhook: sends what is due, one after the other, and follows the feed when nothing is.
+ * It ends after 10 s or its first failed attempt, which takes at most 10 s: a dead receiver has one slot for that long, and then waits
+ * behind the others. While it waits for the receiver it holds no database connection.
+ */
+export async function sendWebhook(options: SendOptions, key: WebhookKey): Promise<void> {
+  const { pool, stopping } = options;
+  const until = await lease(pool, key);
+  if (until === null) return;
+  const deadline = performance.now() + runMs;
+  const mayGoOn = () => !stopping.aborted && performance.now() < deadline;
+  try {
+    for (let goesOn = true; goesOn && mayGoOn(); ) {
+      // As it is now: clients rotate secrets and disable webhooks meanwhile.
+      const webhook = await readWebhook(pool, key);
+      if (!webhook) return;
+      const due = await readDue(pool, key);
+      goesOn = due.length > 0 || (await followFeed(pool, webhook, options.naming()));
+      for (const delivery of due) if (!mayGoOn() || !(await attempt(options, webhook, delivery))) return;
+    }
+  } finally {
+    await release(pool, key, until);
+  }
+}
+
+const runMs = 10_000;
+
+/** @returns whether the receiver has taken it */
+async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDelivery): Promise<boolean> {
+  const { organizationId } = webhook;
+  const { row } = delivery;
+  const change = row && presentChange(toChange(row, { origin: row.origin, organizationId }), options.naming());
+  const outcome = change ? await postChange(options, webhook, delivery, change) : gone;
+  const isFinal = !change || outcome.statusCode === 410;
+  if (outcome.statusCode === 410) await disable(options.pool, webhook);
+  const retryMs = retryDelayMs(delivery.attempts + 1);
+  await recordAttempt(options.pool, webhook, delivery, { ...outcome, isFinal, retryMs });
+  return outcome.error === null || !change;
+}
+
+const gone: Attempt = { statusCode: null, error: 'The change is no longer kept.' };
+
+async function postChange(
+  options: SendOptions,
+  webhook: Webhook,
+  delivery: DueDelivery,
+  change: Change,
+): Promise<Attempt> {
+  const secrets = openSecrets(options, webhook);
+  if (!secrets) return unreadable;
+  const body = bodyOf(change);
+  const id = encodeNodeId(['WebhookDelivery', delivery.id]) ?? '';
+  const { allowsPrivate, abandoned } = options;
+  const postOptions: PostOptions = { allowsPrivate, signal: abandoned };
+  return post(webhook.url, signatureHeaders(id, new Date(), body, secrets), body, postOptions);
+}
+
+const unreadable: Attempt = { statusCode: null, error: 'The secret cannot be opened any more; rotate it.' };
+
+/** Null when one of them was sealed under a key that the process does not have. */
+function openSecrets({ secrets, log }: SendOptions, { organizationId, id, secrets: sealed }: Webhook) {
+  try {
+    return sealed.map((ciphertext) => secrets.openWebhookSecret(ciphertext, { organizationId, webhookId: id }));
+  } catch (error) {
+    log.warn({ error, webhookId: id }, 'a webhook cannot be signed');
+    return null;
+  }
+}
+
+const pastTense: Readonly<Record<string, string>> = { CREATE: 'created', UPDATE: 'updated', DELETE: 'deleted' };
+
+/** The payload, whose first two fields are as Standard Webhooks recommend: `user.updated`. */
+export function bodyOf({ operation, typeName, id, fields, cursor, at }: Change): string {
+  const type = `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}.${pastTense[operation]}`;
+  return JSON.stringify({ type, timestamp: at, data: { operation, typeName, id, fields, cursor } });
+}

@@ -1,0 +1,39 @@
+import type { Naming } from '../../plugins/changeNaming.ts';
+import { createSecrets } from '../../src/crypto/secrets.ts';
+import { createPool } from '../../src/database/pool/pools.ts';
+import { buildGraph } from '../../src/graphql/schema/schema.ts';
+import { createLog } from '../../src/log.ts';
+import { startWebhooks } from '../../src/webhooks/startWebhooks.ts';
+import { preparedStatements, type TestDatabase } from '../support/database.ts';
+import { opened } from '../support/openThings.ts';
+import { testSecretKey } from '../support/service.ts';
+
+export type TestWorker = { readonly logs: string[]; stop(): Promise<void> };
+
+/** What sends webhooks, with a tick that no test waits for. */
+export async function startTestWorker(
+  { authUrl }: Pick<TestDatabase, 'authUrl'>,
+  {
+    allowsPrivate = true,
+    keys = [testSecretKey],
+  }: { readonly allowsPrivate?: boolean; readonly keys?: readonly string[] } = {},
+): Promise<TestWorker> {
+  const logs: string[] = [];
+  const log = createLog('info', { write: (line) => logs.push(line) });
+  const settings = { poolSize: 4, poolWaitMs: 20_000, statementTimeoutMs: 10_000, preparedStatements };
+  const pool = createPool(authUrl, settings, log);
+  const graph = await buildGraph(pool);
+  const secrets = createSecrets(keys.map((key) => Buffer.from(key, 'base64')) as [Buffer, ...Buffer[]]);
+  const naming = () => graph.schema.extensions.naming as Naming;
+  const webhooks = startWebhooks({ pool, secrets, naming, allowsPrivate, log, tickMs: 30, abandonAfterMs: 300 });
+  const closed = opened('webhook worker');
+  return {
+    logs,
+    async stop() {
+      await webhooks.stop();
+      await graph.release();
+      await pool.end();
+      closed();
+    },
+  };
+}
