@@ -4,6 +4,7 @@ import { type Holder, scopeNames, scopes } from '../../token/scopes.ts';
 import { runProgram } from '../runProgram.ts';
 import { readChanges } from './changes.ts';
 import { diff } from './diff.ts';
+import { prove } from './prove/prove.ts';
 import { explain, visible, whoCan } from './questions.ts';
 import { report } from './report.ts';
 import { type Answer, type AuditedDatabase, withAuditedDatabase } from './withAuditedDatabase.ts';
@@ -73,6 +74,10 @@ function createAuditProgram(run: Run): Command {
     .description('what the migrations here let whom do that those of a git revision did not, and the other way round')
     .argument('<revision>', 'such as main or HEAD~1')
     .action((revision: string) => run((database) => diff(database, revision)));
+  program
+    .command('prove')
+    .description('proves that no client role can break an invariant, or shows a row with which it does')
+    .action(() => run(prove));
   return program;
 }
 
