@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { type Command, rowAccess } from './access.ts';
 import type { Catalogue, Relation } from './catalogue.ts';
-import { cast, translateBoolean } from './expression.ts';
+import { cast, literal, translateBoolean } from './expression.ts';
 import { referenceFacts, rowFacts } from './facts.ts';
 import { and, isTrue, not, or, type Scalar } from './logic.ts';
 import type { Node, Parser } from './parse.ts';
@@ -40,8 +40,12 @@ export function goalsOf(catalogue: Catalogue, invariants: readonly Invariant[]):
   );
 }
 
+/** What only this prover knows; of a view it follows from what holds of its tables. */
+export const predicates = /^(could_update|only_through)\(/;
+
 function isAbout(invariant: Invariant, relation: Relation, invariants: readonly Invariant[]): boolean {
   if (invariant.relation !== '*') return invariant.relation === relation.name;
+  if (predicates.test(invariant.expression) && relation.kind === 'view') return false;
   const hasOwn = invariants.some(({ name, relation: about }) => name === invariant.name && about === relation.name);
   return !hasOwn && invariant.columns.every((name) => relation.columns.some((column) => column.name === name));
 }
@@ -60,8 +64,8 @@ function isGranted(relation: Relation, command: Command, actor: string, { column
   return granted.length > 0 && (!isWrite || columns.length === 0 || columns.some((name) => granted.includes(name)));
 }
 
-/** The question whether a goal can be violated, and what of the SQL is not understood. */
-export type Question = { problem: Problem; formula: string; old: string };
+/** The question whether a goal can be violated. */
+export type Question = { problem: Problem; formula: string };
 
 /**
  * A formula that holds when some row breaks the invariant.
@@ -81,7 +85,7 @@ export function questionOf(goal: Goal, invariants: readonly Invariant[], catalog
       };
       return violation(goal, goal.relation, invariants, env, withReferences);
     });
-  return { problem, formula: or(...formulas), old: 'old' };
+  return { problem, formula: or(...formulas) };
 }
 
 function violation(goal: Goal, relation: Relation, invariants: readonly Invariant[], env: Environment, withReferences: boolean): string {
@@ -201,6 +205,7 @@ function claims(env: Environment): Row {
     columns: Object.keys(types),
     column(name) {
       const type = types[name];
+      if (name === 'role') return literal(env.user, 'name', env);
       if (type === undefined) return undefined;
       const setting = env.problem.applied(`setting graph.${name}`, 'text', []);
       const text: Scalar = { ...setting, isNull: or(setting.isNull, `(= ${setting.value} ${env.problem.literal('')})`) };

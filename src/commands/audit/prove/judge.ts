@@ -1,39 +1,52 @@
 import type { ClientBase } from 'pg';
-import { type Catalogue, readCatalogue } from './catalogue.ts';
-import { type Goal, goalsOf, type Invariant, isPrivileged, questionOf, readInvariants } from './invariants.ts';
+import { type Catalogue, type Relation, readCatalogue } from './catalogue.ts';
+import { type Hints, openCounterexamples } from './counterexample.ts';
+import { readDefiners } from './definers.ts';
+import { type Goal, goalsOf, type Invariant, isPrivileged, type Question, questionOf, readInvariants } from './invariants.ts';
 import type { Parser } from './parse.ts';
 import type { Solver } from './solver.ts';
 
 export type Verdict = 'proven' | 'refuted' | 'unproven';
 
-export type Judgement = Pick<Goal, 'command' | 'role'> & {
+export type Judgement = {
   invariant: string;
   relation: string;
+  command: string;
+  role: string;
   verdict: Verdict;
   why: string;
-  /** Decided without a solver. */
+  /** Decided by privileges and the absence of policies alone. */
   isByPrivilege: boolean;
+  /** Why it may be so all the same. */
   accepted: string | null;
 };
 
 export type Prover = { parser: Parser; solver: Solver };
 
-/** Judges every goal of a database; what can be satisfied is handed to `refute`, which tries it. */
-export async function judge(
-  client: ClientBase,
-  roles: readonly string[],
-  prover: Prover,
-  refute: (goal: Goal, hints: ReadonlyMap<string, string>) => Promise<string | null>,
-): Promise<Judgement[]> {
+/** Judges every goal and every security definer function of a database, in a transaction that the caller rolls back. */
+export async function judge(client: ClientBase, roles: readonly string[], prover: Prover): Promise<Judgement[]> {
   const catalogue = await readCatalogue(client, roles);
   const invariants = await readInvariants(client);
+  const accepted = await readAccepted(client);
+  const definers = await readDefiners(client, roles);
+  const refute = await openCounterexamples(client, catalogue);
   const judgements: Judgement[] = [];
   for (const goal of goalsOf(catalogue, invariants)) {
-    const { verdict, why, isByPrivilege } = await judgeGoal(goal, invariants, catalogue, prover, refute);
+    const { invariant, relation, command, role } = goal;
+    const found = await judgeGoal(goal, invariants, catalogue, prover, refute);
+    const reason = accepted.get(`${invariant.name}: ${command} on ${relation.name} ${role}`) ?? null;
     judgements.push({
-      ...{ invariant: goal.invariant.name, relation: goal.relation.name, command: goal.command, role: goal.role },
-      ...{ verdict, why, isByPrivilege, accepted: null },
+      ...{ invariant: invariant.name, relation: relation.name, command, role, ...found },
+      accepted: found.verdict === 'proven' ? null : reason,
     });
+  }
+  for (const { object, callers, reason } of definers) {
+    const why = 'runs with the rights of its owner';
+    for (const role of callers)
+      judgements.push({
+        ...{ invariant: 'definer', relation: object, command: 'call', role, verdict: 'unproven', why },
+        ...{ isByPrivilege: false, accepted: reason },
+      });
   }
   return judgements;
 }
@@ -43,24 +56,55 @@ async function judgeGoal(
   invariants: readonly Invariant[],
   catalogue: Catalogue,
   { parser, solver }: Prover,
-  refute: (goal: Goal, hints: ReadonlyMap<string, string>) => Promise<string | null>,
+  refute: (goal: Goal, hints: Hints) => Promise<string | null>,
 ): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'>> {
   if (!isPrivileged(goal, catalogue)) return { verdict: 'proven', why: 'not granted', isByPrivilege: true };
   const question = questionOf(goal, invariants, catalogue, parser);
   if (question.formula === 'false') return { verdict: 'proven', why: 'no policy lets a row pass', isByPrivilege: true };
-  const first = await solver.solve(question.problem.script(question.formula));
-  if (first.status === 'unsat') return { verdict: 'proven', why: 'no claims and no row satisfy the contrary', isByPrivilege: false };
+  const shown = shownOf(goal, question);
+  const first = await solver.solve(question.problem.script(question.formula, shown));
+  if (first.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows', isByPrivilege: false };
   const again = questionOf(goal, invariants, catalogue, parser, true);
   const second = await solver.solve(again.problem.script(again.formula));
-  if (second.status === 'unsat') return { verdict: 'proven', why: 'by foreign keys and keys', isByPrivilege: false };
-  const found = await refute(goal, first.values);
+  if (second.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
+  const found = await refute(goal, hintsOf(goal.relation, question, first.values));
   if (found) return { verdict: 'refuted', why: found, isByPrivilege: false };
   const unknowns = [...question.problem.unknowns];
-  const why =
-    unknowns.length > 0
-      ? `not understood: ${unknowns.join('; ')}`
-      : first.status === 'sat'
-        ? 'satisfiable, but no row that was tried shows it'
-        : 'the solver gave up';
+  if (unknowns.length > 0) return { verdict: 'unproven', why: `not understood: ${unknowns.join('; ')}`, isByPrivilege: false };
+  const why = first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
   return { verdict: 'unproven', why, isByPrivilege: false };
+}
+
+/** Terms whose values make an example out of a row: columns of texts and numbers of the row that is read or written. */
+function shownOf({ relation, command }: Goal, { formula }: Question): ReadonlyMap<string, string> {
+  const row = command === 'insert' ? '|new|' : '|old|';
+  if (relation.kind === 'view' || !formula.includes(row)) return new Map();
+  const shown = new Map<string, string>();
+  for (const { name, type } of relation.columns) {
+    const [value, isNull] = [`(|${relation.name}.${name}| ${row})`, `(|${relation.name}.${name} is null| ${row})`];
+    if (formula.includes(value)) shown.set(name, type === 'bool' ? `(ite ${value} 1 0)` : value);
+    if (formula.includes(isNull)) shown.set(`${name} is null`, `(ite ${isNull} 1 0)`);
+  }
+  return shown;
+}
+
+function hintsOf(relation: Relation, { problem }: Question, values: ReadonlyMap<string, string>): Hints {
+  const hints = new Map<string, string | null>();
+  for (const { name, type } of relation.columns) {
+    const value = values.get(name)?.replace(/^\(- (\d+)\)$/, '-$1');
+    if (values.get(`${name} is null`) === '1') hints.set(name, null);
+    else if (value !== undefined && /^int\d$/.test(type)) hints.set(name, value);
+    else if (value !== undefined && type === 'bool') hints.set(name, value === '1' ? 'true' : 'false');
+    else if (value !== undefined) {
+      const text = problem.literals.get(value);
+      if (text !== undefined) hints.set(name, text);
+    }
+  }
+  return hints;
+}
+
+/** Why something that is not proven may be so, by invariant, command, relation and role. */
+async function readAccepted(client: ClientBase): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query(`select object || ' ' || who as goal, reason from audit.accepted where kind = 'invariant'`);
+  return new Map(rows.map(({ goal, reason }) => [goal, reason]));
 }

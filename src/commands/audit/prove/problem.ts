@@ -65,7 +65,7 @@ export class Problem {
 
   /** The literals by the numbers of a model. */
   get literals(): ReadonlyMap<string, string> {
-    return new Map([...this.#literals].map(([text, number]) => [`(- ${number})`, text]));
+    return new Map([...this.#literals].map(([text, number]) => [`-${number}`, text]));
   }
 
   /** As SMT-LIB 2.6, with the formula that must not be satisfiable, and constants that show the values of terms. */

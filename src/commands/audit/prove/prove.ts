@@ -1,8 +1,8 @@
 import { requestRoles } from '../../../database/roles/authenticator.ts';
-import { document, table } from '../markdown.ts';
+import { document, type Row, table } from '../markdown.ts';
 import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
-import { type Judgement, judge } from './judge.ts';
+import { type Judgement, judge, type Prover } from './judge.ts';
 import { loadParser } from './parse.ts';
 import { openSolver } from './solver.ts';
 
@@ -12,20 +12,51 @@ import { openSolver } from './solver.ts';
  * @returns as findings what is neither proven nor accepted with a reason
  * @throws {StartupError} when a development dependency is missing
  */
-export async function prove({ pool }: AuditedDatabase): Promise<Answer> {
+export const prove = ({ pool }: AuditedDatabase): Promise<Answer> =>
+  withProver((prover) => rolledBack(pool, async (client) => report(await judge(client, requestRoles, prover))));
+
+/** The parser and the solver, which is closed afterwards: its threads would keep the process alive. */
+export async function withProver<Result>(work: (prover: Prover) => Promise<Result>): Promise<Result> {
   const [parser, solver] = [await loadParser(), await openSolver()];
   try {
-    return await rolledBack(pool, async (client) =>
-      report(await judge(client, requestRoles, { parser, solver }, async () => null)),
-    );
+    return await work({ parser, solver });
   } finally {
     await solver.close();
   }
 }
 
 function report(judgements: readonly Judgement[]): Answer {
-  const rest = judgements.filter(({ isByPrivilege }) => !isByPrivilege);
-  const rows = rest.map(({ invariant, relation, command, role, verdict, why }) => ({ invariant, relation, command, role, verdict, why }));
+  const proven = judgements.filter(({ verdict }) => verdict === 'proven');
+  const [byPrivilege, bySolver] = [proven.filter((one) => one.isByPrivilege), proven.filter((one) => !one.isByPrivilege)];
+  const accepted = judgements.filter(({ accepted }) => accepted !== null);
   const open = judgements.filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null);
-  return { text: document('# Proofs', table(rows, 'None.')), findings: open.length };
+  const text = document(
+    '# Proofs',
+    `${proven.length} proven: ${bySolver.length} by the solver, ${byPrivilege.length} by privileges alone. ` +
+      `${accepted.length} accepted with a reason. ${open.length} open.`,
+    '## Open',
+    table(open.map(rowOf), 'None.'),
+    '## Accepted',
+    table(accepted.map(rowOf), 'None.'),
+    '## Proven by the solver',
+    table(bySolver.map(rowOf), 'None.'),
+    '## Proven by privileges alone',
+    table(gathered(byPrivilege), 'None.'),
+  );
+  return { text, findings: open.length };
+}
+
+const rowOf = ({ invariant, relation, command, role, verdict, why, accepted }: Judgement): Row => ({
+  ...{ invariant, relation, command, role, verdict },
+  why: accepted === null ? why : `${why}; accepted: ${accepted}`,
+});
+
+/** One line for all that a role may not do with a relation, or finds no row by. */
+function gathered(judgements: readonly Judgement[]): Row[] {
+  const groups = Map.groupBy(judgements, ({ relation, role, why }) => [relation, role, why].join('\n'));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const distinct = (name: 'invariant' | 'command') => [...new Set(group.map((one) => one[name]))].join(', ');
+    return first ? [rowOf({ ...first, invariant: distinct('invariant'), command: distinct('command') })] : [];
+  });
 }
