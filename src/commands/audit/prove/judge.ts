@@ -33,8 +33,9 @@ export async function judge(client: ClientBase, roles: readonly string[], prover
   const judgements: Judgement[] = [];
   for (const goal of goalsOf(catalogue, invariants)) {
     const { invariant, relation, command, role } = goal;
-    const found = await judgeGoal(goal, invariants, catalogue, prover, refute);
     const reason = accepted.get(`${invariant.name}: ${command} on ${relation.name} ${role}`) ?? null;
+    // What may be false all the same need not be shown to be.
+    const found = await judgeGoal(goal, invariants, catalogue, prover, reason === null ? refute : async () => null);
     judgements.push({
       ...{ invariant: invariant.name, relation: relation.name, command, role, ...found },
       accepted: found.verdict === 'proven' ? null : reason,
@@ -60,7 +61,7 @@ async function judgeGoal(
 ): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'>> {
   if (!isPrivileged(goal, catalogue)) return { verdict: 'proven', why: 'not granted', isByPrivilege: true };
   const question = questionOf(goal, invariants, catalogue, parser);
-  if (question.formula === 'false') return { verdict: 'proven', why: 'no policy lets a row pass', isByPrivilege: true };
+  if (question.formula === 'false') return { verdict: 'proven', why: 'no policy lets such a row pass', isByPrivilege: true };
   const shown = shownOf(goal, question);
   const first = await solver.solve(question.problem.script(question.formula, shown));
   if (first.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows', isByPrivilege: false };
@@ -69,7 +70,7 @@ async function judgeGoal(
   if (second.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
   const found = await refute(goal, hintsOf(goal.relation, question, first.values));
   if (found) return { verdict: 'refuted', why: found, isByPrivilege: false };
-  const unknowns = [...question.problem.unknowns];
+  const unknowns = [...again.problem.unknowns];
   if (unknowns.length > 0) return { verdict: 'unproven', why: `not understood: ${unknowns.join('; ')}`, isByPrivilege: false };
   const why = first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
   return { verdict: 'unproven', why, isByPrivilege: false };

@@ -48,7 +48,7 @@ function report(judgements: readonly Judgement[]): Answer {
 
 const rowOf = ({ invariant, relation, command, role, verdict, why, accepted }: Judgement): Row => ({
   ...{ invariant, relation, command, role, verdict },
-  why: accepted === null ? why : `${why}; accepted: ${accepted}`,
+  why: accepted ?? why,
 });
 
 /** One line for all that a role may not do with a relation, or finds no row by. */
