@@ -85,18 +85,18 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
     async update(goal, principal) {
       const { relation } = goal;
       const columns = relation.privileges[`update ${principal.actor}`] ?? [];
-      const examples = await rowsOf(relation.name);
-      for (const column of columns) {
-        const values = new Set(examples.map(({ row }) => row[column] ?? null));
-        for (const value of [...values].slice(0, 6)) {
-          if (typeof value === 'object' && value !== null) continue;
-          const assignment = `${escapeIdentifier(column)} = ${value === null ? 'null' : escapeLiteral(String(value))}`;
-          for (const condition of ['true', ...(await conditions(goal))]) {
-            const changed = await changedBy(goal, principal, `update ${relation.name} set ${assignment} where ${condition}`);
-            for (const { old, updated } of changed)
-              if (updated && (await breaks(goal, principal, old, updated)))
-                return `changes ${describe(old)} to ${assignment}`;
-          }
+      const examples = (await rowsOf(relation.name)).map(({ row }) => row);
+      // What refers to another row goes together, so that it refers to one that exists.
+      const referring = new Set(relation.foreignKeys.flatMap((key) => key.columns));
+      const together = columns.filter((column) => referring.has(column));
+      const assignments = [...columns.map((column) => [column]), ...(together.length > 1 ? [together] : [])].flatMap((set) =>
+        examples.map((row) => set.map((column) => `${escapeIdentifier(column)} = ${literalOf(row[column])}`).join(', ')),
+      );
+      for (const assignment of new Set(assignments)) {
+        for (const condition of ['true', ...(await conditions(goal))]) {
+          const changed = await changedBy(goal, principal, `update ${relation.name} set ${assignment} where ${condition}`);
+          for (const { old, updated } of changed)
+            if (updated && (await breaks(goal, principal, old, updated))) return `changes ${describe(old)} to ${assignment}`;
         }
       }
       return null;
@@ -213,10 +213,11 @@ type Principal = { actor: string; claims: Claims };
 
 const idOf = (letter: string, number: number) => `${letter.repeat(8)}-0000-7000-8000-00000000000${number}`;
 const exampleKeys = ['aaaaaaaa-0000-7000-8000', 'bbbbbbbb-0000-7000-8000'];
-/** A person of the first organization, its application, parts of these, and nobody. */
+/** A person of the first organization, its application, another person, nobody, and a part of the claims. */
 const principals: readonly Claims[] = [
   { organization_id: idOf('a', 0), application_id: idOf('a', 1), user_id: idOf('a', 1) },
   { organization_id: idOf('a', 0), application_id: idOf('a', 1), user_id: '' },
+  { organization_id: idOf('a', 0), application_id: idOf('a', 1), user_id: idOf('a', 2) },
   { organization_id: '', application_id: '', user_id: '' },
   { organization_id: '', application_id: idOf('a', 1), user_id: idOf('a', 1) },
 ];
@@ -230,6 +231,8 @@ const describe = (row: Json) =>
     .join(', ') || 'a row';
 const granted = ({ relation, command }: Goal, actor: string) =>
   (relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name)).map(escapeIdentifier).join(', ');
+const literalOf = (value: unknown) =>
+  value === null || value === undefined ? 'null' : escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
 const likeness = (a: Json, b: Json) => Object.keys(a).filter((name) => JSON.stringify(a[name]) === JSON.stringify(b[name])).length;
 
 function ignoreRefusal(error: unknown): void {

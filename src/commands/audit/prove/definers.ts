@@ -1,4 +1,12 @@
 import type { ClientBase } from 'pg';
+import type { Catalogue } from './catalogue.ts';
+import { hasCall } from './functions.ts';
+import { type Invariant, readsBreaking } from './invariants.ts';
+import { or } from './logic.ts';
+import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
+import { Problem } from './problem.ts';
+import { forSome, selectsIn } from './query.ts';
+import { emptyScope, type Environment } from './scope.ts';
 
 /** A function that runs with its owner's rights and that client roles may call. */
 export type Definer = { object: string; callers: string[]; reason: string | null };
@@ -6,11 +14,63 @@ export type Definer = { object: string; callers: string[]; reason: string | null
 /**
  * The security definer functions that a client role may execute, in any schema, and why each is accepted.
  *
- * Sound: what a function that runs with its owner's rights does is bound by no policy of its caller. None counts as proven; only its reason
- * in `audit.accepted`, for exactly these callers, accepts it.
+ * A reason in `audit.accepted` is for exactly the callers that it names.
  */
 export const readDefiners = async (client: ClientBase, roles: readonly string[]): Promise<Definer[]> =>
   (await client.query(definersStatement, [roles])).rows;
+
+/**
+ * For each invariant of reading, the question whether a row that the function reads can break it; or why there is no answer.
+ *
+ * Sound: a body of one select does nothing but read. Each select within it, at whatever depth, is asked by itself with its owner's rights,
+ * what comes from outside of it left open. A call of anything that could read by itself is no such body.
+ */
+export function questionsOfBody(
+  object: string,
+  role: string,
+  invariants: readonly Invariant[],
+  catalogue: Catalogue,
+  parser: Parser,
+): { name: string; problem: Problem; formula: string }[] | string {
+  const routine = [...catalogue.functions.values()].flat().find(({ signature }) => signature === object);
+  const body = routine && selectOf(routine.language, routine.body, routine.source, parser);
+  if (!routine || !body) return 'its body is more than one select';
+  const mayRead = (name: string) => {
+    const builtin = catalogue.builtins.get(name.replace(/^pg_catalog\./, ''));
+    if (builtin) return builtin.volatility === 'v';
+    return (catalogue.functions.get(name) ?? [null]).some(
+      (called) => !called || called.isDefiner || !readsNothing(called.language, called.body, called.source, parser),
+    );
+  };
+  if (hasCall([body], mayRead, true)) return 'its body calls what may read or change more';
+  return [...new Set(invariants.map(({ name }) => name))].map((name) => {
+    const problem = new Problem();
+    const env: Environment = {
+      ...{ catalogue, parser, problem, actor: routine.owner, user: routine.owner, world: { name: 'this' }, depth: 0 },
+      ...{ variables: [], reads: [], source: routine.name, isFact: false, isImmutable: false },
+    };
+    const formulas = selectsIn(body).map((select) =>
+      forSome(select, emptyScope, env, (_row, within) => readsBreaking(name, role, invariants, within)),
+    );
+    return { name, problem, formula: or(...formulas) };
+  });
+}
+
+function selectOf(language: string, body: string, source: string, parser: Parser): SelectStmt | null {
+  try {
+    if (language === 'sql') return parser.query(body);
+    const returned = language === 'plpgsql' ? parser.returned(source) : null;
+    return returned === null ? null : parser.query(`select ${returned}`);
+  } catch (error) {
+    if (error instanceof NotUnderstood || (error instanceof Error && error.name === 'SqlError')) return null;
+    throw error;
+  }
+}
+
+function readsNothing(language: string, body: string, source: string, parser: Parser): boolean {
+  const select = selectOf(language, body, source, parser);
+  return select !== null && !JSON.stringify(select).includes('"fromClause"') && !hasCall([select], (name) => name.includes('.'), true);
+}
 
 const definersStatement = `
   select f.name as object, called.callers, a.reason

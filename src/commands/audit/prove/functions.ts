@@ -93,16 +93,16 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
   return apply(`${routine.signature}${circumstances}`, routine.returns, given, env);
 }
 
-/** Whether an expression calls an aggregate, or something that yields several rows. */
-export function hasCall(node: unknown, isSuch: (name: string) => boolean): boolean {
-  if (Array.isArray(node)) return node.some((part) => hasCall(part, isSuch));
+/** Whether an expression calls such a function, or an aggregate; within its subqueries these are theirs. */
+export function hasCall(node: unknown, isSuch: (name: string) => boolean, inSubqueries = false): boolean {
+  if (Array.isArray(node)) return node.some((part) => hasCall(part, isSuch, inSubqueries));
   if (typeof node !== 'object' || node === null) return false;
-  if ('SubLink' in node) return false;
+  if ('SubLink' in node && !inSubqueries) return false;
   if ('FuncCall' in node) {
     const { funcname = [], agg_star = false, over } = (node as { FuncCall: Call }).FuncCall;
     const name = funcname.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
-    if (agg_star || over || isSuch(name)) return true;
+    if (isSuch(name) || (!inSubqueries && (agg_star || over))) return true;
   }
-  return Object.values(node).some((part) => hasCall(part, isSuch));
+  return Object.values(node).some((part) => hasCall(part, isSuch, inSubqueries));
 }
 

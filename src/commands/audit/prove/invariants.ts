@@ -6,7 +6,7 @@ import { referenceFacts, rowFacts } from './facts.ts';
 import { and, isTrue, not, or, type Scalar } from './logic.ts';
 import type { Node, Parser } from './parse.ts';
 import { Problem } from './problem.ts';
-import { forSomeRow } from './query.ts';
+import { forSome, forSomeRow, selectsIn } from './query.ts';
 import { type Environment, everything, isMember, type Row, rowOf, type Scope, type World } from './scope.ts';
 
 /** A row of `audit.invariants`. */
@@ -93,15 +93,11 @@ function violation(goal: Goal, relation: Relation, invariants: readonly Invarian
   const { problem } = env;
   const invariant = invariants.find((one) => one.name === goal.invariant.name && one.relation === relation.name) ?? goal.invariant;
   if (relation.kind === 'view' && command === 'select') {
-    return forSomeRow(relation.name, env, (row, within) => {
+    const shown = forSomeRow(relation.name, env, (row, within) => {
       const own = isStatedOf(invariant, relation, env) ? [not(holds(invariant, row, row, within))] : [];
-      const read = within.reads.flatMap(({ relation: base, row: baseRow }) =>
-        base === null ? ['true'] : invariants
-          .filter((one) => one.name === invariant.name && one.roles.includes(goal.role) && one.commands.includes('select') && isAbout(one, base, invariants))
-          .map((one) => not(holds(one, baseRow, baseRow, within))),
-      );
-      return or(...own, ...read);
+      return or(...own, readsBreaking(invariant.name, goal.role, invariants, within));
     });
+    return shown === 'false' ? shown : or(shown, ...hiddenReads(relation, invariant.name, goal.role, invariants, env));
   }
   if (relation.kind === 'view') {
     const base = baseOf(relation, env);
@@ -138,6 +134,35 @@ function violation(goal: Goal, relation: Relation, invariants: readonly Invarian
         not(holds(invariant, oldRow, newRow, env, { relation, old: old.name })),
       );
   }
+}
+
+/** What a view shows by subqueries among its columns, read with its owner's rights; what is outside of each is left open. */
+function hiddenReads(view: Relation, name: string, role: string, invariants: readonly Invariant[], env: Environment): string[] {
+  if (view.definition === null || env.depth > 12) return [];
+  const within = { ...env, actor: view.isInvoker ? env.actor : view.owner, source: view.name, depth: env.depth + 1 };
+  const query = env.parser.query(view.definition.replace(/;\s*$/, ''));
+  const selects = [query, ...selectsIn(query)];
+  const subqueries = selectsIn(selects.map(({ targetList }) => targetList ?? []));
+  const own = subqueries.map((select) =>
+    forSome(select, { rows: [] }, within, (_row, inner) => readsBreaking(name, role, invariants, inner)),
+  );
+  const inner = [...env.catalogue.relations.values()].filter(
+    (other) => other.kind === 'view' && other !== view && view.definition?.includes(other.name),
+  );
+  return [...own, ...inner.flatMap((other) => hiddenReads(other, name, role, invariants, within))];
+}
+
+/** Whether one of the rows that a query has read breaks what must hold of its table. */
+export function readsBreaking(name: string, role: string, invariants: readonly Invariant[], env: Environment): string {
+  const broken = env.reads.flatMap(({ relation, row }) =>
+    relation === null
+      ? ['true']
+      : invariants
+          .filter((one) => one.name === name && one.roles.includes(role) && one.commands.includes('select'))
+          .filter((one) => isAbout(one, relation, invariants) && !predicates.test(one.expression))
+          .map((one) => not(holds(one, row, row, env))),
+  );
+  return or(...broken);
 }
 
 /** Whether a relation has the columns that an invariant speaks of. */

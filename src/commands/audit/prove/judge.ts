@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { type Catalogue, type Relation, readCatalogue } from './catalogue.ts';
 import { type Hints, openCounterexamples } from './counterexample.ts';
-import { readDefiners } from './definers.ts';
+import { questionsOfBody, readDefiners } from './definers.ts';
 import { type Goal, goalsOf, type Invariant, isPrivileged, type Question, questionOf, readInvariants } from './invariants.ts';
 import type { Parser } from './parse.ts';
 import type { Solver } from './solver.ts';
@@ -42,12 +42,15 @@ export async function judge(client: ClientBase, roles: readonly string[], prover
     });
   }
   for (const { object, callers, reason } of definers) {
-    const why = 'runs with the rights of its owner';
-    for (const role of callers)
+    for (const role of callers) {
+      const broken = reason === null ? await brokenByBody(object, role, invariants, catalogue, prover) : [];
+      const isProven = reason === null && broken.length === 0;
       judgements.push({
-        ...{ invariant: 'definer', relation: object, command: 'call', role, verdict: 'unproven', why },
+        ...{ invariant: 'definer', relation: object, command: 'call', role, verdict: isProven ? 'proven' : 'unproven' },
+        why: isProven ? 'by its body, for all claims and arguments' : `runs with the rights of its owner: ${broken.join('; ')}`,
         ...{ isByPrivilege: false, accepted: reason },
       });
+    }
   }
   return judgements;
 }
@@ -71,9 +74,31 @@ async function judgeGoal(
   const found = await refute(goal, hintsOf(goal.relation, question, first.values));
   if (found) return { verdict: 'refuted', why: found, isByPrivilege: false };
   const unknowns = [...again.problem.unknowns];
-  if (unknowns.length > 0) return { verdict: 'unproven', why: `not understood: ${unknowns.join('; ')}`, isByPrivilege: false };
+  if (unknowns.length > 0) return { verdict: 'unproven', why: notUnderstood(unknowns), isByPrivilege: false };
   const why = first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
   return { verdict: 'unproven', why, isByPrivilege: false };
+}
+
+const notUnderstood = (unknowns: readonly string[]) =>
+  `not understood: ${unknowns.slice(0, 3).join('; ')}${unknowns.length > 3 ? `; and ${unknowns.length - 3} more` : ''}`;
+
+/** The invariants that what a function reads may break, or why that cannot be said. */
+async function brokenByBody(
+  object: string,
+  role: string,
+  invariants: readonly Invariant[],
+  catalogue: Catalogue,
+  { parser, solver }: Prover,
+): Promise<string[]> {
+  const questions = questionsOfBody(object, role, invariants, catalogue, parser);
+  if (typeof questions === 'string') return [questions];
+  const broken: string[] = [];
+  for (const { name, problem, formula } of questions) {
+    if (formula === 'false') continue;
+    const { status } = await solver.solve(problem.script(formula));
+    if (status !== 'unsat') broken.push(`${name} is not proven of what it reads`);
+  }
+  return broken;
 }
 
 /** Terms whose values make an example out of a row: columns of texts and numbers of the row that is read or written. */

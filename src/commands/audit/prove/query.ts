@@ -222,3 +222,10 @@ function bindJoin(join: Extract<Node, { JoinExpr: unknown }>['JoinExpr'], scope:
 
 const nullOf = (value: Value | undefined): Value | undefined => value && nothing(value.type);
 
+/** All selects with rows within a statement, itself among them. */
+export function selectsIn(node: unknown): SelectStmt[] {
+  if (Array.isArray(node)) return node.flatMap(selectsIn);
+  if (typeof node !== 'object' || node === null) return [];
+  const own = 'fromClause' in node ? [node as SelectStmt] : [];
+  return [...own, ...Object.values(node).flatMap(selectsIn)];
+}
