@@ -128,6 +128,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations',
       'app_hidden.time_zones',
       'audit.accepted',
+      'audit.invariants',
       'oauth.throttles',
     ]);
     const keys = `
@@ -143,6 +144,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations_pkey',
       'app_hidden.time_zones_pkey',
       'audit.accepted_pkey',
+      'audit.invariants_pkey',
       'oauth.applications_client_id_key',
       'oauth.sessions_sid_key',
       'oauth.throttles_pkey',

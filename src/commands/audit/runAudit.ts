@@ -77,7 +77,8 @@ function createAuditProgram(run: Run): Command {
   program
     .command('prove')
     .description('proves that no client role can break an invariant, or shows a row with which it does')
-    .action(() => run(prove));
+    .option('--mutate', 'also weakens each part of each policy and each right, and says what notices')
+    .action((options) => run((database) => prove(database, options)));
   return program;
 }
 

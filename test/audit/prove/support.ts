@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { type Judgement, judge, type Prover } from '../../../src/commands/audit/prove/judge.ts';
+import { type Judgement, judge, type Options, type Prover } from '../../../src/commands/audit/prove/judge.ts';
 import { loadParser } from '../../../src/commands/audit/prove/parse.ts';
 import { openSolver, type Satisfiable } from '../../../src/commands/audit/prove/solver.ts';
 import { requestRoles } from '../../../src/database/roles/authenticator.ts';
@@ -22,11 +22,11 @@ export async function startProving() {
     },
   };
 
-  /** Judges the database as statements leave it, and undoes them. */
-  async function judgeAfter(...statements: string[]): Promise<Judgement[]> {
+  /** Judges the database as a statement leaves it, and undoes that. */
+  async function judgeAfter(statement = '', options?: Options): Promise<Judgement[]> {
     return within(async (client) => {
-      for (const statement of statements) await client.query(statement);
-      return judge(client, requestRoles, prover);
+      await client.query(statement);
+      return judge(client, requestRoles, prover, options);
     });
   }
 

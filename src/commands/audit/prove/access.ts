@@ -1,5 +1,5 @@
 import type { Policy, Relation } from './catalogue.ts';
-import { translateBoolean } from './expression.ts';
+import { open, translateBoolean } from './expression.ts';
 import { and, isTrue, or } from './logic.ts';
 import { type Environment, everything, type Row } from './scope.ts';
 
@@ -20,6 +20,7 @@ export function rowAccess(
   env: Environment,
 ): string {
   if (passesBy(relation, env)) return 'true';
+  if (env.asked.includes(relation.name)) return open(`a policy of ${relation.name} that asks itself`, env, 'bool').value;
   const policies = applicable(relation, command, env);
   const asks = (policy: Policy): string[] => {
     const text = part === 'check' ? (policy.check ?? policy.using) : policy.using;
@@ -33,7 +34,9 @@ export function rowAccess(
 function holds(relation: Relation, text: string, name: string, row: Row, env: Environment): string {
   const alias = relation.name.slice(relation.name.indexOf('.') + 1).replaceAll('"', '');
   const source = `${name} on ${relation.name}: ${text}`;
-  return isTrue(translateBoolean(env.parser.expression(text), { rows: [[alias, row]] }, { ...env, source }));
+  return isTrue(
+    translateBoolean(env.parser.expression(text), { rows: [[alias, row]] }, { ...env, source, asked: [...env.asked, relation.name] }),
+  );
 }
 
 /** Whether the actor is bound by no policy: it owns the table, bypasses row-level security, or there is none. */

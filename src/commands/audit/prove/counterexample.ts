@@ -13,6 +13,7 @@ export type Hints = ReadonlyMap<string, string | null>;
  */
 export async function openCounterexamples(client: ClientBase, catalogue: Catalogue) {
   let isReady = false;
+  const end = Date.now() + maxMilliseconds;
 
   async function refute(goal: Goal, hints: Hints): Promise<string | null> {
     if (predicates.test(goal.invariant.expression)) return null;
@@ -23,7 +24,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
     }
     for (const wanted of hints.size > 0 ? [new Map(), hints] : [new Map()]) {
       const found = await undone(async () => {
-        for (const [column, value] of wanted) await set(goal.relation.name, column, value);
+        await write(goal.relation.name, wanted);
         return search(goal);
       });
       if (found) return found;
@@ -32,8 +33,10 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   }
 
   async function search(goal: Goal): Promise<string | null> {
+    const until = Math.min(Date.now() + maxMillisecondsOfGoal, end);
     for (const actor of actingRoles(goal.role, catalogue)) {
       for (const claims of principals) {
+        if (Date.now() > until) return null;
         const shown = await tries[goal.command](goal, { actor, claims });
         if (shown) {
           const { organization_id: organization, user_id: user } = claims;
@@ -45,11 +48,20 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
     return null;
   }
 
-  /** Writes the solver's value into the examples, if a row takes it. */
-  async function set(relation: string, column: string, value: string | null): Promise<void> {
-    const statement = `update ${relation} set ${escapeIdentifier(column)} = ${value === null ? 'null' : escapeLiteral(value)}`;
-    for (const key of exampleKeys) {
-      await within(() => client.query(`${statement} where to_jsonb(${relation.split('.')[1]})::text like '%${key}%'`)).catch(ignoreRefusal);
+  /** Writes the solver's values into the examples: all at once, or else those that a row takes. */
+  async function write(relation: string, wanted: Hints): Promise<void> {
+    const assignments = [...wanted].map(([column, value]) => `${escapeIdentifier(column)} = ${literalOf(value)}`);
+    for (const { ctid } of assignments.length > 0 ? await rowsOf(relation) : []) {
+      const update = (assignment: string) =>
+        within(() => client.query(`update ${relation} set ${assignment} where ctid = $1`, [ctid])).then(
+          ({ rowCount }) => rowCount === 1,
+          (error: unknown) => {
+            ignoreRefusal(error);
+            return false;
+          },
+        );
+      // A row that was updated is stored elsewhere.
+      if (!(await update(assignments.join(', ')))) for (const assignment of assignments) if (await update(assignment)) break;
     }
   }
 
@@ -94,6 +106,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
       );
       for (const assignment of new Set(assignments)) {
         for (const condition of ['true', ...(await conditions(goal))]) {
+          if (Date.now() > end) return null;
           const changed = await changedBy(goal, principal, `update ${relation.name} set ${assignment} where ${condition}`);
           for (const { old, updated } of changed)
             if (updated && (await breaks(goal, principal, old, updated))) return `changes ${describe(old)} to ${assignment}`;
@@ -206,6 +219,10 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
 
   return refute;
 }
+
+const maxMillisecondsOfGoal = 2000;
+/** Of a database in which much can be broken, what was not tried in this time stays unproven. */
+const maxMilliseconds = 30_000;
 
 type Json = Record<string, unknown>;
 type Claims = { organization_id: string; application_id: string; user_id: string };

@@ -47,7 +47,7 @@ export function questionsOfBody(
     const problem = new Problem();
     const env: Environment = {
       ...{ catalogue, parser, problem, actor: routine.owner, user: routine.owner, world: { name: 'this' }, depth: 0 },
-      ...{ variables: [], reads: [], source: routine.name, isFact: false, isImmutable: false },
+      ...{ variables: [], asked: [], reads: [], source: routine.name, isFact: false, isImmutable: false },
     };
     const formulas = selectsIn(body).map((select) =>
       forSome(select, emptyScope, env, (_row, within) => readsBreaking(name, role, invariants, within)),

@@ -80,7 +80,7 @@ export function questionOf(goal: Goal, invariants: readonly Invariant[], catalog
     .filter((actor) => isGranted(goal.relation, goal.command, actor, goal.invariant))
     .map((actor) => {
       const env: Environment = {
-        ...{ catalogue, parser, problem, actor, user: actor, world: { name: 'this' }, depth: 0, variables: [], reads: [] },
+        ...{ catalogue, parser, problem, actor, user: actor, world: { name: 'this' }, depth: 0, variables: [], asked: [], reads: [] },
         ...{ source: goal.relation.name, isFact: false, isImmutable: false },
       };
       return violation(goal, goal.relation, invariants, env, withReferences);

@@ -4,6 +4,7 @@ import { type Hints, openCounterexamples } from './counterexample.ts';
 import { questionsOfBody, readDefiners } from './definers.ts';
 import { type Goal, goalsOf, type Invariant, isPrivileged, type Question, questionOf, readInvariants } from './invariants.ts';
 import type { Parser } from './parse.ts';
+import { TooLarge } from './problem.ts';
 import type { Solver } from './solver.ts';
 
 export type Verdict = 'proven' | 'refuted' | 'unproven';
@@ -21,21 +22,29 @@ export type Judgement = {
   accepted: string | null;
 };
 
+/** Which goals are judged, and whether what is not proven is tried. */
+export type Options = { isAsked?: (goal: Goal) => boolean; isTried?: boolean };
+
 export type Prover = { parser: Parser; solver: Solver };
 
 /** Judges every goal and every security definer function of a database, in a transaction that the caller rolls back. */
-export async function judge(client: ClientBase, roles: readonly string[], prover: Prover): Promise<Judgement[]> {
+export async function judge(
+  client: ClientBase,
+  roles: readonly string[],
+  prover: Prover,
+  { isAsked = () => true, isTried = true }: Options = {},
+): Promise<Judgement[]> {
   const catalogue = await readCatalogue(client, roles);
   const invariants = await readInvariants(client);
   const accepted = await readAccepted(client);
   const definers = await readDefiners(client, roles);
   const refute = await openCounterexamples(client, catalogue);
   const judgements: Judgement[] = [];
-  for (const goal of goalsOf(catalogue, invariants)) {
+  for (const goal of goalsOf(catalogue, invariants).filter(isAsked)) {
     const { invariant, relation, command, role } = goal;
     const reason = accepted.get(`${invariant.name}: ${command} on ${relation.name} ${role}`) ?? null;
     // What may be false all the same need not be shown to be.
-    const found = await judgeGoal(goal, invariants, catalogue, prover, reason === null ? refute : async () => null);
+    const found = await judgeGoal(goal, invariants, catalogue, prover, reason === null && isTried ? refute : async () => null);
     judgements.push({
       ...{ invariant: invariant.name, relation: relation.name, command, role, ...found },
       accepted: found.verdict === 'proven' ? null : reason,
@@ -55,7 +64,16 @@ export async function judge(client: ClientBase, roles: readonly string[], prover
   return judgements;
 }
 
-async function judgeGoal(
+async function judgeGoal(...args: Parameters<typeof decide>): ReturnType<typeof decide> {
+  try {
+    return await decide(...args);
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    return { verdict: 'unproven', why: 'not understood: its formula is too large', isByPrivilege: false };
+  }
+}
+
+async function decide(
   goal: Goal,
   invariants: readonly Invariant[],
   catalogue: Catalogue,

@@ -30,6 +30,7 @@ export class Problem {
 
   /** A new variable; what uses it quantifies it. */
   variable(sort: string): Variable {
+    if (this.#count > maxVariables) throw new TooLarge();
     return { name: `v${this.#count++}`, sort };
   }
 
@@ -78,6 +79,13 @@ export class Problem {
       ...[...shown].map(([name, term]) => `(declare-const |${name}| Int)(assert (= |${name}| ${term}))`),
     ].join('\n');
   }
+}
+
+const maxVariables = 3000;
+
+/** A formula that grows without end is no proof. */
+export class TooLarge extends Error {
+  override name = 'TooLarge';
 }
 
 export const application = (symbol: string, args: readonly string[]): string =>

@@ -3,6 +3,7 @@ import { document, type Row, table } from '../markdown.ts';
 import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { type Judgement, judge, type Prover } from './judge.ts';
+import { type Mutation, mutate } from './mutate.ts';
 import { loadParser } from './parse.ts';
 import { openSolver } from './solver.ts';
 
@@ -12,8 +13,15 @@ import { openSolver } from './solver.ts';
  * @returns as findings what is neither proven nor accepted with a reason
  * @throws {StartupError} when a development dependency is missing
  */
-export const prove = ({ pool }: AuditedDatabase): Promise<Answer> =>
-  withProver((prover) => rolledBack(pool, async (client) => report(await judge(client, requestRoles, prover))));
+export const prove = ({ pool }: AuditedDatabase, { mutate: isMutating = false }: { mutate?: boolean } = {}): Promise<Answer> =>
+  withProver((prover) =>
+    rolledBack(pool, async (client) => {
+      const answer = report(await judge(client, requestRoles, prover));
+      if (!isMutating) return answer;
+      const score = reportMutations(await mutate(client, requestRoles, remembering(prover)));
+      return { text: document(answer.text, score), findings: answer.findings };
+    }),
+  );
 
 /** The parser and the solver, which is closed afterwards: its threads would keep the process alive. */
 export async function withProver<Result>(work: (prover: Prover) => Promise<Result>): Promise<Result> {
@@ -23,6 +31,37 @@ export async function withProver<Result>(work: (prover: Prover) => Promise<Resul
   } finally {
     await solver.close();
   }
+}
+
+/** Most mutants leave most questions as they were. */
+function remembering({ parser, solver }: Prover): Prover {
+  const answers = new Map<string, ReturnType<Prover['solver']['solve']>>();
+  const solve = (script: string) => {
+    const answer = answers.get(script) ?? solver.solve(script);
+    answers.set(script, answer);
+    return answer;
+  };
+  return { parser, solver: { ...solver, solve } };
+}
+
+function reportMutations(mutations: readonly Mutation[]): string {
+  const noticed = mutations.filter(({ survives }) => survives === null);
+  const by = (kind: string) => noticed.filter(({ noticedBy }) => noticedBy.some((name) => name.startsWith(kind))).length;
+  const survivors = mutations.filter(({ survives }) => survives !== null);
+  return document(
+    '# Mutations',
+    `${noticed.length} of ${mutations.length} are noticed: ${by('proof')} by a proof, ${by('lint')} by a lint. ${survivors.length} survive.`,
+    '## Survivors',
+    table(survivors.map(({ mutant, survives }) => ({ mutant, reason: survives })), 'None.'),
+    '## Noticed',
+    table(
+      noticed.map(({ mutant, noticedBy }) => ({
+        mutant,
+        'noticed by': noticedBy.slice(0, 2).join('; ') + (noticedBy.length > 2 ? `; and ${noticedBy.length - 2} more` : ''),
+      })),
+      'None.',
+    ),
+  );
 }
 
 function report(judgements: readonly Judgement[]): Answer {

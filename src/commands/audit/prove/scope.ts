@@ -15,6 +15,8 @@ export type Environment = {
   readonly world: World;
   /** How many views, functions and policies this one is within. */
   readonly depth: number;
+  /** The tables whose policies this one is within: PostgreSQL refuses a policy that asks itself. */
+  readonly asked: readonly string[];
   /** The variables that an unknown may depend on. */
   readonly variables: readonly Variable[];
   /** The rows of tables that the query has read to come here. */
