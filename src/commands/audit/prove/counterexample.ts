@@ -16,7 +16,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   const end = Date.now() + maxMilliseconds;
 
   async function refute(goal: Goal, hints: Hints): Promise<string | null> {
-    if (predicates.test(goal.invariant.expression)) return null;
+    if (predicates.test(goal.invariant.expression) || (goal.relation.kind === 'view' && goal.command !== 'select')) return null;
     if (!isReady) {
       await client.query(`set local lock_timeout = '2s'; set local client_min_messages = error`);
       await insertExamples({ query: (statement: string) => within(() => client.query(statement)) } as ClientBase);

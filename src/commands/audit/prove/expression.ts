@@ -114,8 +114,7 @@ export function open(what: string, env: Environment, type = '', args: readonly S
 
 /** The same for the same arguments, and else of which nothing is known. */
 export function apply(name: string, type: string, args: readonly Scalar[], env: Environment): Scalar {
-  if (env.isFact) throw new NotUnderstood(name);
-  env.problem.unknowns.add(`${name} in ${env.source}`);
+  if (!env.isFact) env.problem.unknowns.add(`${name} in ${env.source}`);
   return env.problem.applied(name, type, args.flatMap(asArguments));
 }
 

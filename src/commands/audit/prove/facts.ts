@@ -8,22 +8,22 @@ import { emptyScope, type Environment, everything, isMember, type Row, rowOf } f
 /**
  * What is known of every row of a table: its validated checks, which are not false. That columns are not null is in `rowOf`.
  *
- * Sound: it is true of every row, so that it may stand beside the condition that the row is in the table, below a negation, too. A check
- * that is not understood in every part is left out.
+ * Sound: it is true of every row, so that it may stand beside the condition that the row is in the table, below a negation, too. Functions in a
+ * check yield the same for the same arguments; a check in which anything else is not understood is left out.
  */
 export function rowFacts(relation: Relation, row: Row, env: Environment): string {
   const alias = relation.name.slice(relation.name.indexOf('.') + 1);
-  const facts = relation.checks.map((check) =>
-    understood(() => {
-      const within = { ...env, actor: everything, isFact: true, source: check };
-      const scope = { ...emptyScope, rows: [[alias, row]] as const };
-      return not(isFalse(translateBoolean(env.parser.expression(check), scope, within)));
-    }),
-  );
+  const within = { ...env, actor: everything, isFact: true };
+  const facts = relation.checks.map((check) => {
+    const scope = { ...emptyScope, rows: [[alias, row]] as const };
+    return understood(() =>
+      not(isFalse(translateBoolean(env.parser.expression(check), scope, { ...within, source: check }))),
+    );
+  });
   return and(...facts);
 }
 
-/** The fact, or nothing when a part of it is not understood. */
+/** The fact, or nothing when a part of it could be anything. */
 function understood(fact: () => string): string {
   try {
     return fact();

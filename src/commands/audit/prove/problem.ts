@@ -44,7 +44,9 @@ export class Problem {
   applied(name: string, type: string, args: readonly Variable[]): Scalar {
     const sorts = args.map(({ sort }) => sort);
     const values = args.map((argument) => argument.name);
-    const of = (suffix: string, result: string) => application(this.symbol(name + suffix, sorts, result), values);
+    // One name may be that of functions of several types.
+    const full = sorts.length > 0 ? `${name} of ${sorts.join(' ')}` : name;
+    const of = (suffix: string, result: string) => application(this.symbol(full + suffix, sorts, result), values);
     return { kind: 'scalar', type, isNull: of(' is null', 'Bool'), value: of('', type === 'bool' ? 'Bool' : 'Int') };
   }
 

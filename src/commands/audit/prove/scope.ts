@@ -23,7 +23,7 @@ export type Environment = {
   readonly reads: readonly Read[];
   /** The SQL, as it is shown when a part of it is not understood. */
   readonly source: string;
-  /** For what may only be used when all of it is understood. */
+  /** For what is known of a row: nothing in it is a reason that a proof fails, and what could be anything is no fact. */
   readonly isFact: boolean;
   /** Within a function that is marked immutable: PostgreSQL may keep what it once yielded. */
   readonly isImmutable: boolean;
