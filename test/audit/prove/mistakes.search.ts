@@ -1,5 +1,5 @@
-import { isWhole } from '../../support/search.ts';
 import { bugs } from '../../policies/bugs.ts';
+import { isWhole } from '../../support/search.ts';
 import { mistakes } from './mistakes.ts';
 import { line, openOf, startProving } from './support.ts';
 

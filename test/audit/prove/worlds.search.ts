@@ -25,17 +25,19 @@ describe(`what is proven of policies (SEED=${seed})`, () => {
     const counts = { proven: 0, refuted: 0, unproven: 0 };
     const proven: { policy: string; names: (keyof typeof invariants)[] }[] = [];
     for (const policy of fc.sample(policies, { seed, numRuns: sizeOf({ small: 12, whole: 500 }) })) {
-      const judgements = await proving.judgeAfter(
-        alter(policy),
-        {
-          isAsked: ({ invariant, relation, command, role }) =>
-            invariant.name in invariants && relation.name === 'app_public.users' && command === 'select' && role === 'graph_user',
-        },
-      );
+      const judgements = await proving.judgeAfter(alter(policy), {
+        isAsked: ({ invariant, relation, command, role }) =>
+          invariant.name in invariants &&
+          relation.name === 'app_public.users' &&
+          command === 'select' &&
+          role === 'graph_user',
+      });
       const asked = judgements.filter(({ relation }) => relation === 'app_public.users');
       expect(asked).toHaveLength(3);
       for (const { verdict } of asked) counts[verdict]++;
-      const names = asked.filter(({ verdict }) => verdict === 'proven').map(({ invariant }) => invariant as keyof typeof invariants);
+      const names = asked
+        .filter(({ verdict }) => verdict === 'proven')
+        .map(({ invariant }) => invariant as keyof typeof invariants);
       if (names.length > 0) proven.push({ policy, names });
     }
     console.log(counts);
@@ -51,7 +53,9 @@ describe(`what is proven of policies (SEED=${seed})`, () => {
           for (const principal of principalsOf(world).filter(({ role }) => role === 'graph_user')) {
             const text = `select organization_id || '/' || id from app_public.users`;
             const rows = await attempt(settingsOf(principal), { text, values: [], reads: true });
-            const broken = names.filter((name) => Array.isArray(rows) && rows.some((row) => !invariants[name](row, principal.claims)));
+            const broken = names.filter(
+              (name) => Array.isArray(rows) && rows.some((row) => !invariants[name](row, principal.claims)),
+            );
             expect({ policy, principal, rows, broken }).toEqual({ policy, principal, rows, broken: [] });
           }
         }

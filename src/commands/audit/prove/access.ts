@@ -20,7 +20,8 @@ export function rowAccess(
   env: Environment,
 ): string {
   if (passesBy(relation, env)) return 'true';
-  if (env.asked.includes(relation.name)) return open(`a policy of ${relation.name} that asks itself`, env, 'bool').value;
+  if (env.asked.includes(relation.name))
+    return open(`a policy of ${relation.name} that asks itself`, env, 'bool').value;
   const policies = applicable(relation, command, env);
   const asks = (policy: Policy): string[] => {
     const text = part === 'check' ? (policy.check ?? policy.using) : policy.using;
@@ -35,7 +36,11 @@ function holds(relation: Relation, text: string, name: string, row: Row, env: En
   const alias = relation.name.slice(relation.name.indexOf('.') + 1).replaceAll('"', '');
   const source = `${name} on ${relation.name}: ${text}`;
   return isTrue(
-    translateBoolean(env.parser.expression(text), { rows: [[alias, row]] }, { ...env, source, asked: [...env.asked, relation.name] }),
+    translateBoolean(
+      env.parser.expression(text),
+      { rows: [[alias, row]] },
+      { ...env, source, asked: [...env.asked, relation.name] },
+    ),
   );
 }
 
@@ -44,7 +49,12 @@ export function passesBy(relation: Relation, { actor, catalogue }: Environment):
   if (actor === everything) return true;
   const role = catalogue.roles.get(actor);
   const owns = role?.has.includes(relation.owner) ?? true;
-  return role?.bypasses || !relation.rowSecurity || relation.rowSecurity === 'off' || (owns && relation.rowSecurity !== 'forced');
+  return (
+    role?.bypasses ||
+    !relation.rowSecurity ||
+    relation.rowSecurity === 'off' ||
+    (owns && relation.rowSecurity !== 'forced')
+  );
 }
 
 function applicable(relation: Relation, command: Command, { actor, catalogue }: Environment): Policy[] {

@@ -107,7 +107,9 @@ const relationsStatement = `
   select
     r.name, r.kind, r.owner::text, r.row_security as "rowSecurity",
     (select coalesce(jsonb_agg(jsonb_build_object(
-        'name', a.attname, 'notNull', a.attnotnull and c.relkind in ('r', 'p'),
+        'name', a.attname, 'notNull', a.attnotnull and c.relkind in ('r', 'p') and not exists (
+          select from pg_constraint k
+          where k.conrelid = c.oid and k.contype = 'n' and a.attnum = any (k.conkey) and (not k.convalidated or k.connoinherit)),
         'type', ${typeName('a.atttypid')} || case when l.collisdeterministic is false then ' of its own order' else '' end) order by a.attnum), '[]')
       from pg_attribute a left join pg_collation l on l.oid = a.attcollation
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
@@ -120,7 +122,7 @@ const relationsStatement = `
         and (c.relkind = 'p' or not exists (select from pg_inherits i where i.inhparent = c.oid))) as "foreignKeys",
     (select coalesce(jsonb_agg(${columnsOf('i.indrelid', 'i.indkey::int2[]')} order by i.indexrelid), '[]')
       from pg_index i
-      where i.indrelid = c.oid and i.indisunique and i.indimmediate and i.indisvalid and i.indpred is null and i.indexprs is null
+      where i.indrelid = c.oid and i.indisunique and i.indimmediate and i.indisvalid and i.indpred is null and i.indexprs is null and not i.indisexclusion
         and (c.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = c.oid))
         and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum = any (i.indkey) and not a.attnotnull)) as keys,
     (select coalesce(jsonb_agg(jsonb_build_object('name', p.policy, 'command', p.command, 'permissive', p.permissive, 'roles', p.roles,

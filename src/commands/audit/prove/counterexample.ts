@@ -1,7 +1,7 @@
 import { type ClientBase, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
 import { insertExamples } from '../insertExamples.ts';
-import { actingRoles, type Goal, predicates } from './invariants.ts';
 import type { Catalogue } from './catalogue.ts';
+import { actingRoles, type Goal, predicates } from './invariants.ts';
 
 /** What the solver would have of a row: a column's text, or null. */
 export type Hints = ReadonlyMap<string, string | null>;
@@ -16,7 +16,8 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   const end = Date.now() + maxMilliseconds;
 
   async function refute(goal: Goal, hints: Hints): Promise<string | null> {
-    if (predicates.test(goal.invariant.expression) || (goal.relation.kind === 'view' && goal.command !== 'select')) return null;
+    if (predicates.test(goal.invariant.expression) || (goal.relation.kind === 'view' && goal.command !== 'select'))
+      return null;
     if (!isReady) {
       await client.query(`set local lock_timeout = '2s'; set local client_min_messages = error`);
       await insertExamples({ query: (statement: string) => within(() => client.query(statement)) } as ClientBase);
@@ -61,7 +62,8 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
           },
         );
       // A row that was updated is stored elsewhere.
-      if (!(await update(assignments.join(', ')))) for (const assignment of assignments) if (await update(assignment)) break;
+      if (!(await update(assignments.join(', '))))
+        for (const assignment of assignments) if (await update(assignment)) break;
     }
   }
 
@@ -71,7 +73,9 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
       const columns = granted(goal, principal.actor);
       const rows = await undone(async () => {
         await become(principal);
-        const { rows } = await client.query(`select to_jsonb(t) as row from (select ${columns} from ${relation.name} limit 1000) t`);
+        const { rows } = await client.query(
+          `select to_jsonb(t) as row from (select ${columns} from ${relation.name} limit 1000) t`,
+        );
         return rows.map(({ row }) => row as Json);
       }).catch(refusedAs([]));
       for (const row of rows) {
@@ -101,15 +105,23 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
       // What refers to another row goes together, so that it refers to one that exists.
       const referring = new Set(relation.foreignKeys.flatMap((key) => key.columns));
       const together = columns.filter((column) => referring.has(column));
-      const assignments = [...columns.map((column) => [column]), ...(together.length > 1 ? [together] : [])].flatMap((set) =>
-        examples.map((row) => set.map((column) => `${escapeIdentifier(column)} = ${literalOf(row[column])}`).join(', ')),
+      const assignments = [...columns.map((column) => [column]), ...(together.length > 1 ? [together] : [])].flatMap(
+        (set) =>
+          examples.map((row) =>
+            set.map((column) => `${escapeIdentifier(column)} = ${literalOf(row[column])}`).join(', '),
+          ),
       );
       for (const assignment of new Set(assignments)) {
         for (const condition of ['true', ...(await conditions(goal))]) {
           if (Date.now() > end) return null;
-          const changed = await changedBy(goal, principal, `update ${relation.name} set ${assignment} where ${condition}`);
+          const changed = await changedBy(
+            goal,
+            principal,
+            `update ${relation.name} set ${assignment} where ${condition}`,
+          );
           for (const { old, updated } of changed)
-            if (updated && (await breaks(goal, principal, old, updated))) return `changes ${describe(old)} to ${assignment}`;
+            if (updated && (await breaks(goal, principal, old, updated)))
+              return `changes ${describe(old)} to ${assignment}`;
         }
       }
       return null;
@@ -129,7 +141,9 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
           return true;
           // Policies have let it pass when keys are asked.
         }).catch((error: unknown) => error instanceof DatabaseError && /^2350[35]$/.test(error.code ?? ''));
-        const written = Object.fromEntries(relation.columns.map(({ name }) => [name, columns.includes(escapeIdentifier(name)) ? row[name] : null]));
+        const written = Object.fromEntries(
+          relation.columns.map(({ name }) => [name, columns.includes(escapeIdentifier(name)) ? row[name] : null]),
+        );
         if (inserted && (await breaks(goal, principal, written, written))) return `inserts ${describe(written)}`;
       }
       return null;
@@ -137,7 +151,11 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   };
 
   /** The rows that a statement of a principal changes, told by where they are stored. */
-  async function changedBy({ relation }: Goal, principal: Principal, statement: string): Promise<{ old: Json; updated?: Json }[]> {
+  async function changedBy(
+    { relation }: Goal,
+    principal: Principal,
+    statement: string,
+  ): Promise<{ old: Json; updated?: Json }[]> {
     return undone(async () => {
       const before = await rowsOf(relation.name);
       await become(principal);
@@ -162,12 +180,19 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
     const key = relation.keys[0]?.filter((name) => readable.includes(name)) ?? [];
     if (key.length === 0) return [];
     const examples = await rowsOf(relation.name);
-    return examples.slice(0, 8).map(({ row }) =>
-      key.map((name) => `${escapeIdentifier(name)} = ${escapeLiteral(String(row[name]))}`).join(' and '),
-    );
+    return examples
+      .slice(0, 8)
+      .map(({ row }) =>
+        key.map((name) => `${escapeIdentifier(name)} = ${escapeLiteral(String(row[name]))}`).join(' and '),
+      );
   }
 
-  async function breaks({ invariant, relation }: Goal, { actor, claims }: Principal, old: Json, updated: Json): Promise<boolean> {
+  async function breaks(
+    { invariant, relation }: Goal,
+    { actor, claims }: Principal,
+    old: Json,
+    updated: Json,
+  ): Promise<boolean> {
     return undone(async () => {
       await claim(claims);
       const { rows } = await client.query(
@@ -181,13 +206,18 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   }
 
   const rowsOf = async (relation: string): Promise<{ ctid: string; row: Json }[]> =>
-    (await client.query(`select ctid::text, to_jsonb(t) as row from ${relation} t where to_jsonb(t)::text ~ '${exampleKeys.join('|')}' limit 100`)).rows;
+    (
+      await client.query(
+        `select ctid::text, to_jsonb(t) as row from ${relation} t where to_jsonb(t)::text ~ '${exampleKeys.join('|')}' limit 100`,
+      )
+    ).rows;
 
   const rowsLike = async (relation: string, row: Json): Promise<{ row: Json }[]> =>
     (await client.query(`select to_jsonb(t) as row from ${relation} t where to_jsonb(t) @> $1 limit 2`, [row])).rows;
 
   const claim = async (claims: Claims) => {
-    for (const [name, value] of Object.entries(claims)) await client.query('select set_config($1, $2, true)', [`graph.${name}`, value]);
+    for (const [name, value] of Object.entries(claims))
+      await client.query('select set_config($1, $2, true)', [`graph.${name}`, value]);
   };
   const become = async ({ actor, claims }: Principal) => {
     await claim(claims);
@@ -239,7 +269,8 @@ const principals: readonly Claims[] = [
   { organization_id: '', application_id: idOf('a', 1), user_id: idOf('a', 1) },
 ];
 
-const short = (id: string) => id.replace(/^(.)\1{7}-.*(\d)$/, (_, letter: string, number: string) => letter.toUpperCase() + number);
+const short = (id: string) =>
+  id.replace(/^(.)\1{7}-.*(\d)$/, (_, letter: string, number: string) => letter.toUpperCase() + number);
 const describe = (row: Json) =>
   Object.entries(row)
     .filter(([name, value]) => /(^|_)(id|key|name)$/.test(name) && value !== null)
@@ -247,10 +278,15 @@ const describe = (row: Json) =>
     .map(([name, value]) => `${name} ${short(String(value)).slice(0, 40)}`)
     .join(', ') || 'a row';
 const granted = ({ relation, command }: Goal, actor: string) =>
-  (relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name)).map(escapeIdentifier).join(', ');
+  (relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name))
+    .map(escapeIdentifier)
+    .join(', ');
 const literalOf = (value: unknown) =>
-  value === null || value === undefined ? 'null' : escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
-const likeness = (a: Json, b: Json) => Object.keys(a).filter((name) => JSON.stringify(a[name]) === JSON.stringify(b[name])).length;
+  value === null || value === undefined
+    ? 'null'
+    : escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
+const likeness = (a: Json, b: Json) =>
+  Object.keys(a).filter((name) => JSON.stringify(a[name]) === JSON.stringify(b[name])).length;
 
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof DatabaseError)) throw error;

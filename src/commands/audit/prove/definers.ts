@@ -6,7 +6,7 @@ import { or } from './logic.ts';
 import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
 import { Problem } from './problem.ts';
 import { forSome, selectsIn } from './query.ts';
-import { emptyScope, type Environment } from './scope.ts';
+import { type Environment, emptyScope } from './scope.ts';
 
 /** A function that runs with its owner's rights and that client roles may call. */
 export type Definer = { object: string; callers: string[]; reason: string | null };
@@ -69,7 +69,11 @@ function selectOf(language: string, body: string, source: string, parser: Parser
 
 function readsNothing(language: string, body: string, source: string, parser: Parser): boolean {
   const select = selectOf(language, body, source, parser);
-  return select !== null && !JSON.stringify(select).includes('"fromClause"') && !hasCall([select], (name) => name.includes('.'), true);
+  return (
+    select !== null &&
+    !JSON.stringify(select).includes('"fromClause"') &&
+    !hasCall([select], (name) => name.includes('.'), true)
+  );
 }
 
 const definersStatement = `

@@ -138,7 +138,7 @@ const integer = (value: number): Scalar => ({
 /** Texts and labels that differ are different values; of other types only those whose text can be compared. */
 export function literal(text: string, type: string, env: Environment): Scalar {
   const family = env.catalogue.families.get(type);
-  const isText = type === 'unknown' || family === 'text' || (family !== undefined && family.includes('.'));
+  const isText = type === 'unknown' || family === 'text' || family?.includes('.');
   if (family === 'int' && /^-?\d{1,15}$/.test(text)) return { ...integer(Number(text)), type };
   if (type === 'bool') {
     if (/^(t|true|f|false)$/i.test(text)) return boolean(String(/^t/i.test(text)));
@@ -203,7 +203,8 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
   const operator = path.at(-1) ?? '';
   const right = node.rexpr ? translateList(node.rexpr, scope, env) : [];
   const [second] = right;
-  if (!node.lexpr) return second?.kind === 'scalar' ? apply(`prefix ${operator}`, '', [second], env) : open(operator, env);
+  if (!node.lexpr)
+    return second?.kind === 'scalar' ? apply(`prefix ${operator}`, '', [second], env) : open(operator, env);
   const first = translate(node.lexpr, scope, env);
   if (second === undefined) return open(operator, env);
   if (path.length > 1 && path[0] !== 'pg_catalog') return open(`operator ${path.join('.')}`, env, 'bool');
@@ -241,7 +242,14 @@ const translateList = (node: Node, scope: Scope, env: Environment): Value[] =>
 
 function distinct(first: Value, second: Value, env: Environment): Scalar {
   const equal = compare('=', first, second, env);
-  return boolean(or(and(first.isNull, not(second.isNull)), and(second.isNull, not(first.isNull)), isFalse(equal), and(not(first.isNull), not(second.isNull), equal.isNull)));
+  return boolean(
+    or(
+      and(first.isNull, not(second.isNull)),
+      and(second.isNull, not(first.isNull)),
+      isFalse(equal),
+      and(not(first.isNull), not(second.isNull), equal.isNull),
+    ),
+  );
 }
 
 const orders = new Set(['int', 'date', 'timestamp', 'timestamptz']);
@@ -273,7 +281,12 @@ export function compare(operator: string, first: Value, second: Value, env: Envi
   if (a && b && comparison && family && (/^(=|<>)$/.test(operator) || orders.has(family)))
     return boolean(comparison(a.value, b.value), or(a.isNull, b.isNull));
   const isComparison = comparison !== undefined || /LIKE|~/.test(operator) || ['&&', '@>', '<@'].includes(operator);
-  return apply(`operator ${operator} of ${first.type || '?'} and ${second.type || '?'}`, isComparison ? 'bool' : '', [first, second], env);
+  return apply(
+    `operator ${operator} of ${first.type || '?'} and ${second.type || '?'}`,
+    isComparison ? 'bool' : '',
+    [first, second],
+    env,
+  );
 }
 
 /** Elements that are null have nothing in common, and are contained in nothing. */
@@ -286,7 +299,8 @@ function compareSets(isOverlap: boolean, left: Collection, right: Collection, en
 /** The elements of an array. Which ones they are is a relation of the array and its elements. */
 export function elementsOf(value: Value, env: Environment, expected = ''): Collection | undefined {
   if (value.kind === 'collection') return value;
-  const type = value.type === 'unknown' && expected ? expected : value.type.endsWith('[]') ? value.type.slice(0, -2) : undefined;
+  const type =
+    value.type === 'unknown' && expected ? expected : value.type.endsWith('[]') ? value.type.slice(0, -2) : undefined;
   if (type === undefined) return undefined;
   if (value.literal !== undefined) {
     // Without quotes and escapes, and no array within.
@@ -320,7 +334,11 @@ const listOf = (elements: readonly Scalar[]): Collection => ({
   some: (condition) => or(...elements.map(condition)),
 });
 
-function translateSubquery({ subLinkType, subselect, testexpr, operName }: Extract<Node, { SubLink: unknown }>['SubLink'], scope: Scope, env: Environment): Value {
+function translateSubquery(
+  { subLinkType, subselect, testexpr, operName }: Extract<Node, { SubLink: unknown }>['SubLink'],
+  scope: Scope,
+  env: Environment,
+): Value {
   if (!subselect || !('SelectStmt' in subselect)) return open('a subquery', env);
   const select = subselect.SelectStmt;
   const isReading = select.fromClause !== undefined || select.op !== 'SETOP_NONE';
@@ -348,7 +366,7 @@ function translateSubquery({ subLinkType, subselect, testexpr, operName }: Extra
       return elements();
     case 'ANY_SUBLINK':
     case 'ALL_SUBLINK': {
-      if (!testexpr) return open('a subquery', env, 'bool');
+      if (!testexpr || 'RowExpr' in testexpr) return open('a subquery of rows', env, 'bool');
       const tested = translate(testexpr, scope, env);
       const operator = operName ? (operName.map(nameOf).at(-1) ?? '') : '=';
       if (operName && operName.length > 1) return open('an operator', env, 'bool');

@@ -3,7 +3,7 @@ import { compare, translateBoolean } from './expression.ts';
 import { and, isFalse, isTrue, not } from './logic.ts';
 import { NotUnderstood } from './parse.ts';
 import { exists, forAll } from './problem.ts';
-import { emptyScope, type Environment, everything, isMember, type Row, rowOf } from './scope.ts';
+import { type Environment, emptyScope, everything, isMember, type Row, rowOf } from './scope.ts';
 
 /**
  * What is known of every row of a table: its validated checks, which are not false. That columns are not null is in `rowOf`.
@@ -45,13 +45,20 @@ export function referenceFacts(relation: Relation, row: Row, env: Environment): 
 
   function referenceFact({ columns, references, referenced }: Relation['foreignKeys'][number]): string {
     const target = catalogue.relations.get(references);
-    if (!target || target.kind !== 'table') return 'true';
+    if (target?.kind !== 'table') return 'true';
+    // A foreign key of periods asks for something else than equality.
+    const isEquality = columns.every((name) =>
+      catalogue.families.has(relation.columns.find((column) => column.name === name)?.type ?? ''),
+    );
+    if (!isEquality) return 'true';
     assumeKeys(target, env);
     const variable = problem.variable(problem.sort(references));
     const other = rowOf(target, variable, problem);
     const pairs = columns.map((name, index) => {
       const [from, to] = [row.column(name), other.column(referenced[index] ?? '')];
-      return from && to ? { isNull: from.isNull, isSame: isTrue(compare('=', from, to, { ...env, isFact: true })) } : { isNull: 'true', isSame: 'true' };
+      return from && to
+        ? { isNull: from.isNull, isSame: isTrue(compare('=', from, to, { ...env, isFact: true })) }
+        : { isNull: 'true', isSame: 'true' };
     });
     const isReferring = and(...pairs.map(({ isNull }) => not(isNull)));
     const found = exists(variable, and(isMember(target, variable, env), ...pairs.map(({ isSame }) => isSame)));
@@ -62,12 +69,17 @@ export function referenceFacts(relation: Relation, row: Row, env: Environment): 
 function assumeKeys(relation: Relation, env: Environment): void {
   const { problem } = env;
   const sort = problem.sort(relation.name);
-  const [first, second] = [{ name: 'first', sort }, { name: 'second', sort }];
+  const [first, second] = [
+    { name: 'first', sort },
+    { name: 'second', sort },
+  ];
   const [a, b] = [rowOf(relation, first, problem), rowOf(relation, second, problem)];
   for (const key of relation.keys) {
     const values = key.map((name) => [a.column(name), b.column(name)] as const);
     if (!values.every(([left]) => left && env.catalogue.families.has(left.type))) continue;
-    const isSame = values.map(([left, right]) => (left && right ? isTrue(compare('=', left, right, { ...env, isFact: true })) : 'false'));
+    const isSame = values.map(([left, right]) =>
+      left && right ? isTrue(compare('=', left, right, { ...env, isFact: true })) : 'false',
+    );
     const areMembers = and(isMember(relation, first, env), isMember(relation, second, env));
     problem.assume(forAll([first, second], `(=> ${and(areMembers, ...isSame)} (= first second))`));
   }

@@ -2,7 +2,7 @@ import type { Routine } from './catalogue.ts';
 import { apply, cast, open, scalars, translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
 import { type Node, NotUnderstood } from './parse.ts';
-import { emptyScope, type Environment, type Scope } from './scope.ts';
+import { type Environment, emptyScope, type Scope } from './scope.ts';
 
 type Call = Extract<Node, { FuncCall: unknown }>['FuncCall'];
 
@@ -105,4 +105,3 @@ export function hasCall(node: unknown, isSuch: (name: string) => boolean, inSubq
   }
   return Object.values(node).some((part) => hasCall(part, isSuch, inSubqueries));
 }
-

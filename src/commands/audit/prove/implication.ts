@@ -2,8 +2,8 @@ import { passesBy } from './access.ts';
 import type { Catalogue, Relation } from './catalogue.ts';
 import { translateBoolean } from './expression.ts';
 import { rowFacts } from './facts.ts';
-import { and, isTrue, not } from './logic.ts';
 import type { Prover } from './judge.ts';
+import { and, isTrue, not } from './logic.ts';
 import { Problem } from './problem.ts';
 import { type Environment, rowOf } from './scope.ts';
 
@@ -26,7 +26,16 @@ export async function compareExpressions(
       const variable = problem.variable(problem.sort(relation.name));
       const row = rowOf(relation, variable, problem);
       const env: Environment = {
-        ...{ catalogue, parser, problem, actor, user: actor, world: { name: 'this' }, depth: 0, asked: [relation.name] },
+        ...{
+          catalogue,
+          parser,
+          problem,
+          actor,
+          user: actor,
+          world: { name: 'this' },
+          depth: 0,
+          asked: [relation.name],
+        },
         ...{ variables: [variable], reads: [], source: relation.name, isFact: false, isImmutable: false },
       };
       if (passesBy(relation, env)) continue;

@@ -22,7 +22,11 @@ export type Invariant = {
 };
 
 export const readInvariants = async (client: ClientBase): Promise<Invariant[]> =>
-  (await client.query('select name, relation, commands, roles, columns, expression from audit.invariants order by name, relation')).rows;
+  (
+    await client.query(
+      'select name, relation, commands, roles, columns, expression from audit.invariants order by name, relation',
+    )
+  ).rows;
 
 /** What is asked of one relation, command and role. */
 export type Goal = { invariant: Invariant; relation: Relation; command: Command; role: string };
@@ -35,7 +39,9 @@ export function goalsOf(catalogue: Catalogue, invariants: readonly Invariant[]):
     invariants
       .filter((invariant) => isAbout(invariant, relation, invariants))
       .flatMap((invariant) =>
-        invariant.commands.flatMap((command) => invariant.roles.map((role) => ({ invariant, relation, command, role }))),
+        invariant.commands.flatMap((command) =>
+          invariant.roles.map((role) => ({ invariant, relation, command, role })),
+        ),
       ),
   );
 }
@@ -51,14 +57,20 @@ function isAbout(invariant: Invariant, relation: Relation, invariants: readonly 
 }
 
 /** The roles as which a client of this role may act: itself, and what it may become. */
-export const actingRoles = (role: string, { roles }: Catalogue): readonly string[] => roles.get(role)?.mayBecome ?? [role];
+export const actingRoles = (role: string, { roles }: Catalogue): readonly string[] =>
+  roles.get(role)?.mayBecome ?? [role];
 
 /** Whether a role may give the command at all, as itself or another; an update of one column is one. */
 export function isPrivileged({ relation, command, role, invariant }: Goal, catalogue: Catalogue): boolean {
   return actingRoles(role, catalogue).some((actor) => isGranted(relation, command, actor, invariant));
 }
 
-function isGranted(relation: Relation, command: Command, actor: string, { columns }: Pick<Invariant, 'columns' | 'relation'>): boolean {
+function isGranted(
+  relation: Relation,
+  command: Command,
+  actor: string,
+  { columns }: Pick<Invariant, 'columns' | 'relation'>,
+): boolean {
   const granted = relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name);
   const isWrite = command === 'insert' || command === 'update';
   return granted.length > 0 && (!isWrite || columns.length === 0 || columns.some((name) => granted.includes(name)));
@@ -74,13 +86,30 @@ export type Question = { problem: Problem; formula: string };
  * permit. A row that a view shows is judged by its own columns and, as the tables' invariant of the same name, by the rows that it is made
  * of. A command on a view is one on its table.
  */
-export function questionOf(goal: Goal, invariants: readonly Invariant[], catalogue: Catalogue, parser: Parser, withReferences = false): Question {
+export function questionOf(
+  goal: Goal,
+  invariants: readonly Invariant[],
+  catalogue: Catalogue,
+  parser: Parser,
+  withReferences = false,
+): Question {
   const problem = new Problem();
   const formulas = actingRoles(goal.role, catalogue)
     .filter((actor) => isGranted(goal.relation, goal.command, actor, goal.invariant))
     .map((actor) => {
       const env: Environment = {
-        ...{ catalogue, parser, problem, actor, user: actor, world: { name: 'this' }, depth: 0, variables: [], asked: [], reads: [] },
+        ...{
+          catalogue,
+          parser,
+          problem,
+          actor,
+          user: actor,
+          world: { name: 'this' },
+          depth: 0,
+          variables: [],
+          asked: [],
+          reads: [],
+        },
         ...{ source: goal.relation.name, isFact: false, isImmutable: false },
       };
       return violation(goal, goal.relation, invariants, env, withReferences);
@@ -88,10 +117,17 @@ export function questionOf(goal: Goal, invariants: readonly Invariant[], catalog
   return { problem, formula: or(...formulas) };
 }
 
-function violation(goal: Goal, relation: Relation, invariants: readonly Invariant[], env: Environment, withReferences: boolean): string {
+function violation(
+  goal: Goal,
+  relation: Relation,
+  invariants: readonly Invariant[],
+  env: Environment,
+  withReferences: boolean,
+): string {
   const { command } = goal;
   const { problem } = env;
-  const invariant = invariants.find((one) => one.name === goal.invariant.name && one.relation === relation.name) ?? goal.invariant;
+  const invariant =
+    invariants.find((one) => one.name === goal.invariant.name && one.relation === relation.name) ?? goal.invariant;
   if (relation.kind === 'view' && command === 'select') {
     const shown = forSomeRow(relation.name, env, (row, within) => {
       const own = isStatedOf(invariant, relation, env) ? [not(holds(invariant, row, row, within))] : [];
@@ -110,21 +146,38 @@ function violation(goal: Goal, relation: Relation, invariants: readonly Invarian
       ? 'false'
       : violation(goal, base, invariants, { ...env, actor }, withReferences);
   }
+  if (relation.isRewritten && command !== 'select') {
+    problem.unknowns.add(`a rule on ${relation.name}`);
+    return 'true';
+  }
   const sort = problem.sort(relation.name);
   const [old, updated] = ['old', 'new'].map((name) => ({ name: problem.symbol(name, [], sort), sort }));
   if (!old || !updated) return 'true';
   const [oldRow, newRow] = [rowOf(relation, old, problem), rowOf(relation, updated, problem)];
-  const facts = (row: Row) => and(rowFacts(relation, row, env), withReferences ? referenceFacts(relation, row, env) : 'true');
+  const facts = (row: Row) =>
+    and(rowFacts(relation, row, env), withReferences ? referenceFacts(relation, row, env) : 'true');
   const there = and(isMember(relation, old, env), facts(oldRow));
   switch (command) {
     case 'select':
-      return and(there, rowAccess(relation, 'select', 'using', oldRow, env), not(holds(invariant, oldRow, oldRow, env, { relation, old: old.name })));
+      return and(
+        there,
+        rowAccess(relation, 'select', 'using', oldRow, env),
+        not(holds(invariant, oldRow, oldRow, env, { relation, old: old.name })),
+      );
     case 'delete':
-      return and(there, rowAccess(relation, 'delete', 'using', oldRow, env), not(holds(invariant, oldRow, oldRow, env)));
+      return and(
+        there,
+        rowAccess(relation, 'delete', 'using', oldRow, env),
+        not(holds(invariant, oldRow, oldRow, env)),
+      );
     case 'truncate':
       return and(there, not(holds(invariant, oldRow, oldRow, env)));
     case 'insert':
-      return and(facts(newRow), rowAccess(relation, 'insert', 'check', newRow, env), not(holds(invariant, newRow, newRow, env)));
+      return and(
+        facts(newRow),
+        rowAccess(relation, 'insert', 'check', newRow, env),
+        not(holds(invariant, newRow, newRow, env)),
+      );
     case 'update':
       return and(
         there,
@@ -137,7 +190,13 @@ function violation(goal: Goal, relation: Relation, invariants: readonly Invarian
 }
 
 /** What a view shows by subqueries among its columns, read with its owner's rights; what is outside of each is left open. */
-function hiddenReads(view: Relation, name: string, role: string, invariants: readonly Invariant[], env: Environment): string[] {
+function hiddenReads(
+  view: Relation,
+  name: string,
+  role: string,
+  invariants: readonly Invariant[],
+  env: Environment,
+): string[] {
   if (view.definition === null || env.depth > 12) return [];
   const within = { ...env, actor: view.isInvoker ? env.actor : view.owner, source: view.name, depth: env.depth + 1 };
   const query = env.parser.query(view.definition.replace(/;\s*$/, ''));
@@ -183,13 +242,25 @@ function baseOf({ definition, isRewritten }: Relation, { parser, catalogue }: En
 }
 
 /** Whether an invariant's expression is true of rows; tables that it asks are read whole. */
-function holds(invariant: Invariant, old: Row, updated: Row, env: Environment, at?: { relation: Relation; old: string }): string {
+function holds(
+  invariant: Invariant,
+  old: Row,
+  updated: Row,
+  env: Environment,
+  at?: { relation: Relation; old: string },
+): string {
   const within = { ...env, actor: everything, source: `the invariant ${invariant.name}` };
   const expression = env.parser.expression(invariant.expression);
   const [predicate, argument] = predicateOf(expression);
   if (predicate === 'could_update' && at) return rowAccess(at.relation, 'update', 'using', updated, env);
   if (predicate === 'only_through' && at && argument) return isOnlyThrough(argument, at.relation, old, at.old, env);
-  const scope: Scope = { rows: [['old', old], ['new', updated], ['claims', claims(within)]] };
+  const scope: Scope = {
+    rows: [
+      ['old', old],
+      ['new', updated],
+      ['claims', claims(within)],
+    ],
+  };
   return isTrue(translateBoolean(expression, scope, within));
 }
 
@@ -233,7 +304,10 @@ function claims(env: Environment): Row {
       if (name === 'role') return literal(env.user, 'name', env);
       if (type === undefined) return undefined;
       const setting = env.problem.applied(`setting graph.${name}`, 'text', []);
-      const text: Scalar = { ...setting, isNull: or(setting.isNull, `(= ${setting.value} ${env.problem.literal('')})`) };
+      const text: Scalar = {
+        ...setting,
+        isNull: or(setting.isNull, `(= ${setting.value} ${env.problem.literal('')})`),
+      };
       return cast(text, type, env);
     },
   };

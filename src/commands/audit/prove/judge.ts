@@ -1,8 +1,17 @@
 import type { ClientBase } from 'pg';
+import { readBeside } from './beside.ts';
 import { type Catalogue, type Relation, readCatalogue } from './catalogue.ts';
 import { type Hints, openCounterexamples } from './counterexample.ts';
 import { questionsOfBody, readDefiners } from './definers.ts';
-import { type Goal, goalsOf, type Invariant, isPrivileged, type Question, questionOf, readInvariants } from './invariants.ts';
+import {
+  type Goal,
+  goalsOf,
+  type Invariant,
+  isPrivileged,
+  type Question,
+  questionOf,
+  readInvariants,
+} from './invariants.ts';
 import type { Parser } from './parse.ts';
 import { TooLarge } from './problem.ts';
 import type { Solver } from './solver.ts';
@@ -44,10 +53,23 @@ export async function judge(
     const { invariant, relation, command, role } = goal;
     const reason = accepted.get(`${invariant.name}: ${command} on ${relation.name} ${role}`) ?? null;
     // What may be false all the same need not be shown to be.
-    const found = await judgeGoal(goal, invariants, catalogue, prover, reason === null && isTried ? refute : async () => null);
+    const found = await judgeGoal(
+      goal,
+      invariants,
+      catalogue,
+      prover,
+      reason === null && isTried ? refute : async () => null,
+    );
     judgements.push({
       ...{ invariant: invariant.name, relation: relation.name, command, role, ...found },
       accepted: found.verdict === 'proven' ? null : reason,
+    });
+  }
+  for (const { invariant, object, command, who, problem, reason } of await readBeside(client)) {
+    judgements.push({
+      ...{ invariant, relation: object, command, role: who, isByPrivilege: problem === null },
+      ...{ verdict: problem === null ? 'proven' : 'unproven', why: problem ?? 'the organization is a part of the key' },
+      accepted: problem === null ? null : reason,
     });
   }
   for (const { object, callers, reason } of definers) {
@@ -56,7 +78,9 @@ export async function judge(
       const isProven = reason === null && broken.length === 0;
       judgements.push({
         ...{ invariant: 'definer', relation: object, command: 'call', role, verdict: isProven ? 'proven' : 'unproven' },
-        why: isProven ? 'by its body, for all claims and arguments' : `runs with the rights of its owner: ${broken.join('; ')}`,
+        why: isProven
+          ? 'by its body, for all claims and arguments'
+          : `runs with the rights of its owner: ${broken.join('; ')}`,
         ...{ isByPrivilege: false, accepted: reason },
       });
     }
@@ -82,18 +106,21 @@ async function decide(
 ): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'>> {
   if (!isPrivileged(goal, catalogue)) return { verdict: 'proven', why: 'not granted', isByPrivilege: true };
   const question = questionOf(goal, invariants, catalogue, parser);
-  if (question.formula === 'false') return { verdict: 'proven', why: 'no policy lets such a row pass', isByPrivilege: true };
+  if (question.formula === 'false')
+    return { verdict: 'proven', why: 'no policy lets such a row pass', isByPrivilege: true };
   const shown = shownOf(goal, question);
   const first = await solver.solve(question.problem.script(question.formula, shown));
   if (first.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows', isByPrivilege: false };
   const again = questionOf(goal, invariants, catalogue, parser, true);
   const second = await solver.solve(again.problem.script(again.formula));
-  if (second.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
+  if (second.status === 'unsat')
+    return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
   const found = await refute(goal, hintsOf(goal.relation, question, first.values));
   if (found) return { verdict: 'refuted', why: found, isByPrivilege: false };
   const unknowns = [...again.problem.unknowns];
   if (unknowns.length > 0) return { verdict: 'unproven', why: notUnderstood(unknowns), isByPrivilege: false };
-  const why = first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
+  const why =
+    first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
   return { verdict: 'unproven', why, isByPrivilege: false };
 }
 
@@ -149,6 +176,8 @@ function hintsOf(relation: Relation, { problem }: Question, values: ReadonlyMap<
 
 /** Why something that is not proven may be so, by invariant, command, relation and role. */
 async function readAccepted(client: ClientBase): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await client.query(`select object || ' ' || who as goal, reason from audit.accepted where kind = 'invariant'`);
+  const { rows } = await client.query(
+    `select object || ' ' || who as goal, reason from audit.accepted where kind = 'invariant'`,
+  );
   return new Map(rows.map(({ goal, reason }) => [goal, reason]));
 }

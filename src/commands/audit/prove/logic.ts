@@ -37,10 +37,20 @@ export const or = (...parts: readonly string[]): string => {
   return left.length > 1 ? `(or ${left.join(' ')})` : (left[0] ?? 'false');
 };
 export const not = (part: string): string =>
-  part === 'true' ? 'false' : part === 'false' ? 'true' : part.startsWith('(not ') ? part.slice(5, -1) : `(not ${part})`;
+  part === 'true'
+    ? 'false'
+    : part === 'false'
+      ? 'true'
+      : part.startsWith('(not ')
+        ? part.slice(5, -1)
+        : `(not ${part})`;
 export const implies = (premise: string, conclusion: string): string => or(not(premise), conclusion);
 export const choose = (condition: string, then: string, otherwise: string): string =>
-  condition === 'true' || then === otherwise ? then : condition === 'false' ? otherwise : `(ite ${condition} ${then} ${otherwise})`;
+  condition === 'true' || then === otherwise
+    ? then
+    : condition === 'false'
+      ? otherwise
+      : `(ite ${condition} ${then} ${otherwise})`;
 
 export const boolean = (value: string, isNull = 'false'): Scalar => ({ kind: 'scalar', type: 'bool', isNull, value });
 export const nothing = (type: string): Scalar => ({
@@ -69,8 +79,20 @@ export const negation = (part: Scalar): Scalar => boolean(not(part.value), part.
 
 /** `x op any (…)`: as `any`, over elements. */
 export const anyOf = (elements: Collection, compare: (element: Scalar) => Scalar): Scalar => {
-  const anyTrue = and(not(elements.isNull), elements.some((element) => isTrue(compare(element))));
-  return boolean(anyTrue, and(not(anyTrue), or(elements.isNull, elements.some((element) => compare(element).isNull))));
+  const anyTrue = and(
+    not(elements.isNull),
+    elements.some((element) => isTrue(compare(element))),
+  );
+  return boolean(
+    anyTrue,
+    and(
+      not(anyTrue),
+      or(
+        elements.isNull,
+        elements.some((element) => compare(element).isNull),
+      ),
+    ),
+  );
 };
 
 /** `x op all (…)`: as `all`, over elements. */

@@ -40,7 +40,9 @@ export async function mutate(client: ClientBase, roles: readonly string[], prove
     const judgements = await judge(client, roles, prover, { isTried: false });
     const { rows } = await client.query<{ name: string; object: string }>('select name, object from audit.findings');
     return new Set([
-      ...judgements.filter(isOpen).map(({ invariant, relation, command, role }) => `proof ${invariant}: ${command} on ${relation} ${role}`),
+      ...judgements
+        .filter(isOpen)
+        .map(({ invariant, relation, command, role }) => `proof ${invariant}: ${command} on ${relation} ${role}`),
       ...rows.map(({ name, object }) => `lint ${name}: ${object}`),
     ]);
   }
@@ -48,7 +50,9 @@ export async function mutate(client: ClientBase, roles: readonly string[], prove
   async function reasonOf({ relation, roles: of, expressions }: Mutant): Promise<string> {
     if (!expressions) return 'no policy lets a row pass';
     const relationship = await compareExpressions(relation, of, expressions, catalogue, prover);
-    return relationship === 'equal' || relationship === 'narrower' ? `provably ${relationship}` : 'no invariant speaks of it';
+    return relationship === 'equal' || relationship === 'narrower'
+      ? `provably ${relationship}`
+      : 'no invariant speaks of it';
   }
 }
 
@@ -62,8 +66,16 @@ async function mutantsOf(client: ClientBase, catalogue: Catalogue, roles: readon
     for (const policy of policies) mutants.push(...(await mutantsOfPolicy(client, relation, policy, roles)));
     if (policies.length > 0) {
       const of = { relation, roles };
-      mutants.push({ ...of, name: `${relation.name}: row-level security off`, statement: `alter table ${relation.name} disable row level security` });
-      mutants.push({ ...of, name: `${relation.name}: not forced`, statement: `alter table ${relation.name} no force row level security` });
+      mutants.push({
+        ...of,
+        name: `${relation.name}: row-level security off`,
+        statement: `alter table ${relation.name} disable row level security`,
+      });
+      mutants.push({
+        ...of,
+        name: `${relation.name}: not forced`,
+        statement: `alter table ${relation.name} no force row level security`,
+      });
     }
     for (const role of roles)
       for (const command of ['select', 'insert', 'update', 'delete', 'truncate'])
@@ -76,7 +88,12 @@ async function mutantsOf(client: ClientBase, catalogue: Catalogue, roles: readon
   return mutants;
 }
 
-async function mutantsOfPolicy(client: ClientBase, relation: Relation, policy: Policy, roles: readonly string[]): Promise<Mutant[]> {
+async function mutantsOfPolicy(
+  client: ClientBase,
+  relation: Relation,
+  policy: Policy,
+  roles: readonly string[],
+): Promise<Mutant[]> {
   const altered = (part: 'using' | 'with check', before: string, after: string, how: string): Mutant => ({
     name: `${policy.name} on ${relation.name}: ${part} ${how}`,
     statement: `alter policy ${escapeIdentifier(policy.name)} on ${relation.name} ${part} (${after})`,
@@ -85,7 +102,10 @@ async function mutantsOfPolicy(client: ClientBase, relation: Relation, policy: P
     expressions: [before, after],
   });
   const mutants: Mutant[] = [];
-  for (const [part, text] of [['using', policy.using], ['with check', policy.check]] as const) {
+  for (const [part, text] of [
+    ['using', policy.using],
+    ['with check', policy.check],
+  ] as const) {
     if (text === null) continue;
     const { rows } = await client.query<{ part: string }>('select audit.conjuncts($1) as part', [text]);
     const parts = rows.map((row) => row.part);
@@ -94,7 +114,8 @@ async function mutantsOfPolicy(client: ClientBase, relation: Relation, policy: P
       for (const dropped of parts)
         mutants.push(altered(part, text, parts.filter((one) => one !== dropped).join(' and '), `without ${dropped}`));
     for (const [claim, other] of claims)
-      if (text.includes(claim)) mutants.push(altered(part, text, text.replaceAll(claim, other), `with ${other} for ${claim}`));
+      if (text.includes(claim))
+        mutants.push(altered(part, text, text.replaceAll(claim, other), `with ${other} for ${claim}`));
   }
   mutants.push({
     ...{ name: `${policy.name} on ${relation.name}: to public`, relation, roles },

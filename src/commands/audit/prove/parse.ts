@@ -44,7 +44,9 @@ export async function loadParser(): Promise<Parser> {
 
 /** Says how to get a development dependency. */
 export const missing = (name: string) => (cause: unknown) => {
-  throw new StartupError(`\`prove\` needs the development dependency ${name}; run \`npm ci --include=dev\`.`, { cause });
+  throw new StartupError(`\`prove\` needs the development dependency ${name}; run \`npm ci --include=dev\`.`, {
+    cause,
+  });
 };
 
 /** SQL that is not translated; what it yields is left open. */

@@ -13,7 +13,10 @@ import { openSolver } from './solver.ts';
  * @returns as findings what is neither proven nor accepted with a reason
  * @throws {StartupError} when a development dependency is missing
  */
-export const prove = ({ pool }: AuditedDatabase, { mutate: isMutating = false }: { mutate?: boolean } = {}): Promise<Answer> =>
+export const prove = (
+  { pool }: AuditedDatabase,
+  { mutate: isMutating = false }: { mutate?: boolean } = {},
+): Promise<Answer> =>
   withProver((prover) =>
     rolledBack(pool, async (client) => {
       const answer = report(await judge(client, requestRoles, prover));
@@ -46,18 +49,23 @@ function remembering({ parser, solver }: Prover): Prover {
 
 function reportMutations(mutations: readonly Mutation[]): string {
   const noticed = mutations.filter(({ survives }) => survives === null);
-  const by = (kind: string) => noticed.filter(({ noticedBy }) => noticedBy.some((name) => name.startsWith(kind))).length;
+  const by = (kind: string) =>
+    noticed.filter(({ noticedBy }) => noticedBy.some((name) => name.startsWith(kind))).length;
   const survivors = mutations.filter(({ survives }) => survives !== null);
   return document(
     '# Mutations',
     `${noticed.length} of ${mutations.length} are noticed: ${by('proof')} by a proof, ${by('lint')} by a lint. ${survivors.length} survive.`,
     '## Survivors',
-    table(survivors.map(({ mutant, survives }) => ({ mutant, reason: survives })), 'None.'),
+    table(
+      survivors.map(({ mutant, survives }) => ({ mutant, reason: survives })),
+      'None.',
+    ),
     '## Noticed',
     table(
       noticed.map(({ mutant, noticedBy }) => ({
         mutant,
-        'noticed by': noticedBy.slice(0, 2).join('; ') + (noticedBy.length > 2 ? `; and ${noticedBy.length - 2} more` : ''),
+        'noticed by':
+          noticedBy.slice(0, 2).join('; ') + (noticedBy.length > 2 ? `; and ${noticedBy.length - 2} more` : ''),
       })),
       'None.',
     ),
@@ -66,7 +74,10 @@ function reportMutations(mutations: readonly Mutation[]): string {
 
 function report(judgements: readonly Judgement[]): Answer {
   const proven = judgements.filter(({ verdict }) => verdict === 'proven');
-  const [byPrivilege, bySolver] = [proven.filter((one) => one.isByPrivilege), proven.filter((one) => !one.isByPrivilege)];
+  const [byPrivilege, bySolver] = [
+    proven.filter((one) => one.isByPrivilege),
+    proven.filter((one) => !one.isByPrivilege),
+  ];
   const accepted = judgements.filter(({ accepted }) => accepted !== null);
   const open = judgements.filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null);
   const text = document(

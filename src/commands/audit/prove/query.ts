@@ -5,7 +5,7 @@ import { hasCall } from './functions.ts';
 import { and, isTrue, not, nothing, or, type Value } from './logic.ts';
 import type { Node, SelectStmt } from './parse.ts';
 import { exists } from './problem.ts';
-import { emptyScope, type Environment, isMember, type Row, rowOf, type Scope } from './scope.ts';
+import { type Environment, emptyScope, isMember, type Row, rowOf, type Scope } from './scope.ts';
 
 type Continue = (row: Row, env: Environment) => string;
 
@@ -20,13 +20,23 @@ const deepest = 12;
  */
 export function forSome(select: SelectStmt, outer: Scope, env: Environment, then: Continue): string {
   if (env.depth > deepest) return someUnknown('a query this deep', env, then);
-  if (select.op === 'SETOP_UNION' && select.larg && select.rarg && !select.limitCount && !select.limitOffset && !select.withClause) {
+  if (
+    select.op === 'SETOP_UNION' &&
+    select.larg &&
+    select.rarg &&
+    !select.limitCount &&
+    !select.limitOffset &&
+    !select.withClause
+  ) {
     let columns: readonly string[] = [];
     const left = forSome(select.larg, outer, env, (row, within) => {
       columns = row.columns;
       return then(row, within);
     });
-    return or(left, forSome(select.rarg, outer, env, (row, within) => then(renamed(row, columns), within)));
+    return or(
+      left,
+      forSome(select.rarg, outer, env, (row, within) => then(renamed(row, columns), within)),
+    );
   }
   if (select.op !== 'SETOP_NONE' || select.withClause?.recursive) return someUnknown('a set operation', env, then);
   if (select.valuesLists) return someUnknown('values', env, then);
@@ -36,15 +46,25 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
     const query = 'CommonTableExpr' in part ? part.CommonTableExpr : undefined;
     if (!query?.ctequery || !('SelectStmt' in query.ctequery) || query.aliascolnames)
       return someUnknown('with', env, then);
-    queries.set(query.ctename ?? '', { select: query.ctequery.SelectStmt, scope: { ...outer, queries: new Map(queries) } });
+    queries.set(query.ctename ?? '', {
+      select: query.ctequery.SelectStmt,
+      scope: { ...outer, queries: new Map(queries) },
+    });
   }
   const { builtins, functions } = env.catalogue;
   const isOfRows = hasCall([select.targetList, select.havingClause], (name) => {
     const known = builtins.get(name.replace(/^pg_catalog\./, ''));
-    return known ? known.isOfRows : (functions.get(name) ?? []).some((routine) => routine.isOfRows || routine.returnsSet);
+    return known
+      ? known.isOfRows
+      : (functions.get(name) ?? []).some((routine) => routine.isOfRows || routine.returnsSet);
   });
   const isCut =
-    isOfRows || select.limitCount || select.limitOffset || select.havingClause || select.groupClause || isDistinctOn(select);
+    isOfRows ||
+    select.limitCount ||
+    select.limitOffset ||
+    select.havingClause ||
+    select.groupClause ||
+    isDistinctOn(select);
   const scope: Scope = { rows: [], queries, parent: outer };
   const rows = bindAll(select.fromClause ?? [], scope, env, (inner, within) => {
     const where = select.whereClause ? isTrue(translateBoolean(select.whereClause, inner, within)) : 'true';
@@ -125,13 +145,20 @@ function bind(item: Node, scope: Scope, env: Environment, then: Bound): string {
     const name = alias?.aliasname ?? relname;
     const aliases = alias?.colnames?.map((column) => ('String' in column ? (column.String.sval ?? '') : ''));
     const named: Continue = (row, within) =>
-      then(withRow(scope, name, aliases ? renamed(row, [...aliases, ...row.columns.slice(aliases.length)]) : row), within);
+      then(
+        withRow(scope, name, aliases ? renamed(row, [...aliases, ...row.columns.slice(aliases.length)]) : row),
+        within,
+      );
     const query = schemaname ? undefined : inherited(scope)?.get(relname);
-    return query ? forSome(query.select, query.scope, { ...env, depth: env.depth + 1 }, named) : forSomeRow(`${schemaname}.${relname}`, env, named);
+    return query
+      ? forSome(query.select, query.scope, { ...env, depth: env.depth + 1 }, named)
+      : forSomeRow(`${schemaname}.${relname}`, env, named);
   }
   if ('RangeSubselect' in item && item.RangeSubselect.subquery && 'SelectStmt' in item.RangeSubselect.subquery) {
     const { alias, subquery } = item.RangeSubselect;
-    return forSome(subquery.SelectStmt, scope, env, (row, within) => then(withRow(scope, alias?.aliasname ?? '', row), within));
+    return forSome(subquery.SelectStmt, scope, env, (row, within) =>
+      then(withRow(scope, alias?.aliasname ?? '', row), within),
+    );
   }
   if ('RangeFunction' in item) return bindFunction(item.RangeFunction, scope, env, then);
   if ('JoinExpr' in item) return bindJoin(item.JoinExpr, scope, env, then);
@@ -144,7 +171,12 @@ export function forSomeRow(name: string, env: Environment, then: Continue): stri
   if (!relation || env.depth > deepest) return someUnknown(`rows of ${name}`, env, then);
   if (relation.kind === 'view' && relation.definition !== null) {
     if (!mayRead(env.actor)) return 'false';
-    const within = { ...env, actor: relation.isInvoker ? env.actor : relation.owner, depth: env.depth + 1, source: name };
+    const within = {
+      ...env,
+      actor: relation.isInvoker ? env.actor : relation.owner,
+      depth: env.depth + 1,
+      source: name,
+    };
     return forSome(env.parser.query(relation.definition.replace(/;\s*$/, '')), emptyScope, within, (row, inner) =>
       then(row, { ...inner, actor: env.actor, depth: env.depth, source: env.source }),
     );
@@ -155,7 +187,10 @@ export function forSomeRow(name: string, env: Environment, then: Continue): stri
   if (!mayRead(env.actor)) return 'false';
   const access = rowAccess(relation, 'select', 'using', row, { ...within, depth: env.depth + 1 });
   if (access === 'false') return 'false';
-  return exists(variable, and(isMember(relation, variable, within), rowFacts(relation, row, within), access, then(row, within)));
+  return exists(
+    variable,
+    and(isMember(relation, variable, within), rowFacts(relation, row, within), access, then(row, within)),
+  );
 
   /** A role without the privilege gets an error. */
   function mayRead(actor: string): boolean {
@@ -163,13 +198,24 @@ export function forSomeRow(name: string, env: Environment, then: Continue): stri
   }
 }
 
-function bindFunction({ functions = [], alias, ordinality }: Extract<Node, { RangeFunction: unknown }>['RangeFunction'], scope: Scope, env: Environment, then: Bound): string {
+function bindFunction(
+  { functions = [], alias, ordinality }: Extract<Node, { RangeFunction: unknown }>['RangeFunction'],
+  scope: Scope,
+  env: Environment,
+  then: Bound,
+): string {
   const [first] = functions;
   const [call] = first && 'List' in first ? (first.List.items ?? []) : [];
   const [argument, ...others] = call && 'FuncCall' in call ? (call.FuncCall.args ?? []) : [];
   const name = alias?.aliasname ?? 'unnest';
-  const isUnnest = call && 'FuncCall' in call && call.FuncCall.funcname?.some((part) => 'String' in part && part.String.sval === 'unnest');
-  const array = isUnnest && argument && others.length === 0 && functions.length === 1 && !ordinality ? translate(argument, scope, env) : undefined;
+  const isUnnest =
+    call &&
+    'FuncCall' in call &&
+    call.FuncCall.funcname?.some((part) => 'String' in part && part.String.sval === 'unnest');
+  const array =
+    isUnnest && argument && others.length === 0 && functions.length === 1 && !ordinality
+      ? translate(argument, scope, env)
+      : undefined;
   const elements = array?.kind === 'scalar' ? elementsOf(array, env) : undefined;
   const [column] = alias?.colnames ?? [];
   const columnName = column && 'String' in column ? (column.String.sval ?? name) : name;
@@ -184,7 +230,12 @@ function bindFunction({ functions = [], alias, ordinality }: Extract<Node, { Ran
 }
 
 /** An outer join yields a row also where nothing matches; what would have matched is null. */
-function bindJoin(join: Extract<Node, { JoinExpr: unknown }>['JoinExpr'], scope: Scope, env: Environment, then: Bound): string {
+function bindJoin(
+  join: Extract<Node, { JoinExpr: unknown }>['JoinExpr'],
+  scope: Scope,
+  env: Environment,
+  then: Bound,
+): string {
   const { larg, rarg, quals, usingClause, isNatural, jointype, alias } = join;
   if (!larg || !rarg || isNatural || alias)
     return someUnknown('a join', env, (row, within) => then(withRow(scope, '', row), within));
@@ -193,7 +244,10 @@ function bindJoin(join: Extract<Node, { JoinExpr: unknown }>['JoinExpr'], scope:
     const condition = quals ? isTrue(translateBoolean(quals, inner, within)) : 'true';
     const using = (usingClause ?? []).map((part) => {
       const name = 'String' in part ? (part.String.sval ?? '') : '';
-      const [left, right] = inner.rows.slice(before).map(([, row]) => row.column(name)).filter((value) => value !== undefined);
+      const [left, right] = inner.rows
+        .slice(before)
+        .map(([, row]) => row.column(name))
+        .filter((value) => value !== undefined);
       return left && right ? isTrue(compare('=', left, right, within)) : open('using', within, 'bool').value;
     });
     return and(condition, ...using);
@@ -209,7 +263,10 @@ function bindJoin(join: Extract<Node, { JoinExpr: unknown }>['JoinExpr'], scope:
         missing = both.rows.slice(some.rows.length);
         return 'true';
       });
-      const nulls = missing.map(([name, row]): readonly [string, Row] => [name, { columns: row.columns, column: (asked) => nullOf(row.column(asked)) }]);
+      const nulls = missing.map(([name, row]): readonly [string, Row] => [
+        name,
+        { columns: row.columns, column: (asked) => nullOf(row.column(asked)) },
+      ]);
       return and(noMatch, then({ ...some, rows: [...some.rows, ...nulls] }, within));
     });
   if (jointype === 'JOIN_INNER') return matched;
