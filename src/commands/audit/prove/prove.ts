@@ -54,7 +54,7 @@ function reportMutations(mutations: readonly Mutation[]): string {
   const survivors = mutations.filter(({ survives }) => survives !== null);
   return document(
     '# Mutations',
-    `${noticed.length} of ${mutations.length} are noticed: ${by('proof')} by a proof, ${by('lint')} by a lint. ${survivors.length} survive.`,
+    `${noticed.length} of ${mutations.length} are noticed: ${by('proof')} by a proof, ${by('lint')} of the others by a lint. ${survivors.length} survive.`,
     '## Survivors',
     table(
       survivors.map(({ mutant, survives }) => ({ mutant, reason: survives })),

@@ -21,24 +21,32 @@ export async function openSolver(): Promise<Solver> {
   const { init, killThreads } = await import('z3-solver').catch(missing('z3-solver'));
   const { Context, em } = await init();
   const { Solver } = Context('prove');
+  // One question at a time: the context is one, and none may touch it while a thread does.
+  let last: Promise<unknown> = Promise.resolve();
   return {
-    async solve(script) {
-      const solver = new Solver();
-      try {
-        solver.set('timeout', timeoutMilliseconds);
-        solver.fromString(script);
-        const status = await solver.check();
-        const values = new Map<string, string>();
-        if (status === 'sat') {
-          const model = solver.model();
-          for (const constant of model.decls().filter((declaration) => declaration.arity() === 0))
-            values.set(String(constant.name()), String(model.get(constant)));
-        }
-        return { status, values };
-      } finally {
-        solver.release();
-      }
+    solve(script) {
+      const answer = last.then(() => solve(script));
+      last = answer.catch(() => undefined);
+      return answer;
     },
     close: () => killThreads(em),
   };
+
+  async function solve(script: string): Promise<Satisfiable> {
+    const solver = new Solver();
+    try {
+      solver.set('timeout', timeoutMilliseconds);
+      solver.fromString(script);
+      const status = await solver.check();
+      const values = new Map<string, string>();
+      if (status === 'sat') {
+        const model = solver.model();
+        for (const constant of model.decls().filter((declaration) => declaration.arity() === 0))
+          values.set(String(constant.name()), String(model.get(constant)));
+      }
+      return { status, values };
+    } finally {
+      solver.release();
+    }
+  }
 }
