@@ -1,12 +1,13 @@
 import type { ClientBase } from 'pg';
 import type { Catalogue } from './catalogue.ts';
+import { createEnvironment } from './environment.ts';
 import { hasCall } from './functions.ts';
 import { type Invariant, readsBreaking } from './invariants.ts';
 import { or } from './logic.ts';
 import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
 import { Problem } from './problem.ts';
 import { forSome, selectsIn } from './query.ts';
-import { type Environment, emptyScope } from './scope.ts';
+import { emptyScope } from './scope.ts';
 
 /** A function that runs with its owner's rights and that client roles may call. */
 export type Definer = { object: string; callers: string[]; reason: string | null };
@@ -45,10 +46,7 @@ export function questionsOfBody(
   if (hasCall([body], mayRead, true)) return 'its body calls what may read or change more';
   return [...new Set(invariants.map(({ name }) => name))].map((name) => {
     const problem = new Problem();
-    const env: Environment = {
-      ...{ catalogue, parser, problem, actor: routine.owner, user: routine.owner, world: { name: 'this' }, depth: 0 },
-      ...{ variables: [], asked: [], reads: [], source: routine.name, isFact: false, isImmutable: false },
-    };
+    const env = createEnvironment(catalogue, parser, problem, routine.owner, routine.name);
     const formulas = selectsIn(body).map((select) =>
       forSome(select, emptyScope, env, (_row, within) => readsBreaking(name, role, invariants, within)),
     );

@@ -1,4 +1,3 @@
-import { callFunction } from './functions.ts';
 import {
   all,
   allOf,
@@ -19,7 +18,6 @@ import {
 } from './logic.ts';
 import { type Node, NotUnderstood } from './parse.ts';
 import { exists, forAll, type Variable } from './problem.ts';
-import { forSome } from './query.ts';
 import { type Environment, findColumn, type Row, type Scope } from './scope.ts';
 
 /**
@@ -85,7 +83,7 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
       ? open('a time', env)
       : { ...env.problem.applied(node.SQLValueFunction.op ?? '', '', []), isNull: 'false' };
   }
-  if ('FuncCall' in node) return callFunction(node.FuncCall, scope, env);
+  if ('FuncCall' in node) return env.language.callFunction(node.FuncCall, scope, env);
   if ('SubLink' in node) return translateSubquery(node.SubLink, scope, env);
   if ('A_Expr' in node) return translateOperator(node.A_Expr, scope, env);
   if ('A_ArrayExpr' in node) {
@@ -346,14 +344,14 @@ function translateSubquery(
   const first = (row: Row, within: Environment) => row.column(row.columns[0] ?? '') ?? open('a column', within);
   const elements = (): Collection => {
     let type = '';
-    forSome(select, scope, env, (row, within) => {
+    env.language.forSome(select, scope, env, (row, within) => {
       type = first(row, within).type;
       return 'true';
     });
     return {
       ...{ kind: 'collection', type, isNull: 'false' },
       some: (condition) =>
-        forSome(select, scope, env, (row, within) => {
+        env.language.forSome(select, scope, env, (row, within) => {
           const element = first(row, within);
           return condition(element.kind === 'scalar' ? element : open('an array of arrays', within, type));
         }),
@@ -361,7 +359,7 @@ function translateSubquery(
   };
   switch (subLinkType) {
     case 'EXISTS_SUBLINK':
-      return boolean(forSome(select, scope, env, () => 'true'));
+      return boolean(env.language.forSome(select, scope, env, () => 'true'));
     case 'ARRAY_SUBLINK':
       return elements();
     case 'ANY_SUBLINK':

@@ -1,10 +1,8 @@
 import type { Routine } from './catalogue.ts';
 import { apply, cast, open, scalars, translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
-import { type Node, NotUnderstood } from './parse.ts';
+import { type FuncCall, type Node, NotUnderstood } from './parse.ts';
 import { type Environment, emptyScope, type Scope } from './scope.ts';
-
-type Call = Extract<Node, { FuncCall: unknown }>['FuncCall'];
 
 const deepest = 12;
 
@@ -16,7 +14,7 @@ const deepest = 12;
  * transaction. PostgreSQL's own functions, and bodies of another kind, yield the same for the same arguments unless they are volatile; one
  * that may read tables may yield something else in another world or for another role.
  */
-export function callFunction(call: Call, scope: Scope, env: Environment): Value {
+export function callFunction(call: FuncCall, scope: Scope, env: Environment): Value {
   const path = (call.funcname ?? []).map((part) => ('String' in part ? (part.String.sval ?? '') : ''));
   const [schema, name = ''] = path.length > 1 ? path : ['pg_catalog', ...path];
   const args = (call.args ?? []).map((argument) => translate(argument, scope, env));
@@ -99,7 +97,7 @@ export function hasCall(node: unknown, isSuch: (name: string) => boolean, inSubq
   if (typeof node !== 'object' || node === null) return false;
   if ('SubLink' in node && !inSubqueries) return false;
   if ('FuncCall' in node) {
-    const { funcname = [], agg_star = false, over } = (node as { FuncCall: Call }).FuncCall;
+    const { funcname = [], agg_star = false, over } = (node as { FuncCall: FuncCall }).FuncCall;
     const name = funcname.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
     if (isSuch(name) || (!inSubqueries && (agg_star || over))) return true;
   }

@@ -1,5 +1,6 @@
 import { passesBy } from './access.ts';
 import type { Catalogue, Relation } from './catalogue.ts';
+import { createEnvironment } from './environment.ts';
 import { translateBoolean } from './expression.ts';
 import { rowFacts } from './facts.ts';
 import type { Prover } from './judge.ts';
@@ -26,17 +27,8 @@ export async function compareExpressions(
       const variable = problem.variable(problem.sort(relation.name));
       const row = rowOf(relation, variable, problem);
       const env: Environment = {
-        ...{
-          catalogue,
-          parser,
-          problem,
-          actor,
-          user: actor,
-          world: { name: 'this' },
-          depth: 0,
-          asked: [relation.name],
-        },
-        ...{ variables: [variable], reads: [], source: relation.name, isFact: false, isImmutable: false },
+        ...createEnvironment(catalogue, parser, problem, actor, relation.name),
+        ...{ asked: [relation.name], variables: [variable] },
       };
       if (passesBy(relation, env)) continue;
       const alias = relation.name.slice(relation.name.indexOf('.') + 1);

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { type Command, rowAccess } from './access.ts';
 import type { Catalogue, Relation } from './catalogue.ts';
+import { createEnvironment } from './environment.ts';
 import { cast, literal, translateBoolean } from './expression.ts';
 import { referenceFacts, rowFacts } from './facts.ts';
 import { and, isTrue, not, or, type Scalar } from './logic.ts';
@@ -97,21 +98,7 @@ export function questionOf(
   const formulas = actingRoles(goal.role, catalogue)
     .filter((actor) => isGranted(goal.relation, goal.command, actor, goal.invariant))
     .map((actor) => {
-      const env: Environment = {
-        ...{
-          catalogue,
-          parser,
-          problem,
-          actor,
-          user: actor,
-          world: { name: 'this' },
-          depth: 0,
-          variables: [],
-          asked: [],
-          reads: [],
-        },
-        ...{ source: goal.relation.name, isFact: false, isImmutable: false },
-      };
+      const env = createEnvironment(catalogue, parser, problem, actor, goal.relation.name);
       return violation(goal, goal.relation, invariants, env, withReferences);
     });
   return { problem, formula: or(...formulas) };

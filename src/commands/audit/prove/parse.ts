@@ -1,7 +1,7 @@
 import type { Node, SelectStmt } from 'libpg-query';
 import { StartupError } from '../../../errors/startupError.ts';
 
-export type { Node, SelectStmt } from 'libpg-query';
+export type { FuncCall, Node, SelectStmt } from 'libpg-query';
 
 /** PostgreSQL's own parser, as WebAssembly. */
 export type Parser = {

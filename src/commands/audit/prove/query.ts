@@ -5,9 +5,7 @@ import { hasCall } from './functions.ts';
 import { and, isTrue, not, nothing, or, type Value } from './logic.ts';
 import type { Node, SelectStmt } from './parse.ts';
 import { exists } from './problem.ts';
-import { type Environment, emptyScope, isMember, type Row, rowOf, type Scope } from './scope.ts';
-
-type Continue = (row: Row, env: Environment) => string;
+import { type Continue, type Environment, emptyScope, isMember, type Row, rowOf, type Scope } from './scope.ts';
 
 const deepest = 12;
 

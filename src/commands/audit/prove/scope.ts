@@ -1,10 +1,12 @@
 import type { Catalogue, Relation } from './catalogue.ts';
 import type { Scalar, Value } from './logic.ts';
-import type { Parser, SelectStmt } from './parse.ts';
+import type { FuncCall, Parser, SelectStmt } from './parse.ts';
 import { application, type Problem, type Variable } from './problem.ts';
 
 /** What an expression is translated under. */
 export type Environment = {
+  /** How calls and queries within an expression are translated. */
+  readonly language: Language;
   readonly catalogue: Catalogue;
   readonly parser: Parser;
   readonly problem: Problem;
@@ -28,6 +30,14 @@ export type Environment = {
   /** Within a function that is marked immutable: PostgreSQL may keep what it once yielded. */
   readonly isImmutable: boolean;
 };
+
+export type Language = {
+  callFunction(call: FuncCall, scope: Scope, env: Environment): Value;
+  forSome(select: SelectStmt, scope: Scope, env: Environment, then: Continue): string;
+};
+
+/** What is asked of a row that a query yields. */
+export type Continue = (row: Row, env: Environment) => string;
 
 export const everything = '';
 
