@@ -7,7 +7,7 @@ import { withProver } from './prove/prove.ts';
 import type { Access, Policy } from './readAccess.ts';
 
 /**
- * Says of policies that are unclear by example whether what they became is provably equal, narrower or wider, for all claims and rows.
+ * Proves of unclear policies that they became equal, narrower or wider, for all claims and rows.
  * Only where nothing else that they call has changed: both expressions are read with the functions and tables as they are after.
  */
 export async function proveUnclear(

@@ -44,7 +44,7 @@ function holds(relation: Relation, text: string, name: string, row: Row, env: En
   );
 }
 
-/** Whether the actor is bound by no policy: it owns the table, bypasses row-level security, or there is none. */
+/** Whether no policy binds the actor: it owns the table, bypasses row-level security, or it is off. */
 export function passesBy(relation: Relation, { actor, catalogue }: Environment): boolean {
   if (actor === everything) return true;
   const role = catalogue.roles.get(actor);

@@ -1,11 +1,14 @@
 import type { ClientBase } from 'pg';
 
-/** What decides about access, as PostgreSQL's catalogue has it. Names of types are canonical: `uuid`, `text[]`, `app_public.kind`. */
+/**
+ * What decides about access, as PostgreSQL's catalogue has it.
+ * Names of types are canonical: `uuid`, `text[]`, `app_public.kind`.
+ */
 export type Catalogue = {
   relations: ReadonlyMap<string, Relation>;
   functions: ReadonlyMap<string, readonly Routine[]>;
   roles: ReadonlyMap<string, Role>;
-  /** PostgreSQL's own functions: the most volatile overload, and the type that all of so many arguments return. */
+  /** PostgreSQL's own functions: the most volatile overload, and the type by number of arguments. */
   builtins: ReadonlyMap<string, Builtin>;
   /** Types whose equality is identity, by the family within which they are compared. */
   families: ReadonlyMap<string, string>;
@@ -27,7 +30,7 @@ export type Relation = {
   isInvoker: boolean;
   /** Whether rules or triggers do something else than what a command says. */
   isRewritten: boolean;
-  /** The columns that a role may use in a command, by `command role`; of `delete` and `truncate` all or none. */
+  /** The columns that a role may use, by `command role`; of `delete` and `truncate` all or none. */
   privileges: Readonly<Record<string, readonly string[]>>;
 };
 
@@ -63,7 +66,7 @@ export type Routine = {
 export type Role = { name: string; bypasses: boolean; has: string[]; mayBecome: string[] };
 export type Builtin = { volatility: 'i' | 's' | 'v'; returns: Record<string, string>; isOfRows: boolean };
 
-/** Reads it in one snapshot. PostgreSQL's own objects come unqualified, and all others with their schema. */
+/** Reads it. PostgreSQL's own objects come unqualified, and all others with their schema. */
 export async function readCatalogue(client: ClientBase, roles: readonly string[]): Promise<Catalogue> {
   await client.query('set local search_path = pg_catalog, pg_temp');
   const read = async <Row>(statement: string) => (await client.query(statement, [roles])).rows as Row[];
@@ -186,7 +189,7 @@ const builtinsStatement = `
   ) as overloads
   group by name`;
 
-// Absent on purpose: numeric, float, interval, char(n), citext and the like, of which two that are equal may still be told apart.
+// Absent on purpose: numeric, float, interval, char(n), citext and the like, of which two that are equal may still differ.
 const familiesStatement = `
   select ${typeName('t.oid')} as type,
     case

@@ -7,8 +7,8 @@ import { actingRoles, type Goal, predicates } from './invariants.ts';
 export type Hints = ReadonlyMap<string, string | null>;
 
 /**
- * Looks for a row that shows a violation, and is the only judge of `refuted`: two organizations are inserted with two people each and a row
- * in every table, the solver's values are written into one of them, and the command is given as principals of that role. What comes back,
+ * Looks for a row that shows a violation, and is the only judge of `refuted`.
+ * Two organizations are inserted with two people each and a row in every table, the solver's values are written into one of them, and the command is given as principals of that role. What comes back,
  * or is changed by it, is asked for the invariant. The caller rolls all of it back.
  */
 export async function openCounterexamples(client: ClientBase, catalogue: Catalogue) {
@@ -80,7 +80,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
       }).catch(refusedAs([]));
       for (const row of rows) {
         const whole = relation.kind === 'view' ? [row] : (await rowsLike(relation.name, row)).map((found) => found.row);
-        // Of a row that cannot be told from another one nothing is claimed.
+        // Of a row that looks like another one nothing is claimed.
         const [only, ...others] = whole;
         if (only && others.length === 0 && (await breaks(goal, principal, only, only))) return `sees ${describe(only)}`;
       }
@@ -150,7 +150,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
     },
   };
 
-  /** The rows that a statement of a principal changes, told by where they are stored. */
+  /** The rows that a statement of a principal changes, known by where they are stored. */
   async function changedBy(
     { relation }: Goal,
     principal: Principal,
@@ -260,7 +260,7 @@ type Principal = { actor: string; claims: Claims };
 
 const idOf = (letter: string, number: number) => `${letter.repeat(8)}-0000-7000-8000-00000000000${number}`;
 const exampleKeys = ['aaaaaaaa-0000-7000-8000', 'bbbbbbbb-0000-7000-8000'];
-/** A person of the first organization, its application, another person, nobody, and a part of the claims. */
+/** A person of the first organization, its application, another person, nobody, and partial claims. */
 const principals: readonly Claims[] = [
   { organization_id: idOf('a', 0), application_id: idOf('a', 1), user_id: idOf('a', 1) },
   { organization_id: idOf('a', 0), application_id: idOf('a', 1), user_id: '' },

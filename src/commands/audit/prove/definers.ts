@@ -13,7 +13,7 @@ import { emptyScope } from './scope.ts';
 export type Definer = { object: string; callers: string[]; reason: string | null };
 
 /**
- * The security definer functions that a client role may execute, in any schema, and why each is accepted.
+ * The security definer functions that client roles may execute, in any schema, and why they may.
  *
  * A reason in `audit.accepted` is for exactly the callers that it names.
  */
@@ -21,7 +21,8 @@ export const readDefiners = async (client: ClientBase, roles: readonly string[])
   (await client.query(definersStatement, [roles])).rows;
 
 /**
- * For each invariant of reading, the question whether a row that the function reads can break it; or why there is no answer.
+ * For each invariant, the question whether a row that the function reads can break it.
+ * Or why there is no such question.
  *
  * Sound: a body of one select does nothing but read. Each select within it, at whatever depth, is asked by itself with its owner's rights,
  * what comes from outside of it left open. A call of anything that could read by itself is no such body.

@@ -133,7 +133,7 @@ const integer = (value: number): Scalar => ({
   value: value < 0 ? `(- ${-value})` : String(value),
 });
 
-/** Texts and labels that differ are different values; of other types only those whose text can be compared. */
+/** The value of a literal. Texts and labels that differ are different values. */
 export function literal(text: string, type: string, env: Environment): Scalar {
   const family = env.catalogue.families.get(type);
   const isText = type === 'unknown' || family === 'text' || family?.includes('.');

@@ -6,7 +6,8 @@ import { exists, forAll } from './problem.ts';
 import { type Environment, emptyScope, everything, isMember, type Row, rowOf } from './scope.ts';
 
 /**
- * What is known of every row of a table: its validated checks, which are not false. That columns are not null is in `rowOf`.
+ * What is known of every row of a table: its validated checks are not false.
+ * That columns are not null is in `rowOf`.
  *
  * Sound: it is true of every row, so that it may stand beside the condition that the row is in the table, below a negation, too. Functions in a
  * check yield the same for the same arguments; a check in which anything else is not understood is left out.
@@ -34,7 +35,7 @@ function understood(fact: () => string): string {
 }
 
 /**
- * What the foreign keys of a row say: that the row which it refers to exists; and that keys are of one row, as an axiom.
+ * What the foreign keys of a row say: the row that it refers to exists, and keys are of one row.
  *
  * Sound: only validated foreign keys count, and keys that hold at once. A row that is written satisfies them, or the statement fails.
  */

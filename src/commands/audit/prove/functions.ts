@@ -91,7 +91,7 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
   return apply(`${routine.signature}${circumstances}`, routine.returns, given, env);
 }
 
-/** Whether an expression calls such a function, or an aggregate; within its subqueries these are theirs. */
+/** Whether an expression calls such a function, or an aggregate outside of its subqueries. */
 export function hasCall(node: unknown, isSuch: (name: string) => boolean, inSubqueries = false): boolean {
   if (Array.isArray(node)) return node.some((part) => hasCall(part, isSuch, inSubqueries));
   if (typeof node !== 'object' || node === null) return false;

@@ -11,8 +11,8 @@ import { type Environment, rowOf } from './scope.ts';
 export type Relationship = 'equal' | 'wider' | 'narrower' | 'unclear';
 
 /**
- * How an expression of a policy compares with another one in its place: whether each implies the other, for all claims and rows and each of
- * the roles. `unclear` is both that neither does and that it could not be proven.
+ * Compares a policy's expression with another one in its place: whether each implies the other.
+ * That is for all claims and rows, and each of the roles. `unclear` is both that neither does and that it could not be proven.
  */
 export async function compareExpressions(
   relation: Relation,

@@ -17,7 +17,7 @@ export type Invariant = {
   relation: string;
   commands: Command[];
   roles: string[];
-  /** Only relations that have these columns; of an insert or update, only when the role may write one of them. */
+  /** Only relations that have these; of an insert or update, only when the role may write one. */
   columns: string[];
   expression: string;
 };
@@ -34,7 +34,10 @@ export type Goal = { invariant: Invariant; relation: Relation; command: Command;
 
 export const commands: readonly Command[] = ['select', 'insert', 'update', 'delete', 'truncate'];
 
-/** Every table, view, command and role for which an invariant is stated; that of a relation takes precedence over that of all. */
+/**
+ * Every table, view, command and role for which an invariant is stated.
+ * That of a relation takes precedence over that of all.
+ */
 export function goalsOf(catalogue: Catalogue, invariants: readonly Invariant[]): Goal[] {
   return [...catalogue.relations.values()].flatMap((relation) =>
     invariants
@@ -176,7 +179,7 @@ function violation(
   }
 }
 
-/** What a view shows by subqueries among its columns, read with its owner's rights; what is outside of each is left open. */
+/** What a view shows by subqueries among its columns; what is outside of each is left open. */
 function hiddenReads(
   view: Relation,
   name: string,
@@ -251,7 +254,7 @@ function holds(
   return isTrue(translateBoolean(expression, scope, within));
 }
 
-/** Two predicates that only this prover knows: `could_update(new)` and `only_through(old, 'schema.table')`. */
+/** The predicates that only this prover knows: `could_update(new)`, `only_through(old, 'table')`. */
 function predicateOf(expression: Node): readonly (string | undefined)[] {
   const { funcname = [], args = [] } = 'FuncCall' in expression ? expression.FuncCall : {};
   const [name] = funcname;
@@ -261,8 +264,8 @@ function predicateOf(expression: Node): readonly (string | undefined)[] {
 }
 
 /**
- * Whether what an actor loses by losing one row of a table is what that row alone gives: without the row it sees no more than before, and
- * what it no longer sees it would see by that row alone.
+ * Whether what an actor loses by losing one row of a table is what that row alone gives.
+ * Without the row it sees no more than before, and what it no longer sees it would see by that row alone.
  */
 function isOnlyThrough(table: string, relation: Relation, row: Row, name: string, env: Environment): string {
   const { problem } = env;

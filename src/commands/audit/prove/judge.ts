@@ -36,7 +36,7 @@ export type Options = { isAsked?: (goal: Goal) => boolean; isTried?: boolean };
 
 export type Prover = { parser: Parser; solver: Solver };
 
-/** Judges every goal and every security definer function of a database, in a transaction that the caller rolls back. */
+/** Judges every goal and security definer function, in a transaction that the caller rolls back. */
 export async function judge(
   client: ClientBase,
   roles: readonly string[],
@@ -146,7 +146,7 @@ async function brokenByBody(
   return broken;
 }
 
-/** Terms whose values make an example out of a row: columns of texts and numbers of the row that is read or written. */
+/** Terms whose values make an example out of a row: columns of the row that is read or written. */
 function shownOf({ relation, command }: Goal, { formula }: Question): ReadonlyMap<string, string> {
   const row = command === 'insert' ? '|new|' : '|old|';
   if (relation.kind === 'view' || !formula.includes(row)) return new Map();

@@ -6,7 +6,7 @@
  */
 export type Scalar = {
   readonly kind: 'scalar';
-  /** `unknown` is a literal that takes the other operand's type; `` is a type that could not be found out. */
+  /** `unknown` is a literal that takes the other operand's type; `` is not known. */
   readonly type: string;
   readonly isNull: string;
   /** Of sort Bool for a boolean, else Int, whose numbers stand for the values of the type. */

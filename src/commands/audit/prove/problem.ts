@@ -71,7 +71,7 @@ export class Problem {
     return new Map([...this.#literals].map(([text, number]) => [`-${number}`, text]));
   }
 
-  /** As SMT-LIB 2.6, with the formula that must not be satisfiable, and constants that show the values of terms. */
+  /** As SMT-LIB 2.6: the formula that must not be satisfiable, and constants that show terms. */
   script(formula: string, shown: ReadonlyMap<string, string> = new Map()): string {
     const isSort = (line: string) => Number(line.startsWith('(declare-sort'));
     return [

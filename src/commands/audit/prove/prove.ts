@@ -8,7 +8,7 @@ import { loadParser } from './parse.ts';
 import { openSolver } from './solver.ts';
 
 /**
- * `audit prove`: proves each row of `audit.invariants` for every table and view, command and client role.
+ * `audit prove`: proves `audit.invariants` for every table and view, command and client role.
  *
  * @returns as findings what is neither proven nor accepted with a reason
  * @throws {StartupError} when a development dependency is missing

@@ -163,7 +163,10 @@ function bind(item: Node, scope: Scope, env: Environment, then: Bound): string {
   return someUnknown('a part of from', env, (row, within) => then(withRow(scope, '', row), within));
 }
 
-/** A row of a table that the actor may read, or of a view: what its query yields, with the rights of the view's owner unless it runs as its invoker. */
+/**
+ * A row of a table that the actor may read, or of a view.
+ * A view yields what its query does, with the rights of its owner unless it runs as its invoker.
+ */
 export function forSomeRow(name: string, env: Environment, then: Continue): string {
   const relation = env.catalogue.relations.get(name);
   if (!relation || env.depth > deepest) return someUnknown(`rows of ${name}`, env, then);

@@ -25,7 +25,10 @@ export type Environment = {
   readonly reads: readonly Read[];
   /** The SQL, as it is shown when a part of it is not understood. */
   readonly source: string;
-  /** For what is known of a row: nothing in it is a reason that a proof fails, and what could be anything is no fact. */
+  /**
+   * For what is known of a row.
+   * Nothing in it is a reason that a proof fails, and what could be anything is no fact.
+   */
   readonly isFact: boolean;
   /** Within a function that is marked immutable: PostgreSQL may keep what it once yielded. */
   readonly isImmutable: boolean;
@@ -56,7 +59,10 @@ export type Scope = {
 
 export const emptyScope: Scope = { rows: [] };
 
-/** The row of a relation that a variable stands for: each column is a function of it. A column that is not null is so in every row. */
+/**
+ * The row that a variable stands for: each column is a function of it.
+ * A column that is not null is so in every row.
+ */
 export function rowOf(relation: Relation, variable: Variable, problem: Problem): Row {
   const columns = new Map(
     relation.columns.map(({ name, type, notNull }): [string, Scalar] => {

@@ -12,7 +12,8 @@ export type Solver = {
 const timeoutMilliseconds = 3000;
 
 /**
- * Z3, as WebAssembly, which solves SMT-LIB. It runs on threads that keep the process alive until `close`.
+ * Z3, as WebAssembly, which solves SMT-LIB.
+ * It runs on threads that keep the process alive until `close`.
  * The text is read by `fromString`, at once: `eval_smtlib2_string` reads it on a thread, after the binding has freed it.
  *
  * @throws {StartupError} when the development dependency is missing
