@@ -169,6 +169,10 @@ export const mistakes: Record<string, { sql: string; tried?: true }> = {
     tried: true,
     sql: `create or replace function app_hidden.current_organization_id() returns uuid language sql stable as $$ select coalesce(nullif(current_setting('graph.organization_id', true), ''), 'aaaaaaaa-0000-7000-8000-000000000000')::uuid $$`,
   },
+  'has a claim that its function sets itself': {
+    sql: `alter function app_hidden.current_organization_id() set graph.organization_id = 'aaaaaaaa-0000-7000-8000-000000000000'`,
+  },
+  'is passed by by a role that bypasses it': { sql: `alter role graph_basic bypassrls`, tried: true },
   'is only restrictive by name': {
     tried: true,
     sql: `alter policy select_graph_app on app_public.users using (true); create policy narrow on app_public.users as restrictive for select to graph_basic using (${organization})`,

@@ -60,6 +60,8 @@ export type Routine = {
   /** An aggregate or a window function. */
   isOfRows: boolean;
   owner: string;
+  /** Settings that hold while it runs, such as `search_path=pg_catalog, pg_temp`. */
+  settings: string[];
   volatility: 'i' | 's' | 'v';
   callers: string[];
 };
@@ -157,7 +159,7 @@ const functionsStatement = `
       from unnest(p.proargtypes::oid[]) with ordinality as k (type, place)) as parameters,
     ${typeName('p.prorettype')} as returns, p.proretset as "returnsSet", p.prosecdef as "isDefiner", p.prokind <> 'f' as "isOfRows", p.proisstrict as "isStrict",
     p.prorettype in ('trigger'::regtype, 'event_trigger'::regtype) as "isTrigger",
-    pg_get_userbyid(p.proowner)::text as owner, p.provolatile::text as volatility,
+    pg_get_userbyid(p.proowner)::text as owner, coalesce(p.proconfig, '{}') as settings, p.provolatile::text as volatility,
     array(select client from unnest($1::text[]) as client where exists (
       select from pg_roles b where pg_has_role(client, b.oid, 'member') and has_function_privilege(b.oid, p.oid, 'execute'))) as callers
   from pg_proc p

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Catalogue } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
-import { hasCall } from './functions.ts';
+import { hasCall, isPlain } from './functions.ts';
 import { type Invariant, readsBreaking } from './invariants.ts';
 import { or } from './logic.ts';
 import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
@@ -36,7 +36,7 @@ export function questionsOfBody(
 ): { name: string; problem: Problem; formula: string }[] | string {
   const routine = [...catalogue.functions.values()].flat().find(({ signature }) => signature === object);
   const body = routine && selectOf(routine.language, routine.body, routine.source, parser);
-  if (!routine || !body) return 'its body is more than one select';
+  if (!routine || !body || !isPlain(routine)) return 'its body is more than one select';
   const mayRead = (name: string) => {
     const builtin = catalogue.builtins.get(name.replace(/^pg_catalog\./, ''));
     if (builtin) return builtin.volatility === 'v';

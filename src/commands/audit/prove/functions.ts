@@ -10,7 +10,7 @@ const deepest = 12;
  * Translates a call.
  *
  * Sound: a function whose body is one expression yields that expression with its arguments, read with its owner's rights when it is a
- * definer. One that is marked immutable is only taken at its body when that is immutable: else PostgreSQL may keep the claims of another
+ * definer; where it has settings of its own but a search path, its body is not looked at. One that is marked immutable is only taken at its body when that is immutable: else PostgreSQL may keep the claims of another
  * transaction. PostgreSQL's own functions, and bodies of another kind, yield the same for the same arguments unless they are volatile; one
  * that may read tables may yield something else in another world or for another role.
  */
@@ -44,7 +44,7 @@ function callRoutine(name: string, args: readonly Value[], env: Environment): Va
 }
 
 function inlined(routine: Routine, args: readonly Value[], env: Environment): Value | null {
-  if (routine.returnsSet || routine.isTrigger || routine.volatility === 'v') return null;
+  if (routine.returnsSet || routine.isTrigger || routine.volatility === 'v' || !isPlain(routine)) return null;
   if (env.isImmutable && routine.volatility !== 'i') return open(`call of ${routine.name}`, env, routine.returns);
   const parameters = new Map<string, Value>();
   for (const [index, { name, type }] of routine.parameters.entries()) {
@@ -65,6 +65,10 @@ function inlined(routine: Routine, args: readonly Value[], env: Environment): Va
   const hasNull = or(...args.map((argument) => argument.isNull));
   return { ...value, isNull: choose(hasNull, 'true', value.isNull) };
 }
+
+/** Whether its body means what it says: no setting is another one in it, and unqualified names are PostgreSQL's own. */
+export const isPlain = ({ settings }: Routine): boolean =>
+  settings.every((setting) => /^search_path=(pg_catalog\b.*|"")?$/.test(setting));
 
 /** What it returns, as one expression. */
 function bodyOf({ language, body, source }: Routine, { parser }: Environment): Node | null {

@@ -93,7 +93,7 @@ async function mutantsOf(client: ClientBase, catalogue: Catalogue, roles: readon
   return mutants;
 }
 
-/** Whether a right would open anything: truncating asks no policy, and without one the rest finds no row. */
+/** Whether a right opens anything: truncating asks no policy, and without one the rest finds no row. */
 const opens = (relation: Relation, command: string, role: string, { roles }: Catalogue) =>
   command === 'truncate' ||
   relation.rowSecurity === 'off' ||
