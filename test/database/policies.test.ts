@@ -134,6 +134,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations',
       'app_hidden.time_zones',
       'audit.accepted',
+      'audit.invariants',
       'audit.seals',
       'oauth.throttles',
     ]);
@@ -150,6 +151,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations_pkey',
       'app_hidden.time_zones_pkey',
       'audit.accepted_pkey',
+      'audit.invariants_pkey',
       'audit.seals_pkey',
       'oauth.applications_client_id_key',
       'oauth.sessions_sid_key',

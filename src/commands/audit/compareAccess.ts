@@ -2,7 +2,8 @@ import type { Access, Policy } from './readAccess.ts';
 
 /** One change of who may do what. */
 export type Difference = {
-  verdict: 'wider' | 'narrower' | 'unclear';
+  /** `equal`: written otherwise, and provably the same. */
+  verdict: 'wider' | 'narrower' | 'unclear' | 'equal';
   object: string;
   role: string;
   detail: string;

@@ -1,8 +1,11 @@
 import type { ClientBase } from 'pg';
+import { requestRoles } from '../../database/roles/authenticator.ts';
 import { compareAccess, type Difference } from './compareAccess.ts';
 import { insertExamples } from './insertExamples.ts';
 import { document, table } from './markdown.ts';
 import { migrationsAt, migrationsHere } from './migrationsAt.ts';
+import { type Catalogue, readCatalogue } from './prove/catalogue.ts';
+import { proveUnclear } from './proveUnclear.ts';
 import { type Access, readAccess } from './readAccess.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 import { withScratchDatabase } from './withScratchDatabase.ts';
@@ -10,7 +13,7 @@ import { withScratchDatabase } from './withScratchDatabase.ts';
 /**
  * `audit diff`: compares the access that the working tree's migrations give with a git revision's.
  * Both are built beside the audited database, filled with the same rows and asked by the same principals. Grants and policies are compared
- * as the catalogue has them, changed expressions by whom they let reach which rows.
+ * as the catalogue has them, changed expressions by whom they let reach which rows, and where that is unclear by proof.
  *
  * @returns what is wider or unclear as findings; what is narrower is none
  * @throws {StartupError} when there is no such revision, or its migrations do not run
@@ -19,7 +22,12 @@ export async function diff({ url }: AuditedDatabase, revision: string): Promise<
   const [there, here] = [await migrationsAt(revision), await migrationsHere()];
   const before = await withScratchDatabase(url, there, here, readExamples);
   const after = await withScratchDatabase(url, here, here, readExamples);
-  const differences = compareAccess(before, after);
+  const differences = await proveUnclear(
+    compareAccess(before.access, after.access),
+    before.access,
+    after.access,
+    after.catalogue,
+  );
 
   const of = (verdict: Difference['verdict']) => differences.filter((difference) => difference.verdict === verdict);
   const section = (verdict: Difference['verdict'], otherwise: string) =>
@@ -35,14 +43,19 @@ export async function diff({ url }: AuditedDatabase, revision: string): Promise<
     section('unclear', 'Nothing is left to judge.'),
     '## Narrower',
     section('narrower', 'No role may do less than before.'),
-    ...(after.notProbed.length > 0
-      ? ['## Not tried', `The rows that were tried are of other tables: ${after.notProbed.join(', ')}.`]
+    ...(of('equal').length > 0 ? ['## Equal', section('equal', '')] : []),
+    ...(after.access.notProbed.length > 0
+      ? ['## Not tried', `The rows that were tried are of other tables: ${after.access.notProbed.join(', ')}.`]
       : []),
   );
   return { text, findings: of('wider').length + of('unclear').length };
 }
 
-async function readExamples(client: ClientBase): Promise<Access> {
+async function readExamples(client: ClientBase): Promise<{ access: Access; catalogue: Catalogue }> {
   await insertExamples(client);
-  return readAccess(client);
+  const access = await readAccess(client);
+  await client.query('begin');
+  const catalogue = await readCatalogue(client, requestRoles);
+  await client.query('rollback');
+  return { access, catalogue };
 }

@@ -7,6 +7,7 @@ import { diff } from './diff.ts';
 import { type Head, parseHead } from './history/head.ts';
 import { seal } from './history/seal.ts';
 import { verify } from './history/verify.ts';
+import { prove } from './prove/prove.ts';
 import { explain, visible, whoCan } from './questions.ts';
 import { report } from './report.ts';
 import { type Answer, type AuditedDatabase, withAuditedDatabase } from './withAuditedDatabase.ts';
@@ -87,6 +88,11 @@ function createAuditProgram(run: Run): Command {
     .description('whether an entry of the history up to a head was changed, removed, inserted or reordered since')
     .requiredOption('--head <head>', 'what `seal` has printed', head)
     .action((options: { head: Head }) => run((database) => verify(database, options.head)));
+  program
+    .command('prove')
+    .description('proves that no client role can break an invariant, or shows a row with which it does')
+    .option('--mutate', 'also weakens each part of each policy and each right, and says what notices')
+    .action((options) => run((database) => prove(database, options)));
   return program;
 }
 

@@ -1,0 +1,100 @@
+--! Previous: sha1:744692099ae76cad7530567d05169f43645d5e32
+--! Hash: sha1:e046f3d67f11b9ba56e57a5ea5a398804090b761
+--! Message: invariants
+
+-- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
+-- that of a function in the last file of migrations/committed that makes it (psql: \sf app_public.user_create).
+
+-- What `npm run -s audit -- prove` proves. An invariant is an expression over `old`, the row that is read, changed or deleted, `new`, the row
+-- that is written, and `claims`, the settings of the transaction. Where there is but one of the two rows, both names stand for it.
+
+drop table if exists audit.invariants;
+
+create table audit.invariants (
+  name text not null,
+  relation text not null default '*',
+  commands text[] not null default '{select,insert,update,delete,truncate}',
+  roles text[] not null default '{graph_app,graph_user,graph_basic,graph_oauth}',
+  columns text[] not null default '{}',
+  expression text not null,
+  rule text not null,
+  constraint invariants_pkey primary key (name, relation),
+  constraint invariants_commands_known check (commands <@ '{select,insert,update,delete,truncate}'),
+  constraint invariants_length check (char_length(name) <= 200 and char_length(relation) <= 200 and char_length(expression) <= 10000),
+  constraint invariants_rule_text check (char_length(rule) between 1 and 2000)
+);
+-- Absent on purpose: an organization, as in audit.accepted. What holds, holds for all of them.
+comment on table audit.invariants is 'What no client can break: `npm run -s audit -- prove` proves each of every table, command and role.';
+comment on column audit.invariants.relation is '`*` is every table and view that has `columns`; one of the same name for a relation stands in its place there.';
+comment on column audit.invariants.columns is 'What a relation must have. Of an insert or update the invariant is stated when the role may write one of them.';
+comment on column audit.invariants.expression is 'SQL over `old`, `new` and `claims`; must be true. Tables in it are read whole. `could_update(new)` and `only_through(old, ''schema.table'')` are the prover''s own.';
+comment on column audit.invariants.rule is 'The same in plain English.';
+
+alter table audit.invariants enable row level security, force row level security;
+create policy all_graph_admin on audit.invariants for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on audit.invariants is 'Administration states what must hold.';
+create policy select_graph_auditor on audit.invariants for select to graph_auditor using (true);
+comment on policy select_graph_auditor on audit.invariants is 'An auditor reads what must hold.';
+grant select, insert, update, delete on audit.invariants to graph_admin;
+grant select on audit.invariants to graph_auditor;
+
+insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
+  ('organization', '*', default, default, default,
+    'old.organization_id = claims.organization_id and new.organization_id = claims.organization_id',
+    'No row of an organization other than the claim''s is seen, inserted, changed or deleted.'),
+  ('organization', 'app_hidden.organizations', default, default, default,
+    'old.id = claims.organization_id and new.id = claims.organization_id', 'An organization is its own.'),
+  ('claims', '*', default, default, default, 'claims.organization_id is not null', 'Without claims nothing is seen or changed.'),
+  ('person', '*', default, '{graph_user}', '{user_id}', 'old.user_id = claims.user_id and new.user_id = claims.user_id',
+    'A person reaches no row of another person: no card assignment, no grant.'),
+  ('person', 'app_public.users', default, '{graph_user}', default, 'old.id = claims.user_id and new.id = claims.user_id',
+    'A person reaches no other person.'),
+  ('person', 'app_public.cards', default, '{graph_user}', default,
+    'exists (select from app_public.card_assignments a where a.organization_id = old.organization_id and a.card_id = old.id and a.user_id = claims.user_id)',
+    'A person reaches no card that is not assigned to them.'),
+  ('person', 'app_public.units', default, '{graph_user}', default,
+    'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = any (old.ancestor_ids) and a.user_id = claims.user_id)',
+    'A person reaches no unit that is neither granted to them nor below one that is.'),
+  ('person', 'app_hidden.unit_ancestors', default, '{graph_user}', default,
+    'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = old.ancestor_id and a.user_id = claims.user_id)',
+    'A person learns only what is below the units granted to them.'),
+  ('application', 'oauth.applications', default, '{graph_app,graph_user,graph_basic}', default, 'old.id = claims.application_id and new.id = claims.application_id',
+    'A token reaches no application but its own.'),
+  ('application', 'app_hidden.idempotency_keys', default, '{graph_app,graph_user,graph_basic}', default,
+    'old.application_id = claims.application_id and new.application_id = claims.application_id and old.role = claims.role and new.role = claims.role
+     and old.principal_id = coalesce(claims.user_id, claims.application_id) and new.principal_id = coalesce(claims.user_id, claims.application_id)',
+    'A token is given no answer to another application, person or role.'),
+  ('secrets', 'oauth.application_secrets', default, default, default, 'false', 'No client reads or changes what authenticates.'),
+  ('authority', 'oauth.applications', '{insert,update,delete,truncate}', default, default, 'false', 'No client changes an application: administration does.'),
+  ('authority', 'oauth.credentials', '{insert,delete,truncate}', '{graph_oauth}', default, 'false', 'The OAuth server renews a hash, and makes no credential.'),
+  ('authority', 'app_hidden.organizations', '{insert,update,delete,truncate}', default, default, 'false', 'No client changes an organization.'),
+  ('authority', 'app_hidden.unit_access', '{insert,update,delete,truncate}', '{graph_user,graph_basic,graph_oauth}', default, 'false',
+    'Only an application grants and revokes access.'),
+  ('authority', 'app_hidden.unit_ancestors', '{insert,update,delete,truncate}', default, default, 'false', 'Who is below whom follows from the tree, by triggers.'),
+  ('ancestors', 'app_public.units', '{insert,update}', default, '{ancestor_ids}', 'false', 'What a grant reaches follows from the tree, by triggers.'),
+  ('basic', '*', default, '{graph_basic}', default, 'false', 'A basic token reads and changes nothing.'),
+  ('move', '*', '{update}', default, default, 'could_update(new)', 'A change moves no row to where its writer could not have written it.'),
+  ('grants', '*', '{select}', '{graph_user}', default, 'only_through(old, ''app_hidden.unit_access'')',
+    'What a person loses by losing access to a unit is what only that access gave.'),
+  ('assignments', '*', '{select}', '{graph_user}', default, 'only_through(old, ''app_public.card_assignments'')',
+    'What a person loses by losing a card is what only that card gave.');
+insert into audit.invariants (name, relation, roles, expression, rule)
+select 'secrets', 'oauth.' || name, '{graph_app,graph_user,graph_basic}', 'false', 'No client reads or changes what authenticates, or limits it.'
+from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants,throttles}'::text[]) as name;
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'authority', 'app_public.' || name, '{insert,update,delete,truncate}', '{graph_user,graph_basic,graph_oauth}', 'false', 'Only an application changes its organization.'
+from unnest('{users,units,cards,card_assignments}'::text[]) as name;
+
+-- A goal that is not proven, and may be so.
+insert into audit.accepted (kind, object, who, reason)
+select 'invariant', format('%s: %s on %s', invariant, command, relation), who, reason
+from (
+  values
+    ('organization', '{select}'::text[], 'app_hidden.time_zones', 'graph_app', 'The list is the same for all organizations.'),
+    ('organization', '{select,insert,update}', 'oauth.throttles', 'graph_oauth', 'Tries are counted before it is known whose they are; a key tells nothing without SECRET_KEY.'),
+    ('claims', '{select,insert,update}', 'oauth.throttles', 'graph_oauth', 'Tries are counted before it is known whose they are; a key tells nothing without SECRET_KEY.'),
+    ('basic', '{select,insert,delete}', 'app_hidden.idempotency_keys', 'graph_basic', 'A basic token repeats a mutation and is given its own answer, by app_hidden.claim_idempotency_key.'),
+    ('basic', '{select}', 'app_hidden.idempotency_usage', 'graph_basic', 'app_hidden.claim_idempotency_key asks how much the organization keeps.')
+) as known (invariant, commands, relation, who, reason),
+unnest(commands) as command
+on conflict on constraint accepted_pkey do update set reason = excluded.reason;

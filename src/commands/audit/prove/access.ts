@@ -1,0 +1,67 @@
+import type { Policy, Relation } from './catalogue.ts';
+import { open, translateBoolean } from './expression.ts';
+import { and, isTrue, or } from './logic.ts';
+import { type Environment, everything, type Row } from './scope.ts';
+
+export type Command = 'select' | 'insert' | 'update' | 'delete' | 'truncate';
+
+/**
+ * What policies ask of a row for the actor of the environment.
+ *
+ * Exact as far as their expressions are: one permissive policy must be true, and all restrictive ones; null lets nothing pass, neither in
+ * `using` nor in `with check`. Absent on purpose: that an update or delete that reads columns must see the row by a policy of `select`, too.
+ * Without reading it need not, so that less is asked here than of most statements, and what is proven holds for all of them.
+ */
+export function rowAccess(
+  relation: Relation,
+  command: Exclude<Command, 'truncate'>,
+  part: 'using' | 'check',
+  row: Row,
+  env: Environment,
+): string {
+  if (passesBy(relation, env)) return 'true';
+  if (env.asked.includes(relation.name))
+    return open(`a policy of ${relation.name} that asks itself`, env, 'bool').value;
+  const policies = applicable(relation, command, env);
+  const asks = (policy: Policy): string[] => {
+    const text = part === 'check' ? (policy.check ?? policy.using) : policy.using;
+    return text === null ? [] : [holds(relation, text, policy.name, row, env)];
+  };
+  const permissive = policies.filter((policy) => policy.permissive).flatMap(asks);
+  const restrictive = policies.filter((policy) => !policy.permissive).flatMap(asks);
+  return and(or(...permissive), ...restrictive);
+}
+
+function holds(relation: Relation, text: string, name: string, row: Row, env: Environment): string {
+  const alias = relation.name.slice(relation.name.indexOf('.') + 1).replaceAll('"', '');
+  const source = `${name} on ${relation.name}: ${text}`;
+  return isTrue(
+    translateBoolean(
+      env.parser.expression(text),
+      { rows: [[alias, row]] },
+      { ...env, source, asked: [...env.asked, relation.name] },
+    ),
+  );
+}
+
+/** Whether no policy binds the actor: it owns the table, bypasses row-level security, or it is off. */
+export function passesBy(relation: Relation, { actor, catalogue }: Environment): boolean {
+  if (actor === everything) return true;
+  const role = catalogue.roles.get(actor);
+  const owns = role?.has.includes(relation.owner) ?? true;
+  return (
+    role?.bypasses ||
+    !relation.rowSecurity ||
+    relation.rowSecurity === 'off' ||
+    (owns && relation.rowSecurity !== 'forced')
+  );
+}
+
+function applicable(relation: Relation, command: Command, { actor, catalogue }: Environment): Policy[] {
+  const has = catalogue.roles.get(actor)?.has ?? [];
+  return relation.policies.filter(
+    (policy) =>
+      (policy.command === command || policy.command === 'all') &&
+      policy.roles.some((role) => role === 'public' || has.includes(role)),
+  );
+}

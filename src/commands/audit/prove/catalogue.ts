@@ -1,0 +1,206 @@
+import type { ClientBase } from 'pg';
+
+/**
+ * What decides about access, as PostgreSQL's catalogue has it.
+ * Names of types are canonical: `uuid`, `text[]`, `app_public.kind`.
+ */
+export type Catalogue = {
+  relations: ReadonlyMap<string, Relation>;
+  functions: ReadonlyMap<string, readonly Routine[]>;
+  roles: ReadonlyMap<string, Role>;
+  /** PostgreSQL's own functions: the most volatile overload, and the type by number of arguments. */
+  builtins: ReadonlyMap<string, Builtin>;
+  /** Types whose equality is identity, by the family within which they are compared. */
+  families: ReadonlyMap<string, string>;
+};
+
+export type Relation = {
+  name: string;
+  kind: 'table' | 'partition' | 'view' | 'materialized view' | 'foreign table';
+  owner: string;
+  rowSecurity: 'off' | 'on, not forced' | 'forced' | null;
+  columns: readonly Column[];
+  checks: readonly string[];
+  foreignKeys: readonly ForeignKey[];
+  /** Columns that no two rows share, none of them null. */
+  keys: readonly (readonly string[])[];
+  policies: readonly Policy[];
+  /** A view's query. */
+  definition: string | null;
+  isInvoker: boolean;
+  /** Whether rules or triggers do something else than what a command says. */
+  isRewritten: boolean;
+  /** The columns that a role may use, by `command role`; of `delete` and `truncate` all or none. */
+  privileges: Readonly<Record<string, readonly string[]>>;
+};
+
+export type Column = { name: string; type: string; notNull: boolean };
+export type ForeignKey = { columns: string[]; references: string; referenced: string[] };
+export type Policy = {
+  name: string;
+  command: 'select' | 'insert' | 'update' | 'delete' | 'all';
+  permissive: boolean;
+  roles: string[];
+  using: string | null;
+  check: string | null;
+};
+export type Routine = {
+  name: string;
+  signature: string;
+  language: string;
+  body: string;
+  /** `create function …`, which PL/pgSQL is parsed from. */
+  source: string;
+  parameters: { name: string; type: string }[];
+  returns: string;
+  returnsSet: boolean;
+  isDefiner: boolean;
+  isStrict: boolean;
+  isTrigger: boolean;
+  /** An aggregate or a window function. */
+  isOfRows: boolean;
+  owner: string;
+  /** Settings that hold while it runs, such as `search_path=pg_catalog, pg_temp`. */
+  settings: string[];
+  volatility: 'i' | 's' | 'v';
+  callers: string[];
+};
+export type Role = { name: string; bypasses: boolean; has: string[]; mayBecome: string[] };
+export type Builtin = { volatility: 'i' | 's' | 'v'; returns: Record<string, string>; isOfRows: boolean };
+
+/** Reads it. PostgreSQL's own objects come unqualified, and all others with their schema. */
+export async function readCatalogue(client: ClientBase, roles: readonly string[]): Promise<Catalogue> {
+  await client.query('set local search_path = pg_catalog, pg_temp');
+  const read = async <Row>(statement: string) => (await client.query(statement, [roles])).rows as Row[];
+  const functions = new Map<string, Routine[]>();
+  for (const routine of await read<Routine>(functionsStatement))
+    functions.set(routine.name, [...(functions.get(routine.name) ?? []), routine]);
+  return {
+    relations: byName(await read<Relation>(relationsStatement)),
+    functions,
+    roles: byName(await read<Role>(rolesStatement)),
+    builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
+    families: new Map((await read<{ type: string; family: string }>(familiesStatement)).map((t) => [t.type, t.family])),
+  };
+}
+
+const byName = <Named extends { name: string }>(rows: readonly Named[]) => new Map(rows.map((row) => [row.name, row]));
+
+/** The name of a type; a domain is compared as what it is made of. */
+const typeName = (oid: string) => `(
+  select case when element.oid is null
+    then case when ns.nspname = 'pg_catalog' then '' else ns.nspname || '.' end || base.typname
+    else case when ens.nspname = 'pg_catalog' then '' else ens.nspname || '.' end || element.typname || '[]' end
+  from pg_type named
+  join pg_type base on base.oid = case when named.typtype = 'd' then named.typbasetype else named.oid end
+  join pg_namespace ns on ns.oid = base.typnamespace
+  left join pg_type element on element.oid = base.typelem and base.typcategory = 'A'
+  left join pg_namespace ens on ens.oid = element.typnamespace
+  where named.oid = ${oid})`;
+
+const columnsOf = (relation: string, numbers: string) => `array(
+  select a.attname::text from unnest(${numbers}) with ordinality as listed (number, place)
+  join pg_attribute a on a.attrelid = ${relation} and a.attnum = listed.number order by place)`;
+
+// Where a foreign key is not enforced on the rows of children, it says nothing about what a query of the parent finds.
+const relationsStatement = `
+  with roles as (
+    select oid, rolname from pg_roles
+    where rolname = any ($1) or exists (select from unnest($1::text[]) as client where pg_has_role(client, pg_roles.oid, 'member'))
+      or oid in (select relowner from pg_class where oid in (select relation from audit.relations))
+  )
+  select
+    r.name, r.kind, r.owner::text, r.row_security as "rowSecurity",
+    (select coalesce(jsonb_agg(jsonb_build_object(
+        'name', a.attname, 'notNull', a.attnotnull and c.relkind in ('r', 'p') and not exists (
+          select from pg_constraint k
+          where k.conrelid = c.oid and k.contype = 'n' and a.attnum = any (k.conkey) and (not k.convalidated or k.connoinherit)),
+        'type', ${typeName('a.atttypid')} || case when l.collisdeterministic is false then ' of its own order' else '' end) order by a.attnum), '[]')
+      from pg_attribute a left join pg_collation l on l.oid = a.attcollation
+      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
+    array(select pg_get_expr(k.conbin, k.conrelid) from pg_constraint k
+      where k.conrelid = c.oid and k.contype = 'c' and k.convalidated and not k.connoinherit order by k.conname) as checks,
+    (select coalesce(jsonb_agg(jsonb_build_object('columns', ${columnsOf('k.conrelid', 'k.conkey')},
+        'references', format('%I.%I', fn.nspname, f.relname), 'referenced', ${columnsOf('k.confrelid', 'k.confkey')}) order by k.conname), '[]')
+      from pg_constraint k join pg_class f on f.oid = k.confrelid join pg_namespace fn on fn.oid = f.relnamespace
+      where k.conrelid = c.oid and k.contype = 'f' and k.convalidated and k.conparentid = 0
+        and (c.relkind = 'p' or not exists (select from pg_inherits i where i.inhparent = c.oid))) as "foreignKeys",
+    (select coalesce(jsonb_agg(${columnsOf('i.indrelid', 'i.indkey::int2[]')} order by i.indexrelid), '[]')
+      from pg_index i
+      where i.indrelid = c.oid and i.indisunique and i.indimmediate and i.indisvalid and i.indpred is null and i.indexprs is null and not i.indisexclusion
+        and (c.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = c.oid))
+        and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum = any (i.indkey) and not a.attnotnull)) as keys,
+    (select coalesce(jsonb_agg(jsonb_build_object('name', p.policy, 'command', p.command, 'permissive', p.permissive, 'roles', p.roles,
+        'using', p.using_expression, 'check', p.check_expression) order by p.policy), '[]')
+      from audit.policies p where p.relation = r.relation) as policies,
+    case when c.relkind in ('v', 'm') then pg_get_viewdef(c.oid) end as definition,
+    coalesce((select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'security_invoker'), false) as "isInvoker",
+    exists (select from pg_rewrite w where w.ev_class = c.oid and w.ev_type <> '1')
+      or exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgtype & 64 <> 0) as "isRewritten",
+    (select jsonb_object_agg(command || ' ' || rolname, columns)
+      from roles
+      cross join lateral (
+        select command, array(
+          select a.attname::text from pg_attribute a
+          where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+            and case when command in ('delete', 'truncate') then has_table_privilege(roles.oid, c.oid, command)
+              else has_column_privilege(roles.oid, c.oid, a.attnum, command) end
+          order by a.attnum) as columns
+        from unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as command) as granted) as privileges
+  from audit.relations r
+  join pg_class c on c.oid = r.relation
+  order by r.name`;
+
+const functionsStatement = `
+  select
+    format('%I.%I', n.nspname, p.proname) as name, format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as signature,
+    l.lanname as language, p.prosrc as body, case when p.prokind = 'f' then pg_get_functiondef(p.oid) else '' end as source,
+    (select coalesce(jsonb_agg(jsonb_build_object('name', coalesce(p.proargnames[place], ''), 'type', ${typeName('k.type')}) order by place), '[]')
+      from unnest(p.proargtypes::oid[]) with ordinality as k (type, place)) as parameters,
+    ${typeName('p.prorettype')} as returns, p.proretset as "returnsSet", p.prosecdef as "isDefiner", p.prokind <> 'f' as "isOfRows", p.proisstrict as "isStrict",
+    p.prorettype in ('trigger'::regtype, 'event_trigger'::regtype) as "isTrigger",
+    pg_get_userbyid(p.proowner)::text as owner, coalesce(p.proconfig, '{}') as settings, p.provolatile::text as volatility,
+    array(select client from unnest($1::text[]) as client where exists (
+      select from pg_roles b where pg_has_role(client, b.oid, 'member') and has_function_privilege(b.oid, p.oid, 'execute'))) as callers
+  from pg_proc p
+  join pg_namespace n on n.oid = p.pronamespace
+  join pg_language l on l.oid = p.prolang
+  where n.nspname !~ '^(pg_|information_schema$|graphile_)'
+  order by 2`;
+
+const rolesStatement = `
+  select r.rolname as name, r.rolsuper or r.rolbypassrls as bypasses,
+    array(select o.rolname::text from pg_roles o where pg_has_role(r.oid, o.oid, 'usage')) as has,
+    array(select o.rolname::text from pg_roles o where pg_has_role(r.oid, o.oid, 'member')) as "mayBecome"
+  from pg_roles r
+  where $1::text[] is not null`;
+
+const builtinsStatement = `
+  select name, max(volatility) as volatility, jsonb_object_agg(arity, type) as returns, bool_or(of_rows) as "isOfRows"
+  from (
+    select p.proname as name, p.pronargs::text as arity, min(${typeName('p.prorettype')}) as type, 
+      -- 'i', 's' and 'v' are in this order.
+      max(p.provolatile::text) as volatility, bool_or(p.prokind <> 'f' or p.proretset) as of_rows
+    from pg_proc p
+    where p.pronamespace = 'pg_catalog'::regnamespace and $1::text[] is not null
+    group by 1, 2
+    having count(distinct p.prorettype) = 1
+    union all
+    select p.proname, 'any', '', max(p.provolatile::text), bool_or(p.prokind <> 'f' or p.proretset)
+    from pg_proc p where p.pronamespace = 'pg_catalog'::regnamespace group by 1
+  ) as overloads
+  group by name`;
+
+// Absent on purpose: numeric, float, interval, char(n), citext and the like, of which two that are equal may still differ.
+const familiesStatement = `
+  select ${typeName('t.oid')} as type,
+    case
+      when t.typname in ('text', 'varchar', 'name') then 'text'
+      when t.typname in ('int2', 'int4', 'int8') then 'int'
+      else ${typeName('t.oid')}
+    end as family
+  from pg_type t
+  where $1::text[] is not null and (
+    t.typnamespace = 'pg_catalog'::regnamespace
+      and t.typname in ('bool', 'uuid', 'text', 'varchar', 'name', 'int2', 'int4', 'int8', 'bytea', 'oid', 'date', 'timestamp', 'timestamptz', 'xid8', 'pg_lsn')
+    or t.typtype = 'e')`;

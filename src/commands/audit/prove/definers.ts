@@ -1,0 +1,89 @@
+import type { ClientBase } from 'pg';
+import type { Catalogue } from './catalogue.ts';
+import { createEnvironment } from './environment.ts';
+import { hasCall, isPlain } from './functions.ts';
+import { type Invariant, readsBreaking } from './invariants.ts';
+import { or } from './logic.ts';
+import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
+import { Problem } from './problem.ts';
+import { forSome, selectsIn } from './query.ts';
+import { emptyScope } from './scope.ts';
+
+/** A function that runs with its owner's rights and that client roles may call. */
+export type Definer = { object: string; callers: string[]; reason: string | null };
+
+/**
+ * The security definer functions that client roles may execute, in any schema, and why they may.
+ *
+ * A reason in `audit.accepted` is for exactly the callers that it names.
+ */
+export const readDefiners = async (client: ClientBase, roles: readonly string[]): Promise<Definer[]> =>
+  (await client.query(definersStatement, [roles])).rows;
+
+/**
+ * For each invariant, the question whether a row that the function reads can break it.
+ * Or why there is no such question.
+ *
+ * Sound: a body of one select does nothing but read. Each select within it, at whatever depth, is asked by itself with its owner's rights,
+ * what comes from outside of it left open. A call of anything that could read by itself is no such body.
+ */
+export function questionsOfBody(
+  object: string,
+  role: string,
+  invariants: readonly Invariant[],
+  catalogue: Catalogue,
+  parser: Parser,
+): { name: string; problem: Problem; formula: string }[] | string {
+  const routine = [...catalogue.functions.values()].flat().find(({ signature }) => signature === object);
+  const body = routine && selectOf(routine.language, routine.body, routine.source, parser);
+  if (!routine || !body || !isPlain(routine)) return 'its body is more than one select';
+  const mayRead = (name: string) => {
+    const builtin = catalogue.builtins.get(name.replace(/^pg_catalog\./, ''));
+    if (builtin) return builtin.volatility === 'v';
+    return (catalogue.functions.get(name) ?? [null]).some(
+      (called) => !called || called.isDefiner || !readsNothing(called.language, called.body, called.source, parser),
+    );
+  };
+  if (hasCall([body], mayRead, true)) return 'its body calls what may read or change more';
+  return [...new Set(invariants.map(({ name }) => name))].map((name) => {
+    const problem = new Problem();
+    const env = createEnvironment(catalogue, parser, problem, routine.owner, routine.name);
+    const formulas = selectsIn(body).map((select) =>
+      forSome(select, emptyScope, env, (_row, within) => readsBreaking(name, role, invariants, within)),
+    );
+    return { name, problem, formula: or(...formulas) };
+  });
+}
+
+function selectOf(language: string, body: string, source: string, parser: Parser): SelectStmt | null {
+  try {
+    if (language === 'sql') return parser.query(body);
+    const returned = language === 'plpgsql' ? parser.returned(source) : null;
+    return returned === null ? null : parser.query(`select ${returned}`);
+  } catch (error) {
+    if (error instanceof NotUnderstood || (error instanceof Error && error.name === 'SqlError')) return null;
+    throw error;
+  }
+}
+
+function readsNothing(language: string, body: string, source: string, parser: Parser): boolean {
+  const select = selectOf(language, body, source, parser);
+  return (
+    select !== null &&
+    !JSON.stringify(select).includes('"fromClause"') &&
+    !hasCall([select], (name) => name.includes('.'), true)
+  );
+}
+
+const definersStatement = `
+  select f.name as object, called.callers, a.reason
+  from audit.functions f
+  join pg_proc p on p.oid = f.function
+  cross join lateral (
+    select array(
+      select client from unnest($1::text[]) as client
+      where exists (select from pg_roles r where pg_has_role(client, r.oid, 'member') and has_function_privilege(r.oid, p.oid, 'execute'))) as callers
+  ) as called
+  left join audit.accepted a on a.kind = 'definer' and a.object = f.name and a.who = array_to_string(f.callers, ', ')
+  where f.definer and called.callers <> '{}' and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
+  order by 1`;

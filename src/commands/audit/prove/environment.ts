@@ -1,0 +1,27 @@
+import type { Catalogue } from './catalogue.ts';
+import { callFunction } from './functions.ts';
+import type { Parser } from './parse.ts';
+import type { Problem } from './problem.ts';
+import { forSome } from './query.ts';
+import type { Environment } from './scope.ts';
+
+/** Where translation begins: as a role, in the world as it is, within nothing. */
+export const createEnvironment = (
+  catalogue: Catalogue,
+  parser: Parser,
+  problem: Problem,
+  actor: string,
+  source: string,
+): Environment => ({
+  ...{
+    language: { callFunction, forSome },
+    catalogue,
+    parser,
+    problem,
+    actor,
+    user: actor,
+    world: { name: 'this' },
+    depth: 0,
+  },
+  ...{ variables: [], asked: [], reads: [], source, isFact: false, isImmutable: false },
+});

@@ -1,0 +1,109 @@
+import type { Routine } from './catalogue.ts';
+import { apply, cast, open, scalars, translate } from './expression.ts';
+import { choose, or, type Value } from './logic.ts';
+import { type FuncCall, type Node, NotUnderstood } from './parse.ts';
+import { type Environment, emptyScope, type Scope } from './scope.ts';
+
+const deepest = 12;
+
+/**
+ * Translates a call.
+ *
+ * Sound: a function whose body is one expression yields that expression with its arguments, read with its owner's rights when it is a
+ * definer; where it has settings of its own but a search path, its body is not looked at. One that is marked immutable is only taken at its body when that is immutable: else PostgreSQL may keep the claims of another
+ * transaction. PostgreSQL's own functions, and bodies of another kind, yield the same for the same arguments unless they are volatile; one
+ * that may read tables may yield something else in another world or for another role.
+ */
+export function callFunction(call: FuncCall, scope: Scope, env: Environment): Value {
+  const path = (call.funcname ?? []).map((part) => ('String' in part ? (part.String.sval ?? '') : ''));
+  const [schema, name = ''] = path.length > 1 ? path : ['pg_catalog', ...path];
+  const args = (call.args ?? []).map((argument) => translate(argument, scope, env));
+  if (call.agg_star || call.agg_filter || call.over || call.agg_distinct || call.func_variadic)
+    return open(`call of ${name}`, env);
+  return schema === 'pg_catalog' ? callBuiltin(name, args, env) : callRoutine(`${schema}.${name}`, args, env);
+}
+
+function callBuiltin(name: string, args: readonly Value[], env: Environment): Value {
+  const builtin = env.catalogue.builtins.get(name);
+  const type = builtin?.returns[args.length] ?? '';
+  const given = scalars(args);
+  const [setting] = given ?? [];
+  if (name === 'current_setting' && setting?.literal !== undefined && !env.isImmutable)
+    return env.problem.applied(`setting ${setting.literal}`, 'text', []);
+  if (!builtin || !given || builtin.volatility === 'v' || (env.isImmutable && builtin.volatility !== 'i'))
+    return open(`call of ${name}`, env, type);
+  return apply(`${name}()`, type, given, env);
+}
+
+function callRoutine(name: string, args: readonly Value[], env: Environment): Value {
+  const [routine, ...others] = (env.catalogue.functions.get(name) ?? []).filter(
+    ({ parameters }) => parameters.length === args.length,
+  );
+  if (!routine || others.length > 0 || env.depth > deepest) return open(`call of ${name}`, env, routine?.returns);
+  return inlined(routine, args, env) ?? called(routine, args, env);
+}
+
+function inlined(routine: Routine, args: readonly Value[], env: Environment): Value | null {
+  if (routine.returnsSet || routine.isTrigger || routine.volatility === 'v' || !isPlain(routine)) return null;
+  if (env.isImmutable && routine.volatility !== 'i') return open(`call of ${routine.name}`, env, routine.returns);
+  const parameters = new Map<string, Value>();
+  for (const [index, { name, type }] of routine.parameters.entries()) {
+    const value = cast(args[index] ?? { kind: 'scalar', type: 'unknown', isNull: 'true', value: '0' }, type, env);
+    parameters.set(`$${index + 1}`, value).set(name, value);
+  }
+  const body = bodyOf(routine, env);
+  if (!body) return null;
+  const within: Environment = {
+    ...env,
+    ...(routine.isDefiner ? { actor: routine.owner, user: routine.owner } : {}),
+    depth: env.depth + 1,
+    source: `${routine.name}, in ${env.source}`,
+    isImmutable: routine.volatility === 'i',
+  };
+  const value = cast(translate(body, { ...emptyScope, parameters }, within), routine.returns, within);
+  if (!routine.isStrict || value.kind === 'collection') return routine.isStrict ? null : value;
+  const hasNull = or(...args.map((argument) => argument.isNull));
+  return { ...value, isNull: choose(hasNull, 'true', value.isNull) };
+}
+
+/** Whether its body means what it says: no setting is another one in it, and unqualified names are PostgreSQL's own. */
+export const isPlain = ({ settings }: Routine): boolean =>
+  settings.every((setting) => /^search_path=(pg_catalog\b.*|"")?$/.test(setting));
+
+/** What it returns, as one expression. */
+function bodyOf({ language, body, source }: Routine, { parser }: Environment): Node | null {
+  try {
+    if (language === 'plpgsql') {
+      const returned = parser.returned(source);
+      return returned === null ? null : parser.expression(returned);
+    }
+    if (language !== 'sql') return null;
+    const subselect = { SelectStmt: parser.query(body) };
+    return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect } };
+  } catch (error) {
+    if (error instanceof NotUnderstood || (error instanceof Error && error.name === 'SqlError')) return null;
+    throw error;
+  }
+}
+
+function called(routine: Routine, args: readonly Value[], env: Environment): Value {
+  const given = scalars(args);
+  const what = `call of ${routine.name}`;
+  if (!given || routine.returnsSet || routine.volatility === 'v' || (env.isImmutable && routine.volatility !== 'i'))
+    return open(what, env, routine.returns, given ?? []);
+  const circumstances = routine.volatility === 'i' ? '' : ` as ${env.actor} ${env.user} in ${env.world.name}`;
+  return apply(`${routine.signature}${circumstances}`, routine.returns, given, env);
+}
+
+/** Whether an expression calls such a function, or an aggregate outside of its subqueries. */
+export function hasCall(node: unknown, isSuch: (name: string) => boolean, inSubqueries = false): boolean {
+  if (Array.isArray(node)) return node.some((part) => hasCall(part, isSuch, inSubqueries));
+  if (typeof node !== 'object' || node === null) return false;
+  if ('SubLink' in node && !inSubqueries) return false;
+  if ('FuncCall' in node) {
+    const { funcname = [], agg_star = false, over } = (node as { FuncCall: FuncCall }).FuncCall;
+    const name = funcname.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
+    if (isSuch(name) || (!inSubqueries && (agg_star || over))) return true;
+  }
+  return Object.values(node).some((part) => hasCall(part, isSuch, inSubqueries));
+}

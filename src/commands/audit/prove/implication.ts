@@ -1,0 +1,45 @@
+import { passesBy } from './access.ts';
+import type { Catalogue, Relation } from './catalogue.ts';
+import { createEnvironment } from './environment.ts';
+import { translateBoolean } from './expression.ts';
+import { rowFacts } from './facts.ts';
+import type { Prover } from './judge.ts';
+import { and, isTrue, not } from './logic.ts';
+import { Problem } from './problem.ts';
+import { type Environment, rowOf } from './scope.ts';
+
+export type Relationship = 'equal' | 'wider' | 'narrower' | 'unclear';
+
+/**
+ * Compares a policy's expression with another one in its place: whether each implies the other.
+ * That is for all claims and rows, and each of the roles. `unclear` is both that neither does and that it could not be proven.
+ */
+export async function compareExpressions(
+  relation: Relation,
+  roles: readonly string[],
+  [before, after]: readonly [string, string],
+  catalogue: Catalogue,
+  { parser, solver }: Prover,
+): Promise<Relationship> {
+  const isImplied = async (premise: string, conclusion: string): Promise<boolean> => {
+    for (const actor of roles) {
+      const problem = new Problem();
+      const variable = problem.variable(problem.sort(relation.name));
+      const row = rowOf(relation, variable, problem);
+      const env: Environment = {
+        ...createEnvironment(catalogue, parser, problem, actor, relation.name),
+        ...{ asked: [relation.name], variables: [variable] },
+      };
+      if (passesBy(relation, env)) continue;
+      const alias = relation.name.slice(relation.name.indexOf('.') + 1);
+      const holds = (text: string) => isTrue(translateBoolean(parser.expression(text), { rows: [[alias, row]] }, env));
+      const formula = and(rowFacts(relation, row, env), holds(premise), not(holds(conclusion)));
+      const script = problem.script(`(exists ((${variable.name} ${variable.sort})) ${formula})`);
+      if (formula !== 'false' && (await solver.solve(script)).status !== 'unsat') return false;
+    }
+    return true;
+  };
+  const [isNarrower, isWider] = [await isImplied(after, before), await isImplied(before, after)];
+  if (isNarrower && isWider) return 'equal';
+  return isNarrower ? 'narrower' : isWider ? 'wider' : 'unclear';
+}

@@ -1,0 +1,304 @@
+import type { ClientBase } from 'pg';
+import { type Command, rowAccess } from './access.ts';
+import type { Catalogue, Relation } from './catalogue.ts';
+import { createEnvironment } from './environment.ts';
+import { cast, literal, translateBoolean } from './expression.ts';
+import { referenceFacts, rowFacts } from './facts.ts';
+import { and, isTrue, not, or, type Scalar } from './logic.ts';
+import type { Node, Parser } from './parse.ts';
+import { Problem } from './problem.ts';
+import { forSome, forSomeRow, selectsIn } from './query.ts';
+import { type Environment, everything, isMember, type Row, rowOf, type Scope, type World } from './scope.ts';
+
+/** A row of `audit.invariants`. */
+export type Invariant = {
+  name: string;
+  /** `*` is every table and view. */
+  relation: string;
+  commands: Command[];
+  roles: string[];
+  /** Only relations that have these; of an insert or update, only when the role may write one. */
+  columns: string[];
+  expression: string;
+};
+
+export const readInvariants = async (client: ClientBase): Promise<Invariant[]> =>
+  (
+    await client.query(
+      'select name, relation, commands, roles, columns, expression from audit.invariants order by name, relation',
+    )
+  ).rows;
+
+/** What is asked of one relation, command and role. */
+export type Goal = { invariant: Invariant; relation: Relation; command: Command; role: string };
+
+export const commands: readonly Command[] = ['select', 'insert', 'update', 'delete', 'truncate'];
+
+/**
+ * Every table, view, command and role for which an invariant is stated.
+ * That of a relation takes precedence over that of all.
+ */
+export function goalsOf(catalogue: Catalogue, invariants: readonly Invariant[]): Goal[] {
+  return [...catalogue.relations.values()].flatMap((relation) =>
+    invariants
+      .filter((invariant) => isAbout(invariant, relation, invariants))
+      .flatMap((invariant) =>
+        invariant.commands.flatMap((command) =>
+          invariant.roles.map((role) => ({ invariant, relation, command, role })),
+        ),
+      ),
+  );
+}
+
+/** What only this prover knows; of a view it follows from what holds of its tables. */
+export const predicates = /^(could_update|only_through)\(/;
+
+function isAbout(invariant: Invariant, relation: Relation, invariants: readonly Invariant[]): boolean {
+  if (invariant.relation !== '*') return invariant.relation === relation.name;
+  if (predicates.test(invariant.expression) && relation.kind === 'view') return false;
+  const hasOwn = invariants.some(({ name, relation: about }) => name === invariant.name && about === relation.name);
+  return !hasOwn && invariant.columns.every((name) => relation.columns.some((column) => column.name === name));
+}
+
+/** The roles as which a client of this role may act: itself, and what it may become. */
+export const actingRoles = (role: string, { roles }: Catalogue): readonly string[] =>
+  roles.get(role)?.mayBecome ?? [role];
+
+/** Whether a role may give the command at all, as itself or another; an update of one column is one. */
+export function isPrivileged({ relation, command, role, invariant }: Goal, catalogue: Catalogue): boolean {
+  return actingRoles(role, catalogue).some((actor) => isGranted(relation, command, actor, invariant));
+}
+
+function isGranted(
+  relation: Relation,
+  command: Command,
+  actor: string,
+  { columns }: Pick<Invariant, 'columns' | 'relation'>,
+): boolean {
+  const granted = relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name);
+  const isWrite = command === 'insert' || command === 'update';
+  return granted.length > 0 && (!isWrite || columns.length === 0 || columns.some((name) => granted.includes(name)));
+}
+
+/** The question whether a goal can be violated. */
+export type Question = { problem: Problem; formula: string };
+
+/**
+ * A formula that holds when some row breaks the invariant.
+ *
+ * Sound: if none does, whatever the database holds and a transaction claims, it cannot be satisfied. Rows are any that checks and keys
+ * permit. A row that a view shows is judged by its own columns and, as the tables' invariant of the same name, by the rows that it is made
+ * of. A command on a view is one on its table.
+ */
+export function questionOf(
+  goal: Goal,
+  invariants: readonly Invariant[],
+  catalogue: Catalogue,
+  parser: Parser,
+  withReferences = false,
+): Question {
+  const problem = new Problem();
+  const formulas = actingRoles(goal.role, catalogue)
+    .filter((actor) => isGranted(goal.relation, goal.command, actor, goal.invariant))
+    .map((actor) => {
+      const env = createEnvironment(catalogue, parser, problem, actor, goal.relation.name);
+      return violation(goal, goal.relation, invariants, env, withReferences);
+    });
+  return { problem, formula: or(...formulas) };
+}
+
+function violation(
+  goal: Goal,
+  relation: Relation,
+  invariants: readonly Invariant[],
+  env: Environment,
+  withReferences: boolean,
+): string {
+  const { command } = goal;
+  const { problem } = env;
+  const invariant =
+    invariants.find((one) => one.name === goal.invariant.name && one.relation === relation.name) ?? goal.invariant;
+  if (relation.kind === 'view' && command === 'select') {
+    const shown = forSomeRow(relation.name, env, (row, within) => {
+      const own = isStatedOf(invariant, relation, env) ? [not(holds(invariant, row, row, within))] : [];
+      return or(...own, readsBreaking(invariant.name, goal.role, invariants, within));
+    });
+    return shown === 'false' ? shown : or(shown, ...hiddenReads(relation, invariant.name, goal.role, invariants, env));
+  }
+  if (relation.kind === 'view') {
+    const base = baseOf(relation, env);
+    if (!base || command === 'truncate') {
+      problem.unknowns.add(`${command} on the view ${relation.name}`);
+      return 'true';
+    }
+    const actor = relation.isInvoker ? env.actor : relation.owner;
+    return actor !== everything && (base.privileges[`${command} ${actor}`]?.length ?? 1) === 0
+      ? 'false'
+      : violation(goal, base, invariants, { ...env, actor }, withReferences);
+  }
+  if (relation.isRewritten && command !== 'select') {
+    problem.unknowns.add(`a rule on ${relation.name}`);
+    return 'true';
+  }
+  const sort = problem.sort(relation.name);
+  const [old, updated] = ['old', 'new'].map((name) => ({ name: problem.symbol(name, [], sort), sort }));
+  if (!old || !updated) return 'true';
+  const [oldRow, newRow] = [rowOf(relation, old, problem), rowOf(relation, updated, problem)];
+  const facts = (row: Row) =>
+    and(rowFacts(relation, row, env), withReferences ? referenceFacts(relation, row, env) : 'true');
+  const there = and(isMember(relation, old, env), facts(oldRow));
+  switch (command) {
+    case 'select':
+      return and(
+        there,
+        rowAccess(relation, 'select', 'using', oldRow, env),
+        not(holds(invariant, oldRow, oldRow, env, { relation, old: old.name })),
+      );
+    case 'delete':
+      return and(
+        there,
+        rowAccess(relation, 'delete', 'using', oldRow, env),
+        not(holds(invariant, oldRow, oldRow, env)),
+      );
+    case 'truncate':
+      return and(there, not(holds(invariant, oldRow, oldRow, env)));
+    case 'insert':
+      return and(
+        facts(newRow),
+        rowAccess(relation, 'insert', 'check', newRow, env),
+        not(holds(invariant, newRow, newRow, env)),
+      );
+    case 'update':
+      return and(
+        there,
+        facts(newRow),
+        rowAccess(relation, 'update', 'using', oldRow, env),
+        rowAccess(relation, 'update', 'check', newRow, env),
+        not(holds(invariant, oldRow, newRow, env, { relation, old: old.name })),
+      );
+  }
+}
+
+/** What a view shows by subqueries among its columns; what is outside of each is left open. */
+function hiddenReads(
+  view: Relation,
+  name: string,
+  role: string,
+  invariants: readonly Invariant[],
+  env: Environment,
+): string[] {
+  if (view.definition === null || env.depth > 12) return [];
+  const within = { ...env, actor: view.isInvoker ? env.actor : view.owner, source: view.name, depth: env.depth + 1 };
+  const query = env.parser.query(view.definition.replace(/;\s*$/, ''));
+  const selects = [query, ...selectsIn(query)];
+  const subqueries = selectsIn(selects.map(({ targetList }) => targetList ?? []));
+  const own = subqueries.map((select) =>
+    forSome(select, { rows: [] }, within, (_row, inner) => readsBreaking(name, role, invariants, inner)),
+  );
+  const inner = [...env.catalogue.relations.values()].filter(
+    (other) => other.kind === 'view' && other !== view && view.definition?.includes(other.name),
+  );
+  return [...own, ...inner.flatMap((other) => hiddenReads(other, name, role, invariants, within))];
+}
+
+/** Whether one of the rows that a query has read breaks what must hold of its table. */
+export function readsBreaking(name: string, role: string, invariants: readonly Invariant[], env: Environment): string {
+  const broken = env.reads.flatMap(({ relation, row }) =>
+    relation === null
+      ? ['true']
+      : invariants
+          .filter((one) => one.name === name && one.roles.includes(role) && one.commands.includes('select'))
+          .filter((one) => isAbout(one, relation, invariants) && !predicates.test(one.expression))
+          .map((one) => not(holds(one, row, row, env))),
+  );
+  return or(...broken);
+}
+
+/** Whether a relation has the columns that an invariant speaks of. */
+function isStatedOf({ expression }: Invariant, relation: Relation, { parser }: Environment): boolean {
+  const names = JSON.stringify(parser.expression(expression)).matchAll(
+    /\{"String":\{"sval":"(?:old|new)"\}\},\{"String":\{"sval":"([^"]*)"\}\}/g,
+  );
+  return [...names].every(([, name]) => relation.columns.some((column) => column.name === name));
+}
+
+/** The one table of a view that commands pass on to. */
+function baseOf({ definition, isRewritten }: Relation, { parser, catalogue }: Environment): Relation | undefined {
+  const select = definition && !isRewritten ? parser.query(definition.replace(/;\s*$/, '')) : undefined;
+  const [item, ...others] = select?.fromClause ?? [];
+  return item && 'RangeVar' in item && others.length === 0
+    ? catalogue.relations.get(`${item.RangeVar.schemaname}.${item.RangeVar.relname}`)
+    : undefined;
+}
+
+/** Whether an invariant's expression is true of rows; tables that it asks are read whole. */
+function holds(
+  invariant: Invariant,
+  old: Row,
+  updated: Row,
+  env: Environment,
+  at?: { relation: Relation; old: string },
+): string {
+  const within = { ...env, actor: everything, source: `the invariant ${invariant.name}` };
+  const expression = env.parser.expression(invariant.expression);
+  const [predicate, argument] = predicateOf(expression);
+  if (predicate === 'could_update' && at) return rowAccess(at.relation, 'update', 'using', updated, env);
+  if (predicate === 'only_through' && at && argument) return isOnlyThrough(argument, at.relation, old, at.old, env);
+  const scope: Scope = {
+    rows: [
+      ['old', old],
+      ['new', updated],
+      ['claims', claims(within)],
+    ],
+  };
+  return isTrue(translateBoolean(expression, scope, within));
+}
+
+/** The predicates that only this prover knows: `could_update(new)`, `only_through(old, 'table')`. */
+function predicateOf(expression: Node): readonly (string | undefined)[] {
+  const { funcname = [], args = [] } = 'FuncCall' in expression ? expression.FuncCall : {};
+  const [name] = funcname;
+  const last = args.at(-1);
+  const text = last && 'A_Const' in last ? last.A_Const.sval?.sval : undefined;
+  return funcname.length === 1 && name && 'String' in name ? [name.String.sval, text] : [];
+}
+
+/**
+ * Whether what an actor loses by losing one row of a table is what that row alone gives.
+ * Without the row it sees no more than before, and what it no longer sees it would see by that row alone.
+ */
+function isOnlyThrough(table: string, relation: Relation, row: Row, name: string, env: Environment): string {
+  const { problem } = env;
+  const lost = problem.symbol('lost', [], problem.sort(table));
+  const variable = { name, sort: problem.sort(relation.name) };
+  const sees = (world: World) => {
+    const within = { ...env, world };
+    return and(isMember(relation, variable, within), rowAccess(relation, 'select', 'using', row, within));
+  };
+  const before = sees({ name: 'this' });
+  const after = sees({ name: 'without', relation: table, contains: (other) => `(not (= ${other} ${lost}))` });
+  const alone = sees({ name: 'alone', relation: table, contains: (other) => `(= ${other} ${lost})` });
+  // The premise of a select is that the row is seen before; that it is not and would be seen after is asked here, too.
+  return and(or(not(before), after, alone), or(before, not(after)));
+}
+
+/** What the transaction claims: its settings, whatever functions say of them. */
+function claims(env: Environment): Row {
+  const types: Record<string, string> = {
+    ...{ organization_id: 'uuid', application_id: 'uuid', user_id: 'uuid', grant_id: 'uuid', scope: 'text' },
+  };
+  return {
+    columns: Object.keys(types),
+    column(name) {
+      const type = types[name];
+      if (name === 'role') return literal(env.user, 'name', env);
+      if (type === undefined) return undefined;
+      const setting = env.problem.applied(`setting graph.${name}`, 'text', []);
+      const text: Scalar = {
+        ...setting,
+        isNull: or(setting.isNull, `(= ${setting.value} ${env.problem.literal('')})`),
+      };
+      return cast(text, type, env);
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import type { ClientBase } from 'pg';
+import { readBeside } from './beside.ts';
+import { type Catalogue, type Relation, readCatalogue } from './catalogue.ts';
+import { type Hints, openCounterexamples } from './counterexample.ts';
+import { questionsOfBody, readDefiners } from './definers.ts';
+import {
+  type Goal,
+  goalsOf,
+  type Invariant,
+  isPrivileged,
+  type Question,
+  questionOf,
+  readInvariants,
+} from './invariants.ts';
+import type { Parser } from './parse.ts';
+import { TooLarge } from './problem.ts';
+import type { Solver } from './solver.ts';
+
+export type Verdict = 'proven' | 'refuted' | 'unproven';
+
+export type Judgement = {
+  invariant: string;
+  relation: string;
+  command: string;
+  role: string;
+  verdict: Verdict;
+  why: string;
+  /** Decided by privileges and the absence of policies alone. */
+  isByPrivilege: boolean;
+  /** Why it may be so all the same. */
+  accepted: string | null;
+};
+
+/** Which goals are judged, and whether what is not proven is tried. */
+export type Options = { isAsked?: (goal: Goal) => boolean; isTried?: boolean };
+
+export type Prover = { parser: Parser; solver: Solver };
+
+/** Judges every goal and security definer function, in a transaction that the caller rolls back. */
+export async function judge(
+  client: ClientBase,
+  roles: readonly string[],
+  prover: Prover,
+  { isAsked = () => true, isTried = true }: Options = {},
+): Promise<Judgement[]> {
+  const catalogue = await readCatalogue(client, roles);
+  const invariants = await readInvariants(client);
+  const accepted = await readAccepted(client);
+  const definers = await readDefiners(client, roles);
+  const refute = await openCounterexamples(client, catalogue);
+  const judgements: Judgement[] = [];
+  for (const goal of goalsOf(catalogue, invariants).filter(isAsked)) {
+    const { invariant, relation, command, role } = goal;
+    const reason = accepted.get(`${invariant.name}: ${command} on ${relation.name} ${role}`) ?? null;
+    // What may be false all the same need not be shown to be.
+    const found = await judgeGoal(
+      goal,
+      invariants,
+      catalogue,
+      prover,
+      reason === null && isTried ? refute : async () => null,
+    );
+    judgements.push({
+      ...{ invariant: invariant.name, relation: relation.name, command, role, ...found },
+      accepted: found.verdict === 'proven' ? null : reason,
+    });
+  }
+  for (const { invariant, object, command, who, problem, reason } of await readBeside(client)) {
+    judgements.push({
+      ...{ invariant, relation: object, command, role: who, isByPrivilege: problem === null },
+      ...{ verdict: problem === null ? 'proven' : 'unproven', why: problem ?? 'the organization is a part of the key' },
+      accepted: problem === null ? null : reason,
+    });
+  }
+  for (const { object, callers, reason } of definers) {
+    for (const role of callers) {
+      const broken = reason === null ? await brokenByBody(object, role, invariants, catalogue, prover) : [];
+      const isProven = reason === null && broken.length === 0;
+      judgements.push({
+        ...{ invariant: 'definer', relation: object, command: 'call', role, verdict: isProven ? 'proven' : 'unproven' },
+        why: isProven
+          ? 'by its body, for all claims and arguments'
+          : `runs with the rights of its owner: ${broken.join('; ')}`,
+        ...{ isByPrivilege: false, accepted: reason },
+      });
+    }
+  }
+  return judgements;
+}
+
+async function judgeGoal(...args: Parameters<typeof decide>): ReturnType<typeof decide> {
+  try {
+    return await decide(...args);
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+    return { verdict: 'unproven', why: 'not understood: its formula is too large', isByPrivilege: false };
+  }
+}
+
+async function decide(
+  goal: Goal,
+  invariants: readonly Invariant[],
+  catalogue: Catalogue,
+  { parser, solver }: Prover,
+  refute: (goal: Goal, hints: Hints) => Promise<string | null>,
+): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'>> {
+  if (!isPrivileged(goal, catalogue)) return { verdict: 'proven', why: 'not granted', isByPrivilege: true };
+  const question = questionOf(goal, invariants, catalogue, parser);
+  if (question.formula === 'false')
+    return { verdict: 'proven', why: 'no policy lets such a row pass', isByPrivilege: true };
+  const shown = shownOf(goal, question);
+  const first = await solver.solve(question.problem.script(question.formula, shown));
+  if (first.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows', isByPrivilege: false };
+  const again = questionOf(goal, invariants, catalogue, parser, true);
+  const second = await solver.solve(again.problem.script(again.formula));
+  if (second.status === 'unsat')
+    return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
+  const found = await refute(goal, hintsOf(goal.relation, question, first.values));
+  if (found) return { verdict: 'refuted', why: found, isByPrivilege: false };
+  const unknowns = [...again.problem.unknowns];
+  if (unknowns.length > 0) return { verdict: 'unproven', why: notUnderstood(unknowns), isByPrivilege: false };
+  const why =
+    first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
+  return { verdict: 'unproven', why, isByPrivilege: false };
+}
+
+const notUnderstood = (unknowns: readonly string[]) =>
+  `not understood: ${unknowns.slice(0, 3).join('; ')}${unknowns.length > 3 ? `; and ${unknowns.length - 3} more` : ''}`;
+
+/** The invariants that what a function reads may break, or why that cannot be said. */
+async function brokenByBody(
+  object: string,
+  role: string,
+  invariants: readonly Invariant[],
+  catalogue: Catalogue,
+  { parser, solver }: Prover,
+): Promise<string[]> {
+  const questions = questionsOfBody(object, role, invariants, catalogue, parser);
+  if (typeof questions === 'string') return [questions];
+  const broken: string[] = [];
+  for (const { name, problem, formula } of questions) {
+    if (formula === 'false') continue;
+    const { status } = await solver.solve(problem.script(formula));
+    if (status !== 'unsat') broken.push(`${name} is not proven of what it reads`);
+  }
+  return broken;
+}
+
+/** Terms whose values make an example out of a row: columns of the row that is read or written. */
+function shownOf({ relation, command }: Goal, { formula }: Question): ReadonlyMap<string, string> {
+  const row = command === 'insert' ? '|new|' : '|old|';
+  if (relation.kind === 'view' || !formula.includes(row)) return new Map();
+  const shown = new Map<string, string>();
+  for (const { name, type } of relation.columns) {
+    const [value, isNull] = [`(|${relation.name}.${name}| ${row})`, `(|${relation.name}.${name} is null| ${row})`];
+    if (formula.includes(value)) shown.set(name, type === 'bool' ? `(ite ${value} 1 0)` : value);
+    if (formula.includes(isNull)) shown.set(`${name} is null`, `(ite ${isNull} 1 0)`);
+  }
+  return shown;
+}
+
+function hintsOf(relation: Relation, { problem }: Question, values: ReadonlyMap<string, string>): Hints {
+  const hints = new Map<string, string | null>();
+  for (const { name, type } of relation.columns) {
+    const value = values.get(name)?.replace(/^\(- (\d+)\)$/, '-$1');
+    if (values.get(`${name} is null`) === '1') hints.set(name, null);
+    else if (value !== undefined && /^int\d$/.test(type)) hints.set(name, value);
+    else if (value !== undefined && type === 'bool') hints.set(name, value === '1' ? 'true' : 'false');
+    else if (value !== undefined) {
+      const text = problem.literals.get(value);
+      if (text !== undefined) hints.set(name, text);
+    }
+  }
+  return hints;
+}
+
+/** Why something that is not proven may be so, by invariant, command, relation and role. */
+async function readAccepted(client: ClientBase): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query(
+    `select object || ' ' || who as goal, reason from audit.accepted where kind = 'invariant'`,
+  );
+  return new Map(rows.map(({ goal, reason }) => [goal, reason]));
+}

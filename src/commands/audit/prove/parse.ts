@@ -1,0 +1,68 @@
+import type { Node, SelectStmt } from 'libpg-query';
+import { StartupError } from '../../../errors/startupError.ts';
+
+export type { FuncCall, Node, SelectStmt } from 'libpg-query';
+
+/** PostgreSQL's own parser, as WebAssembly. */
+export type Parser = {
+  expression(text: string): Node;
+  query(text: string): SelectStmt;
+  /** What a function of PL/pgSQL returns, when that is all that it does. */
+  returned(source: string): string | null;
+};
+
+/** @throws {StartupError} when the development dependency is missing */
+export async function loadParser(): Promise<Parser> {
+  const { loadModule, parseSync, parsePlPgSQLSync } = await import('libpg-query').catch(missing('libpg-query'));
+  await loadModule();
+
+  function query(text: string): SelectStmt {
+    const statements = parseSync(text).stmts ?? [];
+    const [first] = statements;
+    if (statements.length !== 1 || !first?.stmt || !('SelectStmt' in first.stmt))
+      throw new NotUnderstood('more than one select');
+    return first.stmt.SelectStmt;
+  }
+
+  return {
+    query,
+    expression(text) {
+      const [target] = query(`select ${text}`).targetList ?? [];
+      if (!target || !('ResTarget' in target) || !target.ResTarget.val) throw new NotUnderstood(text);
+      return target.ResTarget.val;
+    },
+    returned(source) {
+      const parsed = parsePlPgSQLSync(source) as unknown as PlPgSql;
+      const body = parsed.plpgsql_funcs?.[0]?.PLpgSQL_function?.action?.PLpgSQL_stmt_block;
+      const [statement, ...others] = body?.body ?? [];
+      // PL/pgSQL adds an empty return at the end.
+      const isAll = others.every(({ PLpgSQL_stmt_return: end }) => end && !end.expr) && !body?.exceptions;
+      return (isAll && statement?.PLpgSQL_stmt_return?.expr?.PLpgSQL_expr.query) || null;
+    },
+  };
+}
+
+/** Says how to get a development dependency. */
+export const missing = (name: string) => (cause: unknown) => {
+  throw new StartupError(`\`prove\` needs the development dependency ${name}; run \`npm ci --include=dev\`.`, {
+    cause,
+  });
+};
+
+/** SQL that is not translated; what it yields is left open. */
+export class NotUnderstood extends Error {
+  override name = 'NotUnderstood';
+}
+
+type PlPgSql = {
+  plpgsql_funcs?: {
+    PLpgSQL_function?: {
+      action?: {
+        PLpgSQL_stmt_block?: {
+          exceptions?: unknown;
+          body?: { PLpgSQL_stmt_return?: { expr?: { PLpgSQL_expr: { query: string } } } }[];
+        };
+      };
+    };
+  }[];
+};

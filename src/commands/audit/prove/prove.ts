@@ -1,0 +1,112 @@
+import { requestRoles } from '../../../database/roles/authenticator.ts';
+import { document, type Row, table } from '../markdown.ts';
+import { rolledBack } from '../rolledBack.ts';
+import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
+import { type Judgement, judge, type Prover } from './judge.ts';
+import { type Mutation, mutate } from './mutate.ts';
+import { loadParser } from './parse.ts';
+import { openSolver } from './solver.ts';
+
+/**
+ * `audit prove`: proves `audit.invariants` for every table and view, command and client role.
+ *
+ * @returns as findings what is neither proven nor accepted with a reason
+ * @throws {StartupError} when a development dependency is missing
+ */
+export const prove = (
+  { pool }: AuditedDatabase,
+  { mutate: isMutating = false }: { mutate?: boolean } = {},
+): Promise<Answer> =>
+  withProver((prover) =>
+    rolledBack(pool, async (client) => {
+      const answer = report(await judge(client, requestRoles, prover));
+      if (!isMutating) return answer;
+      const score = reportMutations(await mutate(client, requestRoles, remembering(prover)));
+      return { text: document(answer.text, score), findings: answer.findings };
+    }),
+  );
+
+/** The parser and the solver, which is closed afterwards: its threads would keep the process alive. */
+export async function withProver<Result>(work: (prover: Prover) => Promise<Result>): Promise<Result> {
+  const [parser, solver] = [await loadParser(), await openSolver()];
+  try {
+    return await work({ parser, solver });
+  } finally {
+    await solver.close();
+  }
+}
+
+/** Most mutants leave most questions as they were. */
+function remembering({ parser, solver }: Prover): Prover {
+  const answers = new Map<string, ReturnType<Prover['solver']['solve']>>();
+  const solve = (script: string) => {
+    const answer = answers.get(script) ?? solver.solve(script);
+    answers.set(script, answer);
+    return answer;
+  };
+  return { parser, solver: { ...solver, solve } };
+}
+
+function reportMutations(mutations: readonly Mutation[]): string {
+  const noticed = mutations.filter(({ survives }) => survives === null);
+  const by = (kind: string) =>
+    noticed.filter(({ noticedBy }) => noticedBy.some((name) => name.startsWith(kind))).length;
+  const survivors = mutations.filter(({ survives }) => survives !== null);
+  return document(
+    '# Mutations',
+    `${noticed.length} of ${mutations.length} are noticed: ${by('proof')} by a proof, ${by('lint')} of the others by a lint. ${survivors.length} survive.`,
+    '## Survivors',
+    table(
+      survivors.map(({ mutant, survives }) => ({ mutant, reason: survives })),
+      'None.',
+    ),
+    '## Noticed',
+    table(
+      noticed.map(({ mutant, noticedBy }) => ({
+        mutant,
+        'noticed by':
+          noticedBy.slice(0, 2).join('; ') + (noticedBy.length > 2 ? `; and ${noticedBy.length - 2} more` : ''),
+      })),
+      'None.',
+    ),
+  );
+}
+
+function report(judgements: readonly Judgement[]): Answer {
+  const proven = judgements.filter(({ verdict }) => verdict === 'proven');
+  const [byPrivilege, bySolver] = [
+    proven.filter((one) => one.isByPrivilege),
+    proven.filter((one) => !one.isByPrivilege),
+  ];
+  const accepted = judgements.filter(({ accepted }) => accepted !== null);
+  const open = judgements.filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null);
+  const text = document(
+    '# Proofs',
+    `${proven.length} proven: ${bySolver.length} by the solver, ${byPrivilege.length} by privileges alone. ` +
+      `${accepted.length} accepted with a reason. ${open.length} open.`,
+    '## Open',
+    table(open.map(rowOf), 'None.'),
+    '## Accepted',
+    table(accepted.map(rowOf), 'None.'),
+    '## Proven by the solver',
+    table(bySolver.map(rowOf), 'None.'),
+    '## Proven by privileges alone',
+    table(gathered(byPrivilege), 'None.'),
+  );
+  return { text, findings: open.length };
+}
+
+const rowOf = ({ invariant, relation, command, role, verdict, why, accepted }: Judgement): Row => ({
+  ...{ invariant, relation, command, role, verdict },
+  why: accepted ?? why,
+});
+
+/** One line for all that a role may not do with a relation, or finds no row by. */
+function gathered(judgements: readonly Judgement[]): Row[] {
+  const groups = Map.groupBy(judgements, ({ relation, role, why }) => [relation, role, why].join('\n'));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const distinct = (name: 'invariant' | 'command') => [...new Set(group.map((one) => one[name]))].join(', ');
+    return first ? [rowOf({ ...first, invariant: distinct('invariant'), command: distinct('command') })] : [];
+  });
+}

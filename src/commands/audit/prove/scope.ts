@@ -1,0 +1,98 @@
+import type { Catalogue, Relation } from './catalogue.ts';
+import type { Scalar, Value } from './logic.ts';
+import type { FuncCall, Parser, SelectStmt } from './parse.ts';
+import { application, type Problem, type Variable } from './problem.ts';
+
+/** What an expression is translated under. */
+export type Environment = {
+  /** How calls and queries within an expression are translated. */
+  readonly language: Language;
+  readonly catalogue: Catalogue;
+  readonly parser: Parser;
+  readonly problem: Problem;
+  /** With whose rights tables are read; `everything` past all policies. */
+  readonly actor: string;
+  /** What `current_user` says. */
+  readonly user: string;
+  readonly world: World;
+  /** How many views, functions and policies this one is within. */
+  readonly depth: number;
+  /** The tables whose policies this one is within: PostgreSQL refuses a policy that asks itself. */
+  readonly asked: readonly string[];
+  /** The variables that an unknown may depend on. */
+  readonly variables: readonly Variable[];
+  /** The rows of tables that the query has read to come here. */
+  readonly reads: readonly Read[];
+  /** The SQL, as it is shown when a part of it is not understood. */
+  readonly source: string;
+  /**
+   * For what is known of a row.
+   * Nothing in it is a reason that a proof fails, and what could be anything is no fact.
+   */
+  readonly isFact: boolean;
+  /** Within a function that is marked immutable: PostgreSQL may keep what it once yielded. */
+  readonly isImmutable: boolean;
+};
+
+export type Language = {
+  callFunction(call: FuncCall, scope: Scope, env: Environment): Value;
+  forSome(select: SelectStmt, scope: Scope, env: Environment, then: Continue): string;
+};
+
+/** What is asked of a row that a query yields. */
+export type Continue = (row: Row, env: Environment) => string;
+
+export const everything = '';
+
+/** Which rows of one table there are: all, all but one, or that one. */
+export type World = { readonly name: string; readonly relation?: string; contains?(row: string): string };
+
+export type Row = { readonly columns: readonly string[]; column(name: string): Value | undefined };
+/** `null`: rows that are not understood. */
+export type Read = { readonly relation: Relation | null; readonly row: Row };
+export type Scope = {
+  readonly rows: readonly (readonly [alias: string, row: Row])[];
+  readonly parameters?: ReadonlyMap<string, Value>;
+  readonly queries?: ReadonlyMap<string, { select: SelectStmt; scope: Scope }>;
+  readonly parent?: Scope;
+};
+
+export const emptyScope: Scope = { rows: [] };
+
+/**
+ * The row that a variable stands for: each column is a function of it.
+ * A column that is not null is so in every row.
+ */
+export function rowOf(relation: Relation, variable: Variable, problem: Problem): Row {
+  const columns = new Map(
+    relation.columns.map(({ name, type, notNull }): [string, Scalar] => {
+      const of = (suffix: string, sort: string) =>
+        application(problem.symbol(`${relation.name}.${name}${suffix}`, [variable.sort], sort), [variable.name]);
+      const value = of('', type === 'bool' ? 'Bool' : 'Int');
+      return [name, { kind: 'scalar', type, isNull: notNull ? 'false' : of(' is null', 'Bool'), value }];
+    }),
+  );
+  return { columns: [...columns.keys()], column: (name) => columns.get(name) };
+}
+
+/** Whether a row is in its table: of the rows that there could be, only some are. */
+export function isMember(relation: Relation, variable: Variable, { problem, world }: Environment): string {
+  const member = application(problem.symbol(`in ${relation.name}`, [variable.sort], 'Bool'), [variable.name]);
+  return world.relation === relation.name && world.contains
+    ? `(and ${member} ${world.contains(variable.name)})`
+    : member;
+}
+
+export function findColumn(scope: Scope, path: readonly string[]): Value | undefined {
+  const [last = '', ...before] = [...path].reverse();
+  const [alias] = before;
+  for (let level: Scope | undefined = scope; level; level = level.parent) {
+    for (const [name, row] of level.rows) {
+      const found = alias === undefined || alias === name ? row.column(last) : undefined;
+      if (found) return found;
+    }
+    const parameter = alias === undefined ? level.parameters?.get(last) : undefined;
+    if (parameter) return parameter;
+  }
+  return undefined;
+}

@@ -1,0 +1,20 @@
+import { mutate } from '../../../src/commands/audit/prove/mutate.ts';
+import { requestRoles } from '../../../src/database/roles/authenticator.ts';
+import { startProving } from './support.ts';
+
+test('a proof or a lint notices every weakened policy and right but three', async () => {
+  const proving = await startProving();
+  try {
+    const mutations = await proving.within((client) => mutate(client, requestRoles, proving.prover));
+
+    // What these open is the token's own answer, or within its organization. No invariant forbids that.
+    expect(mutations.filter(({ survives }) => survives !== null).map(({ mutant }) => mutant)).toEqual([
+      'app_hidden.idempotency_keys: update granted to graph_user',
+      'app_hidden.idempotency_keys: update granted to graph_app',
+      'oauth.consents: update granted to graph_oauth',
+    ]);
+    expect(mutations.length).toBeGreaterThan(300);
+  } finally {
+    await proving.stop();
+  }
+}, 900_000);

@@ -1,0 +1,142 @@
+import { blocksOf } from '../../docs/pages.ts';
+import { audit } from '../support.ts';
+import { line, openOf, startProving } from './support.ts';
+
+let proving: Awaited<ReturnType<typeof startProving>>;
+beforeAll(async () => {
+  proving = await startProving();
+});
+afterAll(() => proving.stop());
+
+const about = (relation: string) => ({
+  isAsked: (goal: { relation: { name: string } }) => goal.relation.name === relation,
+});
+const organization = 'organization_id = (select app_hidden.current_organization_id())';
+
+test('`audit prove` proves the schema as it is', async () => {
+  const { code, stdout, error } = await audit(proving.database, 'prove');
+
+  expect({ code, error }).toEqual({ code: 0, error: '' });
+  expect(stdout).toMatch(
+    /^# Proofs\n\n\d+ proven: \d{3} by the solver, \d+ by privileges alone\. \d+ accepted with a reason\. 0 open\.$/m,
+  );
+  expect(stdout).toContain(
+    '| organization | app_public.users | select | graph_user | proven | for all claims and rows |',
+  );
+});
+
+test("proves the guide's doors and keys without a line about them", async () => {
+  const blocks = (await blocksOf('docs/changing-the-schema.md')).filter(({ text }) =>
+    /^create (table|policy) /m.test(text),
+  );
+  const sql = blocks.map(({ text }) => text).join('\n');
+  for (const relation of ['app_public.doors', 'app_public.door_keys']) {
+    const judgements = await proving.judgeAfter(sql, about(relation));
+
+    expect(openOf(judgements).map(line)).toEqual([]);
+    expect(judgements.filter((one) => one.relation === relation && !one.isByPrivilege).length).toBeGreaterThan(5);
+  }
+});
+
+test('a migration adds an invariant, which is proven or refuted by a row', async () => {
+  const add = (expression: string) =>
+    `insert into audit.invariants (name, relation, commands, roles, expression, rule)
+     values ('own', 'app_public.users', '{update}', '{graph_app}', '${expression}', 'For a test.')`;
+  const own = async (expression: string) =>
+    (await proving.judgeAfter(add(expression), about('app_public.users'))).filter(
+      ({ invariant }) => invariant === 'own',
+    );
+
+  expect(await own('new.organization_id = old.organization_id')).toMatchObject([{ verdict: 'proven' }]);
+  expect(await own('new.full_name = old.full_name')).toMatchObject([
+    { verdict: 'refuted', why: expect.stringMatching(/^graph_app of A0 .*changes/) },
+  ]);
+  expect(await own('app_hidden.time_zone_key(new.locale) is not null')).toMatchObject([
+    { verdict: 'unproven', why: expect.stringMatching(/^not understood: .*time_zone_key/) },
+  ]);
+});
+
+test('a violation is accepted for one goal, with a reason', async () => {
+  const open = 'alter policy select_graph_basic on app_public.cards using (true);';
+  const accept = (invariant: string) =>
+    `insert into audit.accepted values ('invariant', '${invariant}: select on app_public.cards', 'graph_basic', 'For a test.');`;
+  const openAfter = async (sql: string) =>
+    openOf(await proving.judgeAfter(sql, about('app_public.cards'))).map(({ invariant, verdict }) => [
+      invariant,
+      verdict,
+    ]);
+
+  expect(await openAfter(open)).toEqual([
+    ['basic', 'refuted'],
+    ['claims', 'refuted'],
+    ['organization', 'refuted'],
+  ]);
+  expect(await openAfter(open + accept('basic'))).toEqual([
+    ['claims', 'refuted'],
+    ['organization', 'refuted'],
+  ]);
+});
+
+describe('a function with the rights of its owner', () => {
+  const define = (body: string) =>
+    `create function app_public.people() returns bigint language sql stable security definer set search_path = pg_catalog, pg_temp
+       as $$ ${body} $$; grant execute on function app_public.people() to graph_app`;
+  const verdictOf = async (body: string) =>
+    (await proving.judgeAfter(define(body), { isAsked: () => false })).find(
+      ({ relation }) => relation === 'app_public.people()',
+    );
+
+  test('is proven by its body', async () => {
+    const body = 'select count(*) from app_public.users where organization_id = app_hidden.current_organization_id()';
+
+    expect(await verdictOf(body)).toMatchObject({ verdict: 'proven', role: 'graph_app' });
+  });
+
+  test.each([
+    ['reads all', 'select count(*) from app_public.users'],
+    ['reads all in a subquery', 'select (select count(*) from app_public.users)'],
+    [
+      'reads all by another function',
+      `select (query_to_xml('select * from app_public.users', true, true, ''))::text::bigint`,
+    ],
+    [
+      'reads what is not for clients',
+      'select count(*) from oauth.credentials where organization_id = app_hidden.current_organization_id()',
+    ],
+    ['changes something', 'delete from app_public.users; select 1::bigint'],
+  ])('is not proven when it %s', async (_what, body) => {
+    expect(await verdictOf(body)).toMatchObject({ verdict: 'unproven' });
+  });
+});
+
+describe('a view with the rights of its owner', () => {
+  const verdictsOf = async (query: string) => {
+    const sql = `create view app_public.people as ${query}; grant select on app_public.people to graph_app`;
+    const judgements = await proving.judgeAfter(sql, about('app_public.people'));
+    return judgements
+      .filter((one) => one.role === 'graph_app' && one.command === 'select')
+      .map(({ invariant, verdict }) => `${invariant}: ${verdict}`);
+  };
+
+  test('is proven when it says what the policies say', async () => {
+    expect(await verdictsOf(`select full_name from app_public.users where ${organization}`)).toEqual([
+      'claims: proven',
+      'organization: proven',
+    ]);
+  });
+
+  test.each([
+    ['reads all', 'select full_name from app_public.users'],
+    ['joins more', `select u.id from app_public.users u left join app_public.cards c on true where u.${organization}`],
+    [
+      'shows more in a column',
+      `select id, (select max(name) from app_public.cards) from app_public.users where ${organization}`,
+    ],
+    ['adds more', `select id from app_public.users where ${organization} union all select id from app_public.users`],
+    ['counts all', 'select count(*) from app_public.users'],
+  ])('is not proven when it %s', async (_what, query) => {
+    expect((await verdictsOf(query)).filter((verdict) => verdict.startsWith('organization'))).not.toEqual([
+      'organization: proven',
+    ]);
+  });
+});

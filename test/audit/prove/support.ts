@@ -1,0 +1,56 @@
+import type { ClientBase } from 'pg';
+import { type Judgement, judge, type Options, type Prover } from '../../../src/commands/audit/prove/judge.ts';
+import { loadParser } from '../../../src/commands/audit/prove/parse.ts';
+import { openSolver, type Satisfiable } from '../../../src/commands/audit/prove/solver.ts';
+import { requestRoles } from '../../../src/database/roles/authenticator.ts';
+import { createTestDatabase } from '../../support/database.ts';
+
+/** A database, and a prover that answers a question that it has been asked before from memory. */
+export async function startProving() {
+  const database = await createTestDatabase();
+  const [parser, solver] = [await loadParser(), await openSolver()];
+  const answers = new Map<string, Satisfiable>();
+  const prover: Prover = {
+    parser,
+    solver: {
+      ...solver,
+      async solve(script) {
+        const answer = answers.get(script) ?? (await solver.solve(script));
+        answers.set(script, answer);
+        return answer;
+      },
+    },
+  };
+
+  /** Judges the database as a statement leaves it, and undoes that. */
+  async function judgeAfter(statement = '', options?: Options): Promise<Judgement[]> {
+    return within(async (client) => {
+      await client.query(statement);
+      return judge(client, requestRoles, prover, options);
+    });
+  }
+
+  async function within<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result> {
+    const client = await database.owner.connect();
+    try {
+      await client.query('begin; set local jit = off');
+      return await work(client);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  }
+
+  const stop = async () => {
+    await solver.close();
+    await database.drop();
+  };
+  return { database, prover, judgeAfter, within, stop };
+}
+
+/** What is neither proven nor accepted. */
+export const openOf = (judgements: readonly Judgement[]) =>
+  judgements.filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null);
+
+export const line = ({ invariant, relation, command, role, verdict, why }: Judgement) =>
+  `${invariant}, ${relation}, ${command}, ${role}: ${verdict}: ${why}`;

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { openAttempts } from '../../policies/attempts.ts';
+import { insertWorld } from '../../policies/insertWorld.ts';
+import { principalsOf, settingsOf } from '../../policies/principals.ts';
+import { worlds } from '../../policies/world.ts';
+import { seed, sizeOf } from '../../support/search.ts';
+import { policies } from './policies.ts';
+import { startProving } from './support.ts';
+
+const invariants = {
+  organization: (row: string, claims: { organization: string }) => row.startsWith(`${claims.organization}/`),
+  person: (row: string, claims: { user: string }) => row.endsWith(`/${claims.user}`),
+  claims: (_row: string, claims: { organization: string }) => claims.organization !== '',
+};
+
+/** Policies are drawn, and what is proven of them is looked for in worlds that are drawn, too. A refutation was tried by the prover itself. */
+describe(`what is proven of policies (SEED=${seed})`, () => {
+  let proving: Awaited<ReturnType<typeof startProving>>;
+  beforeAll(async () => {
+    proving = await startProving();
+  });
+  afterAll(() => proving.stop());
+
+  it('has no counterexample in any world', async () => {
+    const counts = { proven: 0, refuted: 0, unproven: 0 };
+    const proven: { policy: string; names: (keyof typeof invariants)[] }[] = [];
+    for (const policy of fc.sample(policies, { seed, numRuns: sizeOf({ small: 12, whole: 500 }) })) {
+      const judgements = await proving.judgeAfter(alter(policy), {
+        isAsked: ({ invariant, relation, command, role }) =>
+          invariant.name in invariants &&
+          relation.name === 'app_public.users' &&
+          command === 'select' &&
+          role === 'graph_user',
+      });
+      const asked = judgements.filter(({ relation }) => relation === 'app_public.users');
+      expect(asked).toHaveLength(3);
+      for (const { verdict } of asked) counts[verdict]++;
+      const names = asked
+        .filter(({ verdict }) => verdict === 'proven')
+        .map(({ invariant }) => invariant as keyof typeof invariants);
+      if (names.length > 0) proven.push({ policy, names });
+    }
+    console.log(counts);
+    expect(counts.proven).toBeGreaterThan(0);
+    expect(counts.refuted).toBeGreaterThan(0);
+
+    const { attempt, close } = await openAttempts(proving.database.authUrl);
+    try {
+      for (const world of fc.sample(worlds, { seed, numRuns: sizeOf({ small: 2, whole: 20 }) })) {
+        await proving.database.owner.query(insertWorld(world));
+        for (const { policy, names } of proven) {
+          await proving.database.owner.query(alter(policy));
+          for (const principal of principalsOf(world).filter(({ role }) => role === 'graph_user')) {
+            const text = `select organization_id || '/' || id from app_public.users`;
+            const rows = await attempt(settingsOf(principal), { text, values: [], reads: true });
+            const broken = names.filter(
+              (name) => Array.isArray(rows) && rows.some((row) => !invariants[name](row, principal.claims)),
+            );
+            expect({ policy, principal, rows, broken }).toEqual({ policy, principal, rows, broken: [] });
+          }
+        }
+      }
+    } finally {
+      await close();
+    }
+  });
+});
+
+const alter = (policy: string) => `alter policy select_graph_user on app_public.users using (${policy})`;
