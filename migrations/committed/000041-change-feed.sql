@@ -1,5 +1,5 @@
 --! Previous: sha1:006ccf2dffa0c9770e61b6c793b00f208e5a056e
---! Hash: sha1:a54b52869a915a1f52c6b2ef92b031ba5a9fdec1
+--! Hash: sha1:0df1092e7e95c854c768e6ed552752ba7df9e371
 --! Message: change feed
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -51,7 +51,7 @@ comment on function graph.retention() is 'How long changes can be followed. A mi
 
 create table graph.changes (
   id bigint not null generated always as identity,
-  xid xid8 not null default pg_current_xact_id(),
+  origin bigint not null,
   horizon xid8 not null,
   at timestamptz not null default clock_timestamp(),
   organization_id uuid not null,
@@ -67,7 +67,7 @@ create table graph.changes (
 -- Absent on purpose: foreign keys, since a change outlives its row; and values: what is told of a row that was deleted is its id and type.
 comment on table graph.changes is 'The change feed, in a partition for each day. Kept for graph.retention.';
 comment on column graph.changes.id is 'Ascending in the order of writing.';
-comment on column graph.changes.xid is 'The transaction that wrote it, as xmin says, too, unless it was restored: then its horizon means nothing.';
+comment on column graph.changes.origin is 'The cluster and the table that `horizon` belongs to: after pg_restore the transaction ids of what was restored mean nothing.';
 comment on column graph.changes.horizon is 'The id of its transaction, or the greatest horizon of what was committed before in the organization, if that is greater.';
 comment on column graph.changes.relation is 'The table or view that the row is in the graph by.';
 comment on column graph.changes.type is 'Of a table whose rows have several types, the type of the row.';
@@ -85,8 +85,8 @@ comment on policy insert_graph_helper on graph.changes is 'The triggers of follo
 create policy select_graph_helper on graph.changes for select to graph_helper using (true);
 comment on policy select_graph_helper on graph.changes is 'What is added comes after what is there, and the service learns who has new changes.';
 grant select on graph.changes to graph_app, graph_admin;
-grant select (organization_id, horizon, id, at, xid, xmin) on graph.changes to graph_helper;
-grant insert (horizon, organization_id, relation, type, key, operation, columns) on graph.changes to graph_helper;
+grant select (organization_id, horizon, id, at, origin) on graph.changes to graph_helper;
+grant insert (origin, horizon, organization_id, relation, type, key, operation, columns) on graph.changes to graph_helper;
 -- Absent on purpose: any right of a person or of a basic token; any right to change or delete. What is old goes with its partition.
 
 create function graph.origin() returns bigint
@@ -202,7 +202,7 @@ create function graph.changes_after(after_horizon xid8, after_id bigint, max_row
       and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
       -- What is older may be gone at any time. A later time than this would not do: a transaction may write long before it ends.
       and c.at >= graph.oldest()
-      and c.xmin = c.xid::xid
+      and c.origin = (select graph.origin())
       -- A table that was dropped is no longer in the graph.
       and to_regclass(c.relation) is not null
     order by c.horizon, c.id
@@ -218,7 +218,7 @@ create function graph.last_change() returns table (horizon xid8, id bigint)
     where c.organization_id = (select app_hidden.current_organization_id())
       and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
       and c.at >= graph.oldest()
-      and c.xmin = c.xid::xid
+      and c.origin = (select graph.origin())
     order by c.horizon desc, c.id desc
     limit 1
   $$;
@@ -235,11 +235,12 @@ create function graph.changed_since(organizations uuid[], horizons xid8[], ids b
       from unnest(organizations, horizons, ids) as asked (organization_id, horizon, id)
       where exists (
         select from graph.changes c
-        where c.organization_id = asked.organization_id and (c.horizon, c.id) > (asked.horizon, asked.id) and c.xmin = c.xid::xid
-          and c.horizon < pg_snapshot_xmin(pg_current_snapshot())))
+        where c.organization_id = asked.organization_id and (c.horizon, c.id) > (asked.horizon, asked.id)
+          and c.horizon < pg_snapshot_xmin(pg_current_snapshot()) and c.origin = (select graph.origin())))
   $$;
 comment on function graph.changed_since(uuid[], xid8[], bigint[]) is 'Which organizations have changes that are certain after a position, each its own.';
 grant execute on function graph.changed_since(uuid[], xid8[], bigint[]) to graph_oauth;
+grant execute on function graph.origin() to graph_helper;
 
 -- Writing.
 
@@ -263,7 +264,7 @@ create function graph.next_horizon(organization_id uuid) returns xid8
       (
         select max(c.horizon)
         from graph.changes c
-        where c.organization_id = next_horizon.organization_id and c.horizon > own and c.xmin = c.xid::xid
+        where c.organization_id = next_horizon.organization_id and c.horizon > own and c.origin = (select graph.origin())
           and c.at >= transaction_timestamp() - interval '1 minute'
       ),
       own);
@@ -279,15 +280,16 @@ create function graph.record_rows() returns trigger
     followed text = tg_argv[0];
     names text[] = tg_argv[1];
     type_column text = tg_argv[2];
+    origin bigint = graph.origin();
   begin
     -- Runs as graph_helper because nobody may write the feed by hand. `offset 0` makes each value once, not for each mention.
     if tg_op = 'INSERT' then
-      insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
-      select graph.next_horizon(organization_id), organization_id, followed, value ->> type_column, graph.key_of(value, names), 'CREATE', '{}'
+      insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select origin, graph.next_horizon(organization_id), organization_id, followed, value ->> type_column, graph.key_of(value, names), 'CREATE', '{}'
       from (select r.organization_id, to_jsonb(r) as value from inserted r offset 0) as rows;
     else
-      insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
-      select graph.next_horizon(organization_id), organization_id, followed, value ->> type_column, graph.key_of(value, names), 'DELETE', '{}'
+      insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select origin, graph.next_horizon(organization_id), organization_id, followed, value ->> type_column, graph.key_of(value, names), 'DELETE', '{}'
       from (select r.organization_id, to_jsonb(r) as value from deleted r offset 0) as rows;
     end if;
     return null;
@@ -313,9 +315,9 @@ create function graph.record_update() returns trigger
       and old_value ->> type_column is not distinct from new_value ->> type_column;
   begin
     -- Runs as graph_helper because nobody may write the feed by hand. A row with another key is another object.
-    insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
+    insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
     select
-      graph.next_horizon((value ->> 'organization_id')::uuid), (value ->> 'organization_id')::uuid,
+      graph.origin(), graph.next_horizon((value ->> 'organization_id')::uuid), (value ->> 'organization_id')::uuid,
       tg_argv[0], value ->> type_column, graph.key_of(value, names), operation, case operation when 'UPDATE' then changed else '{}' end
     from (
       values (1, 'UPDATE', new_value, is_same_row), (2, 'DELETE', old_value, not is_same_row), (3, 'CREATE', new_value, not is_same_row)

@@ -103,8 +103,8 @@ export function insertWorld(world: World): string {
       throttles.map((throttle) => [throttle, '1', '9999999999999']),
     ),
     forgetChanges,
-    `insert into graph.changes (horizon, organization_id, relation, type, key, operation, columns)
-     select '0', id, 'app_public.users', 'kept', '{}', 'CREATE', '{}' from app_hidden.organizations`,
+    `insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+     select graph.origin(), '0', id, 'app_public.users', 'kept', '{}', 'CREATE', '{}' from app_hidden.organizations`,
   ].join(';\n');
 }
 

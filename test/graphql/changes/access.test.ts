@@ -62,8 +62,8 @@ describe('in the database', () => {
     'select from graph.position()',
   ];
   const writes = [
-    `insert into graph.changes (horizon, organization_id, relation, key, operation, columns)
-     select '1', '${'0'.repeat(8)}-0000-0000-0000-000000000000', 'app_public.units', '{x}', 'CREATE', '{}'`,
+    `insert into graph.changes (origin, horizon, organization_id, relation, key, operation, columns)
+     select 1, '1', '${'0'.repeat(8)}-0000-0000-0000-000000000000', 'app_public.units', '{x}', 'CREATE', '{}'`,
     `update graph.changes set operation = 'DELETE'`,
     'delete from graph.changes',
     'truncate graph.changes',

@@ -129,8 +129,8 @@ describe('the days of the feed', () => {
   const query = async (statement: string) => (await database.owner.query(statement)).rows;
   const purge = () => purgeExpired((statement) => database.owner.query(statement));
   const insert = (...days: number[]) =>
-    query(`insert into graph.changes (horizon, at, organization_id, relation, key, operation, columns)
-      select '3', now() - make_interval(days => days), '${'0'.repeat(8)}-0000-0000-0000-000000000000', days, '{}', 'CREATE', '{}'
+    query(`insert into graph.changes (origin, horizon, at, organization_id, relation, key, operation, columns)
+      select graph.origin(), '3', now() - make_interval(days => days), '${'0'.repeat(8)}-0000-0000-0000-000000000000', days, '{}', 'CREATE', '{}'
       from unnest(array[${days}]) as days`);
   const kept = async () =>
     (await query('select relation, tableoid::regclass::text as day from graph.changes order by at')).map(
