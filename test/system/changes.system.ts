@@ -123,8 +123,9 @@ function placeOf(cursor: string | null): string {
 async function killAtRandom(draw: Draw, end: number): Promise<Record<string, number>> {
   const kills = { service: 0, worker: 0, PostgreSQL: 0, session: 0 };
   while (Date.now() < end) {
-    await delay(500 + draw(3500));
-    const kind = (Object.keys(kills) as (keyof typeof kills)[])[draw(4)] ?? 'service';
+    await delay(500 + draw(2500));
+    const kind =
+      (['service', 'worker', 'worker', 'PostgreSQL', 'PostgreSQL', 'session'] as const)[draw(6)] ?? 'service';
     kills[kind]++;
     if (kind === 'service') {
       service.signalGroup('SIGKILL');

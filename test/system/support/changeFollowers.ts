@@ -58,7 +58,7 @@ export function startFollower(name: string, source: Source): Follower {
       try {
         const changes = await source.next();
         for (const change of changes) replay(change);
-        if (changes.length === 0) await delay(20);
+        if (changes.length === 0) await delay(50);
       } catch (error) {
         const reason = error instanceof Cut ? error.message : 'connection';
         if (isFollowing) cuts.set(reason, (cuts.get(reason) ?? 0) + 1);

@@ -70,35 +70,35 @@ const kinds = {
   },
 
   /** Hundreds of cards at a time, for volume. */
-  batches: session((tenant, draw) => {
-    const some = (count: number) => `id in (select id from app_public.cards
+  batches: session(
+    (tenant, draw) => {
+      const some = (count: number) => `id in (select id from app_public.cards
       where ${of(tenant)} and name ~ '^\\d+$' order by random() limit ${1 + draw(count)} for update skip locked)`;
-    return [
-      insertCards(tenant, 1 + draw(400)),
-      `update app_public.cards set name = (name::int + 1)::text where ${of(tenant)} and ${some(300)}`,
-      // Another type is another object.
-      `update app_public.cards set name = '0', type = 'BeaconCard', proximity_uuid = gen_random_uuid(), major = 1, minor = 2
+      return [
+        insertCards(tenant, 1 + draw(500)),
+        `update app_public.cards set name = (name::int + 1)::text where ${of(tenant)} and ${some(300)}`,
+        // Another type is another object.
+        `update app_public.cards set name = '0', type = 'BeaconCard', proximity_uuid = gen_random_uuid(), major = 1, minor = 2
        where ${of(tenant)} and type = 'IdentificationCode' and ${some(50)}`,
-      `delete from app_public.cards where ${of(tenant)} and ${some(300)}`,
-      `insert into app_public.users (organization_id, full_name, email)
+        `delete from app_public.cards where ${of(tenant)} and ${some(300)}`,
+        `insert into app_public.users (organization_id, full_name, email)
        select '${tenant.organizationId}', 'Grace', gen_random_uuid() || '@writers.test' from generate_series(1, ${1 + draw(20)})`,
-      `insert into app_public.card_assignments (organization_id, user_id, card_id)
+        `insert into app_public.card_assignments (organization_id, user_id, card_id)
        select organization_id, u.id, c.id from (select * from app_public.users where ${of(tenant)} order by random() limit 10) as u
        join (select * from app_public.cards where ${of(tenant)} order by random() limit 10) as c using (organization_id)
        on conflict do nothing`,
-      `delete from app_public.users where ${of(tenant)} and full_name = 'Grace' and id in (
+        `delete from app_public.users where ${of(tenant)} and full_name = 'Grace' and id in (
          select id from app_public.users where ${of(tenant)} order by random() limit ${1 + draw(20)})`,
-    ];
-  }),
+      ];
+    },
+    { afterwards: () => delay(50) },
+  ),
 
   /** The same few rows as others, which are deleted and made again under the same keys. */
   rivals: session((tenant, draw) => rivalStatements(tenant, draw)),
 
   /** Open for 2 s after the first write; then it writes what others have written meanwhile. */
-  sleepers: session(
-    (tenant, draw) => rivalStatements(tenant, draw),
-    () => delay(2000),
-  ),
+  sleepers: session((tenant, draw) => rivalStatements(tenant, draw), { inside: () => delay(2000) }),
 
   /** Uses up transaction ids of which a crash leaves no trace. */
   wasters: session((tenant, draw) => [
@@ -132,7 +132,10 @@ function rivalStatements(tenant: Tenant, draw: Draw): string[] {
 /** Transactions of a session of its own, which begins anew when it is cut. Some are rolled back, or a part of them is. */
 function session(
   statementsOf: (tenant: Tenant, draw: Draw) => string[],
-  wait: () => Promise<unknown> = async () => undefined,
+  {
+    inside = async () => undefined,
+    afterwards = async () => undefined,
+  }: { inside?: () => Promise<unknown>; afterwards?: () => Promise<unknown> } = {},
 ) {
   return ({ ownerUrl }: Target, tenant: Tenant, draw: Draw): Write => {
     let client: Client | null = null;
@@ -146,17 +149,15 @@ function session(
       await open.query('begin');
       for (let left = 1 + draw(5), isFirst = true; left > 0; left--, isFirst = false) {
         const statement = pick(statementsOf(tenant, draw), draw);
-        const nested = [
-          statement,
-          statement,
-          `savepoint s; ${statement}; release s`,
-          `savepoint s; ${statement}; rollback to s`,
-        ];
-        await open.query(pick(nested, draw));
-        if (isFirst) await wait();
+        const nested = [`savepoint s; ${statement}; release s`, `savepoint s; ${statement}; rollback to s`];
+        // What ends the transaction ends its savepoints.
+        const forms = statement.includes('; rollback;') ? [statement] : [statement, statement, ...nested];
+        await open.query(pick(forms, draw));
+        if (isFirst) await inside();
       }
       const end = draw(5) === 0 ? 'rollback' : 'commit';
       await open.query(end);
+      await afterwards();
       return end;
     };
     return async () => {
