@@ -93,7 +93,9 @@ describe('a stream', () => {
     });
     await createUser(tenant, { fullName: 'Ada' });
 
-    const event = await stream.next();
+    let event = await stream.next();
+    // Other tests' transactions may hold the feed back for longer than the time between two comments.
+    while (event?.event === ':') event = await stream.next();
     stream.close();
 
     expect(JSON.parse(event?.data ?? '')).toEqual({
