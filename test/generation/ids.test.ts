@@ -1,3 +1,4 @@
+import { settled } from '../graphql/changes/feed.ts';
 import {
   ask,
   createTenant,
@@ -180,6 +181,7 @@ describe.each(tables.map((table) => [table.name, table] as const))('%s', (name, 
   });
 
   test('the change feed names the rows by the same ids', async () => {
+    await settled(tenant);
     const { app } = await read<{ app: { changes: { nodes: { id: string; typeName: string; node: object }[] } } }>(
       graph,
       tenant.app,

@@ -119,6 +119,52 @@ test('changes of a row are in their order, also when the transaction of the late
   expect(changes[0]?.id).toBe(ofB);
 });
 
+describe('what was written in a subtransaction', () => {
+  it.each([
+    ['of a savepoint', 'savepoint s', 'release s'],
+    ['of a savepoint that is never released', 'savepoint s', ''],
+    ['beside one that was rolled back', 'savepoint t', 'rollback to t; savepoint s; release t'],
+  ])('is followed: %s', async (_, begin, end) => {
+    await write(`begin; ${insert('A')}; ${begin}; ${insert('B')}; ${end}; ${insert('C')}; commit`);
+
+    const { rows } = await tenant.owner.query('select name from app_public.cards where organization_id = $1', [
+      tenant.organizationId,
+    ]);
+    expect(await names(await follow(graph, tenant))).toEqual(rows.map(({ name }) => `+${name}`).sort());
+  });
+
+  it('is followed: of a block with exceptions', async () => {
+    await write(`do $$ begin ${insert('A')}; exception when unique_violation then null; end $$`);
+
+    expect(await names(await follow(graph, tenant))).toEqual(['+A']);
+  });
+
+  it('is followed: of a mutation with an idempotency key', async () => {
+    const response = await fetch(`${graph.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Authorization: `Bearer ${tenant.app}`,
+        'Idempotency-Key': crypto.randomUUID(),
+      },
+      body: JSON.stringify({ query: 'mutation { identificationCodeCreate(name: "A") { card { name } } }' }),
+    });
+
+    expect(await response.json()).toEqual({ data: { identificationCodeCreate: { card: { name: 'A' } } } });
+    expect(await names(await follow(graph, tenant))).toEqual(['+A']);
+  });
+
+  it('comes behind what is committed', async () => {
+    const begin = await present(graph, tenant);
+    const open = await connect();
+    await open.query(`begin; ${insert('A')}`);
+    await write(`begin; savepoint s; ${insert('B')}; commit`);
+    await open.query(`savepoint s; ${rename('B', 'B1')}; commit`);
+
+    expect(await names(await follow(graph, tenant, begin))).toEqual(['+A', '+B1', 'B1']);
+  });
+});
+
 test('replaying the feed beside many writers gives the rows at the end', async () => {
   const replica = new Map<string, number>();
   const wrong: string[] = [];

@@ -3,7 +3,7 @@ import { until } from '../../support/until.ts';
 import { type Mutate, mutating } from '../mutating.ts';
 import { createTenant, createUser, createViewer, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
 import { openStream, type StreamRequest } from './eventStream.ts';
-import { altered, type Change, follow, inShort, present, readPage } from './feed.ts';
+import { altered, type Change, follow, inShort, present, readPage, settled } from './feed.ts';
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
@@ -25,6 +25,7 @@ const createUnits = async (count: number, name = 'Unit') => {
 describe('a stream', () => {
   it('tells of each change after it was opened, with its cursor as the id of the event', async () => {
     await createUnits(1);
+    await settled(tenant);
     const stream = await openStream(graph, tenant.app);
     expect(stream.status).toBe(200);
     expect(stream.headers.get('Content-Type')).toBe('text/event-stream; charset=utf-8');
@@ -93,7 +94,9 @@ describe('a stream', () => {
     });
     await createUser(tenant, { fullName: 'Ada' });
 
-    const event = await stream.next();
+    let event = await stream.next();
+    // Other tests' transactions may hold the feed back for longer than the time between two comments.
+    while (event?.event === ':') event = await stream.next();
     stream.close();
 
     expect(JSON.parse(event?.data ?? '')).toEqual({

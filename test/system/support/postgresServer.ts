@@ -22,6 +22,8 @@ export type PostgresServer = {
   start(): Promise<void>;
   /** SIGINT ends its sessions, SIGQUIT does it without a checkpoint, SIGKILL leaves it no time for anything. */
   end(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>;
+  /** Kills it with all its sessions and helpers at once, as when the machine crashes. */
+  crash(): Promise<void>;
   /** A streaming replica of it, for which it is restarted. */
   replicate(settings?: Settings): Promise<PostgresServer>;
   /** Stops it if it runs, and deletes all that it had. */
@@ -87,6 +89,14 @@ async function run(settings: Settings, create: (place: Installation) => Promise<
     user: place.user,
     start,
     end,
+    async crash() {
+      const { pid } = child ?? {};
+      if (!pid) return;
+      const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+      const ended = end('SIGKILL');
+      for (const victim of children.split(' ').filter(Boolean)) killIfRunning(Number(victim));
+      await ended;
+    },
     async replicate(settings = {}) {
       const primary_conninfo = `host=127.0.0.1 port=${port} user=postgres password=${password}`;
       await end('SIGINT');
@@ -103,4 +113,12 @@ async function run(settings: Settings, create: (place: Installation) => Promise<
       closed();
     },
   };
+}
+
+function killIfRunning(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
 }

@@ -66,7 +66,7 @@ function inlined(routine: Routine, args: readonly Value[], env: Environment): Va
   return { ...value, isNull: choose(hasNull, 'true', value.isNull) };
 }
 
-/** Whether its body means what it says: no setting is another one in it, and unqualified names are PostgreSQL's own. */
+/** Whether its body means what it says: no settings, and unqualified names are PostgreSQL's own. */
 export const isPlain = ({ settings }: Routine): boolean =>
   settings.every((setting) => /^search_path=(pg_catalog\b.*|"")?$/.test(setting));
 
