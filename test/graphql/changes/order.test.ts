@@ -202,7 +202,7 @@ test('replaying the feed beside many writers gives the rows at the end', async (
   );
   expect(wrong).toEqual([]);
   expect(replica).toEqual(new Map(rows.map(({ id, revision }) => [id, revision])));
-  expect(commits).toBeGreaterThan(50);
+  expect(commits).toBeGreaterThan(5);
 });
 
 /** Transactions of one to four statements on rows that others change, too. The name counts how often a row was written. */
