@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { settled } from '../graphql/changes/feed.ts';
 import { mutating } from '../graphql/mutating.ts';
 import { createTenant, createUser, type OwnGraphTest, read, startGraphTest, type Tenant } from '../graphql/support.ts';
 import { startProcess } from '../support/process.ts';
@@ -161,6 +162,7 @@ test('the service itself delivers, unless it is told not to', async () => {
   }
   await createUser(tenant);
   expect(await count("outcome = 'PENDING'")).toBe(0);
+  await settled(tenant);
   type Data = { app: { changes: { nodes: unknown[] } } };
   const { app } = await read<Data>(graph, tenant.app, '{ app { changes { nodes { id } } } }');
   expect(app.changes.nodes).toHaveLength(2);
