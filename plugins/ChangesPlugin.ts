@@ -12,7 +12,7 @@ import { extendSchema, gql } from 'postgraphile/utils';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
 import { encodePosition } from './changeCursor.ts';
 import { type FeedChange, readEnd, readFeed, startOf } from './changeFeed.ts';
-import { createNaming, type Naming } from './changeNaming.ts';
+import type { Naming } from './changeNaming.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 
 declare global {
@@ -28,8 +28,10 @@ declare global {
  * The change feed, graph.changes in the order of transactions, as pages and as a stream.
  * Tables are added to it by graph.follow, in migrations. Which type a change is of, its id and its fields follow from the schema.
  */
-export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
-  (build) => ({
+export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
+  const { changeNaming } = build as GraphileBuild.Build;
+
+  return {
     typeDefs: gql`
       extend type App {
         """What has changed in the organization, oldest first, up to what is certain. Changes are kept for 30 days."""
@@ -100,7 +102,7 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
         plans: {
           changes(_$app: Step, args: FieldArgs) {
             const $arguments = list([context(), args.getRaw('after'), args.getRaw('first')]);
-            return lambda($arguments, pageOf(createNaming(build as GraphileBuild.Build)));
+            return lambda($arguments, pageOf(changeNaming));
           },
         },
       },
@@ -110,7 +112,7 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
             subscribePlan: (_$root: Step, args: FieldArgs) =>
               listen(lambda(context(), subscriberOf), args.getRaw('after')),
             plan: ($change: Step) =>
-              lambda($change as Step<FeedChange>, presentedBy(createNaming(build as GraphileBuild.Build)), true),
+              lambda($change as Step<FeedChange>, (change) => presentChange(change, changeNaming), true),
           },
         },
       },
@@ -121,9 +123,8 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema(
         },
       },
     },
-  }),
-  'ChangesPlugin',
-);
+  };
+}, 'ChangesPlugin');
 
 type Arguments = readonly [Grafast.Context, after: string | null | undefined, first: number | null | undefined];
 
@@ -155,8 +156,6 @@ function subscriberOf({ scopes, followChanges }: Grafast.Context): GrafastSubscr
   if (!followChanges) throw new Error('A subscription was executed without followChanges in its context');
   return { subscribe: (after: unknown) => followChanges(after as string | null) };
 }
-
-const presentedBy = (naming: Naming) => (change: FeedChange) => presentChange(change, naming);
 
 /** A change as the graph shows it; `node` is fetched by its id. */
 export type Change = {

@@ -6,7 +6,7 @@ import { extendSchema, gql } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
 import { type Change, presentChange } from './ChangesPlugin.ts';
 import { type FeedRow, toChange } from './changeFeed.ts';
-import { createNaming, type Naming } from './changeNaming.ts';
+import type { Naming } from './changeNaming.ts';
 import type { InputFromContext } from './functions/functionArguments.ts';
 import { decodeNodeId } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
@@ -19,7 +19,7 @@ import { refusal } from './refusal.ts';
 export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const feedRows = build.pgResources.webhook_deliveries_feed_row as PgResource | undefined;
   if (!feedRows) throw new Error('The function app_public.webhook_deliveries_feed_row is missing; run the migrations');
-  const naming = createNaming(build as GraphileBuild.Build);
+  const { changeNaming } = build as GraphileBuild.Build;
 
   return {
     typeDefs: gql`
@@ -49,7 +49,7 @@ export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {
         plans: {
           change($delivery: Row & { record(): Step }) {
             const $row = feedRows.execute([{ step: $delivery.record() }] as never) as Step;
-            return lambda(list([$row, $delivery.get('organization_id')]), changes(naming));
+            return lambda(list([$row, $delivery.get('organization_id')]), changes(changeNaming));
           },
         },
       },
@@ -83,12 +83,11 @@ openSecret.isSync = true;
 
 /**
  * Arguments of webhooks, in braces in comments: `{WebhookUrl}`, `{FollowedTypes}`, `{WebhookSecret}`.
- * The last one is none that clients give: a new secret, sealed for the webhook. The names of types and fields are left in the schema's
- * extensions for those who send webhooks.
+ * The last one is none that clients give: a new secret, sealed for the webhook.
  */
 export const WebhookInputsPlugin: GraphileConfig.Plugin = {
   name: 'WebhookInputsPlugin',
-  after: ['UserMutationsPlugin'],
+  after: ['UserMutationsPlugin', 'ChangeNamingPlugin'],
 
   schema: {
     hooks: {
@@ -100,11 +99,6 @@ export const WebhookInputsPlugin: GraphileConfig.Plugin = {
         inputs.set('WebhookSecret', { type: null, read: sealSecret });
         return build;
       },
-
-      GraphQLSchema: (schema, build) => ({
-        ...schema,
-        extensions: { ...schema.extensions, naming: createNaming(build) },
-      }),
     },
   },
 };
@@ -118,7 +112,7 @@ const readUrl: InputFromContext['read'] = (graph, args, argument) => {
   return url;
 };
 
-function readingTypes(build: GraphileBuild.Build): InputFromContext['read'] {
+function readingTypes({ changeNaming }: GraphileBuild.Build): InputFromContext['read'] {
   return async (graph, args, argument) => {
     assertScope(graph.scopes, 'app');
     const names = args[argument] as readonly string[] | null | undefined;
@@ -126,8 +120,7 @@ function readingTypes(build: GraphileBuild.Build): InputFromContext['read'] {
     const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
       client.query<{ relation: string }>({ text: 'select relation from graph.followed() as relation' }),
     );
-    const naming = createNaming(build);
-    const followed = rows.flatMap(({ relation }) => naming.typesOf(relation)).sort();
+    const followed = rows.flatMap(({ relation }) => changeNaming.typesOf(relation)).sort();
     if (!names.every((name) => followed.includes(name)))
       throw refusal('BAD_USER_INPUT', `Followed types are ${followed.join(', ')}.`, { argument });
     return [...new Set(names)];

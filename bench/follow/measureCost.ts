@@ -1,7 +1,7 @@
 import { withOwnerPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import type { TreeService } from '../data/startTree.ts';
-import { type Measured, percentile } from './measured.ts';
+import { atLeast, type Measured, percentile } from '../measured.ts';
 
 const rounds = 24;
 const perRound = 300;
@@ -35,9 +35,7 @@ export function measureCost(service: TreeService, ownerUrl: string): Promise<Mea
       ratios.push(ms.disable / ms.enable);
     }
     await switchFeed('enable');
-    const ratio = percentile(ratios, 0.5);
-    const what = 'userCreate with the feed, by without it';
-    return [{ what, figure: ratio.toFixed(3), bound: `at least ${minRatio}`, isMet: ratio >= minRatio }];
+    return [atLeast('userCreate with the feed, by without it', percentile(ratios, 0.5), minRatio)];
   });
 }
 

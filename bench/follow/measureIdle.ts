@@ -1,6 +1,6 @@
 import type { ClientRequest } from 'node:http';
 import type { TreeService } from '../data/startTree.ts';
-import { atMost, type Measured, percentile } from './measured.ts';
+import { atMost, type Measured, percentile } from '../measured.ts';
 import { openStream } from './openStream.ts';
 
 const rounds = 12;

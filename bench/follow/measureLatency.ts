@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TreeService } from '../data/startTree.ts';
+import { atMost, type Measured, percentile } from '../measured.ts';
 import { createUser } from './measureCost.ts';
-import { atMost, type Measured, percentile } from './measured.ts';
 import { openStream } from './openStream.ts';
 
 const changes = 500;

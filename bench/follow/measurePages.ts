@@ -1,5 +1,5 @@
 import type { TreeService } from '../data/startTree.ts';
-import { atMost, type Measured, percentile } from './measured.ts';
+import { atMost, type Measured, percentile } from '../measured.ts';
 
 const pages = 300;
 const maxMs = 15;

@@ -47,7 +47,7 @@ export async function startWebhookWorker(config: Config, log: Log): Promise<{ st
         graph = await build();
         await old.release();
       });
-      const naming = () => graph.schema.extensions.naming as Naming;
+      const naming = () => graph.schema.extensions.changeNaming as Naming;
       const allowsPrivate = config.webhookPrivateAddresses;
       const webhooks = startWebhooks({ pool, secrets, naming, allowsPrivate, log, signal: stopping.signal });
       resources.defer(() => graph.release());

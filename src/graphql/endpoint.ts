@@ -195,11 +195,7 @@ export function createEndpoint({
    * No browser adds a credential to these requests by itself, so BREACH has no victim here.
    */
   const send = async (request: IncomingMessage, response: ServerResponse, answer: Answer) => {
-    const {
-      status,
-      body,
-      headers = {},
-    } = wantsEvents(request) && answer.status === 200 ? toEventStream(answer) : answer;
+    const { status, body, headers = {} } = wantsEvents(response) ? toEventStream(answer) : answer;
     if (status === 503) response.setHeader('Retry-After', '2');
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;

@@ -77,7 +77,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
     ? startWebhooks({
         ...{ pool: oauthPool, secrets, log, signal: context.stopping },
         allowsPrivate: config.webhookPrivateAddresses,
-        naming: () => schema.extensions.naming as Naming,
+        naming: () => schema.extensions.changeNaming as Naming,
       })
     : null;
   let lastReload: Promise<unknown> = Promise.resolve();

@@ -215,6 +215,7 @@ describe('Accept', () => {
     const answer = await post({ query: '{ __typename }' }, { Accept: 'text/html' });
 
     expect({ status: answer.status, codes: codes(answer) }).toEqual({ status: 406, codes: ['BAD_USER_INPUT'] });
+    expect(answer.type).toBe(jsonType);
   });
 
   it('decides about the status of a refused document: 400, or 200 for clients of application/json', async () => {

@@ -24,7 +24,7 @@ export async function startTestWorker(
   const pool = createPool(authUrl, settings, log);
   const graph = await buildGraph(pool);
   const secrets = createSecrets(keys.map((key) => Buffer.from(key, 'base64')) as [Buffer, ...Buffer[]]);
-  const naming = () => graph.schema.extensions.naming as Naming;
+  const naming = () => graph.schema.extensions.changeNaming as Naming;
   const webhooks = startWebhooks({ pool, secrets, naming, allowsPrivate, log, tickMs: 30, abandonAfterMs: 300 });
   const closed = opened('webhook worker');
   return {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
-import { eventStreamMediaType } from '../stream/eventStream.ts';
 import { RequestError } from './request.ts';
 
 const jsonMediaType = 'application/json';
-const graphqlMediaType = 'application/graphql-response+json';
+export const graphqlMediaType = 'application/graphql-response+json';
+export const eventStreamMediaType = 'text/event-stream';
 const offered = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${type}; charset=utf-8`]);
 
 /**
@@ -14,9 +14,9 @@ const offered = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${ty
  * @throws {RequestError} the method, or none of the media types can be had
  */
 export function negotiate(request: IncomingMessage, response: ServerResponse): void {
-  const accepted = request.headers.accept ? new Negotiator(request).mediaType(offered) : jsonMediaType;
-  const mediaType = accepted?.startsWith(jsonMediaType) ? jsonMediaType : graphqlMediaType;
-  response.setHeader('Content-Type', `${mediaType}; charset=utf-8`);
+  const accepted = request.headers.accept ? chooseMediaType(new Negotiator(request)) : jsonMediaType;
+  const mediaType = [graphqlMediaType, eventStreamMediaType].find((type) => accepted?.startsWith(type));
+  response.setHeader('Content-Type', `${mediaType ?? jsonMediaType}; charset=utf-8`);
   response.setHeader('Cache-Control', 'no-store');
   // Beside what it depends on already, such as the origin.
   response.appendHeader('Vary', 'Accept, Accept-Encoding, Authorization');
@@ -24,7 +24,7 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
     const headers = { Allow: 'GET, POST' };
     throw new RequestError('Send the operation by POST, or a query by GET.', { status: 405, headers });
   }
-  if (!accepted && !wantsEvents(request))
+  if (!accepted)
     throw new RequestError(`The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one.`, { status: 406 });
 }
 
@@ -32,14 +32,14 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
 export const acceptsEvents = (request: IncomingMessage): boolean =>
   !request.headers.accept || new Negotiator(request).mediaType([eventStreamMediaType]) !== undefined;
 
-/** Whether the client takes nothing but an event stream, also for a query. */
-export function wantsEvents(request: IncomingMessage): boolean {
-  if (!request.headers.accept) return false;
-  const negotiator = new Negotiator(request);
-  return !negotiator.mediaType(offered) && negotiator.mediaTypes().includes(eventStreamMediaType);
-}
+/** An event stream, also for a query, if that is all that the client names. */
+const chooseMediaType = (negotiator: Negotiator): string | undefined =>
+  negotiator.mediaType(offered) ?? negotiator.mediaTypes().find((type) => type === eventStreamMediaType);
+
+const isOf = (response: ServerResponse, mediaType: string) =>
+  String(response.getHeader('Content-Type')).startsWith(mediaType);
+
+export const wantsEvents = (response: ServerResponse): boolean => isOf(response, eventStreamMediaType);
 
 /** By their status 200, clients of `application/json` distinguish answers from those of proxies. */
-export function wantsJson(response: ServerResponse): boolean {
-  return String(response.getHeader('Content-Type')).startsWith(jsonMediaType);
-}
+export const wantsJson = (response: ServerResponse): boolean => isOf(response, jsonMediaType);

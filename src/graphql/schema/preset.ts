@@ -5,6 +5,7 @@ import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../plugins/AccessibleUnitsPlugin.ts';
 import { createByteLimitPlugin } from '../../../plugins/ByteLimitPlugin.ts';
+import { ChangeNamingPlugin } from '../../../plugins/ChangeNamingPlugin.ts';
 import { ChangesPlugin } from '../../../plugins/ChangesPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
@@ -55,6 +56,7 @@ export function createPreset(
       NodeIdPlugin,
       NodeTypePlugin,
       RootFieldsPlugin,
+      ChangeNamingPlugin,
       ChangesPlugin,
       ConnectionsPlugin,
       ConnectionArgumentsPlugin,

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Answer } from '../execution/answer.ts';
-
-export const eventStreamMediaType = 'text/event-stream';
+import { eventStreamMediaType, graphqlMediaType } from '../request/negotiate.ts';
 
 export type EventStream = {
   /** Aborts when it has ended, by whichever side. */
@@ -52,12 +51,12 @@ export function openEventStream(response: ServerResponse): EventStream {
   };
 }
 
-/** The answer to a query or mutation as an event stream, for clients that accept nothing else. */
-export const toEventStream = ({ body, headers, ...answer }: Answer): Answer => ({
-  ...answer,
-  headers: { ...headers, 'Content-Type': `${eventStreamMediaType}; charset=utf-8` },
-  body: `event: next\ndata: ${body}\n\nevent: complete\ndata:\n\n`,
-});
+/** The answer to a query or mutation as an event stream; a request that is refused is answered by JSON. */
+export function toEventStream(answer: Answer): Answer {
+  if (answer.status === 200)
+    return { ...answer, body: `event: next\ndata: ${answer.body}\n\nevent: complete\ndata:\n\n` };
+  return { ...answer, headers: { ...answer.headers, 'Content-Type': `${graphqlMediaType}; charset=utf-8` } };
+}
 
 const maxUnsentMs = 10_000;
 /** For what is on its way to the client. */

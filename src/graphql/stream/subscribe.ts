@@ -90,7 +90,6 @@ export function createSubscriber(
     const results = (await subscribe(args)) as AsyncGenerator<Result> | Result;
     if (!(Symbol.asyncIterator in results)) stream.next(null, toEvent(results));
     else for await (const result of results) stream.next(cursors.shift() ?? null, toEvent(result));
-    stream.complete();
   };
 }
 

@@ -217,6 +217,7 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
       return node.kind === 'AEXPR_OP_ANY' ? anyOf(elements, each) : allOf(elements, each);
     }
     case 'AEXPR_IN': {
+      // PostgreSQL parses `not in` as `<>`: different from all of the list.
       const parts = right.map((value) => compare(operator, first, value, env));
       return operator === '<>' ? all(parts) : any(parts);
     }

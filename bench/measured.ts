@@ -1,4 +1,4 @@
-/** One row of the table that the benchmark prints. */
+/** One row of the table that a benchmark prints. */
 export type Measured = {
   readonly what: string;
   readonly figure: string;
@@ -11,6 +11,13 @@ export const atMost = (what: string, figure: number, bound: number, unit: string
   figure: `${figure.toFixed(1)} ${unit}`,
   bound: `at most ${bound} ${unit}`,
   isMet: figure <= bound,
+});
+
+export const atLeast = (what: string, ratio: number, bound: number): Measured => ({
+  what,
+  figure: ratio.toFixed(3),
+  bound: `at least ${bound}`,
+  isMet: ratio >= bound,
 });
 
 export const percentile = (values: readonly number[], part: number): number =>
