@@ -1,5 +1,5 @@
 --! Previous: sha1:744692099ae76cad7530567d05169f43645d5e32
---! Hash: sha1:e046f3d67f11b9ba56e57a5ea5a398804090b761
+--! Hash: sha1:bd45c743112de09f458fda86ada2c201324694f1
 --! Message: invariants
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -78,6 +78,26 @@ insert into audit.invariants (name, relation, commands, roles, columns, expressi
     'What a person loses by losing access to a unit is what only that access gave.'),
   ('assignments', '*', '{select}', '{graph_user}', default, 'only_through(old, ''app_public.card_assignments'')',
     'What a person loses by losing a card is what only that card gave.');
+-- The worker serves every organization, and changes one at a time.
+alter policy update_graph_worker on app_public.webhooks
+  using (organization_id = (select app_hidden.current_organization_id())) with check (organization_id = (select app_hidden.current_organization_id()));
+alter policy update_graph_worker on app_hidden.webhook_positions
+  using (organization_id = (select app_hidden.current_organization_id())) with check (organization_id = (select app_hidden.current_organization_id()));
+insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
+  ('worker', '*', default, '{graph_worker}', default, 'false', 'The worker reaches nothing but webhooks, their deliveries and the feed.'),
+  ('worker', 'graph.changes', '{insert,update,delete,truncate}', '{graph_worker}', default, 'false', 'The worker writes nothing into the feed.'),
+  ('enabled', 'app_public.webhooks', '{update}', '{graph_worker}',
+    '{organization_id,id,url,type_names,secret_ciphertext,previous_secret_ciphertext,previous_valid_until,created_at}', 'false',
+    'The worker enables or disables a webhook, and changes nothing else of it.');
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'worker', relation, '{insert,update,delete,truncate}'::text[], '{graph_worker}'::text[],
+  'old.organization_id = claims.organization_id and new.organization_id = claims.organization_id', 'The worker changes nothing of an organization other than the claim''s.'
+from unnest('{app_public.webhooks,app_hidden.webhook_positions,app_public.webhook_deliveries}'::text[]) as relation
+union all
+select 'webhooks', relation, commands::text[], '{graph_worker}', 'false', 'The worker neither makes nor deletes a webhook, and deletes no delivery.'
+from (
+  values ('app_public.webhooks', '{insert,delete,truncate}'), ('app_hidden.webhook_positions', '{insert,delete,truncate}'), ('app_public.webhook_deliveries', '{delete,truncate}')
+) as kept (relation, commands);
 insert into audit.invariants (name, relation, roles, expression, rule)
 select 'secrets', 'oauth.' || name, '{graph_app,graph_user,graph_basic}', 'false', 'No client reads or changes what authenticates, or limits it.'
 from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants,throttles}'::text[]) as name;
