@@ -27,6 +27,7 @@ export function createFeed(pool: Pool, log: Log) {
   const deliver = async () => {
     const { xmin = '' } = (await ask<{ xmin: string }>(readXmin)) ?? {};
     if (xmin === lastXmin) return;
+    lastXmin = xmin;
     const tails = [...organizations.values()].map(({ tail }) => tail);
     const asked = [
       tails.map((tail) => tail.organizationId),
@@ -34,33 +35,45 @@ export function createFeed(pool: Pool, log: Log) {
       tails.map(({ id }) => id),
     ];
     const { changed = [] } = (await ask<{ changed: string[] }>(readChanged, asked)) ?? {};
-    const read = changed.map((organization) => organizations.get(organization)).map((live) => live && readOn(live));
-    await Promise.all(read);
-    lastXmin = xmin;
+    // Not awaited: one with much to read does not hold up the others.
+    for (const organization of changed) void readOn(organizations.get(organization));
   };
 
-  const readOn = async (live: Live) => {
+  const readOn = async (live: Live | undefined) => {
+    if (!live || live.isReading) return;
+    live.isReading = true;
+    await readToEnd(live).catch(report);
+    live.isReading = false;
+    lastXmin = '';
+  };
+
+  const readToEnd = async (live: Live) => {
     for (let isFull = true; isFull; ) {
-      const [follower] = live.followers;
+      const follower = live.followers.values().find(({ hasEnded }) => !hasEnded());
       if (!follower) return;
       const page = await readFeed(follower.reader, live.tail, pageSize).catch((error: unknown) => {
+        // Its client has gone, and its statement with it.
+        if (follower.hasEnded()) return null;
         if (isRetryable(error)) throw error;
         log.error({ error }, 'a change feed cannot be read; its streams end');
         for (const { end } of live.followers) end();
+        return null;
       });
-      if (!page) return;
+      if (!page) continue;
       live.tail = page.end;
       isFull = page.changes.length === pageSize;
       for (const { offer } of live.followers) offer(page.changes);
     }
   };
 
+  /** What failed is tried again by the next tick. */
+  const report = (error: unknown) => {
+    lastXmin = '';
+    if (!isRetryable(error)) log.error({ error }, 'the change feed cannot be watched');
+  };
+
   const tick = async () => {
-    try {
-      await deliver();
-    } catch (error) {
-      if (!isRetryable(error)) log.error({ error }, 'the change feed cannot be watched');
-    }
+    await deliver().catch(report);
     isTicking = organizations.size > 0;
     if (isTicking) setTimeout(tick, tickMs).unref();
   };
@@ -68,10 +81,12 @@ export function createFeed(pool: Pool, log: Log) {
   /** Null when others are ahead, so that what is between has to be read first. */
   const join = (position: FeedPosition, follower: Follower): Live | null => {
     const { organizationId } = position;
-    const live = organizations.get(organizationId) ?? { tail: position, followers: new Set() };
+    const live = organizations.get(organizationId) ?? { tail: position, followers: new Set(), isReading: false };
     if (isAfter(live.tail, position)) return null;
     organizations.set(organizationId, live);
     live.followers.add(follower);
+    // Its end may be that of an older snapshot than the tick has asked about.
+    lastXmin = '';
     if (!isTicking) withoutCaller(() => setTimeout(tick, tickMs).unref());
     isTicking = true;
     return live;
@@ -113,7 +128,7 @@ export function createFeed(pool: Pool, log: Log) {
 }
 
 /** An organization with streams: all changes up to `tail` were offered to these. */
-type Live = { tail: FeedPosition; readonly followers: Set<Follower> };
+type Live = { tail: FeedPosition; readonly followers: Set<Follower>; isReading: boolean };
 
 type Follower = ReturnType<typeof createFollower>;
 
