@@ -10,7 +10,8 @@ import type { Page } from 'playwright-core';
 process.env.NODE_ENV = 'production';
 process.env.GRAPHILE_ENV = 'production';
 const { launchBrowser, openPage } = await import('../test/support/browser.ts');
-const { startDemo } = await import('../test/support/demo.ts');
+const { getDemoToken, startDemo } = await import('../test/support/demo.ts');
+const { until } = await import('../test/support/until.ts');
 
 type ColorScheme = 'light' | 'dark';
 type Picture = { path: string; prepare: (page: Page, colorScheme: ColorScheme) => Promise<unknown> };
@@ -34,6 +35,24 @@ const pictures: Record<string, Picture> = {
       await page.locator('.graphiql-query-editor .view-line').first().waitFor();
       await page.getByRole('button', { name: 'Create a user' }).click();
       await page.locator('.graphiql-editor-tool .view-line').first().waitFor();
+    },
+  },
+  'graphiql-subscription': {
+    path: '/graphiql',
+    async prepare(page) {
+      await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+      await page.getByRole('button', { name: 'Follow changes' }).click();
+      await page.getByText('subscription FollowChanges').waitFor();
+      await page.getByRole('button', { name: /^Execute query/ }).click();
+      const token = await getDemoToken(demo);
+      await until(async () => {
+        await fetch(`${demo.url}/graphql`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+          body: JSON.stringify({ query: 'mutation { unitCreate(name: "Annex") { unit { id } } }' }),
+        });
+        return page.locator('.result-window').getByText('"CREATE"').isVisible();
+      });
     },
   },
   playground: {

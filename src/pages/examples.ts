@@ -32,6 +32,7 @@ const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: str
     'Who may enter': ['App.units', '{ nodes { name usersWithAccess { nodes { fullName } } } }'],
     'Delete the unit': ['Mutation.unitDelete'],
     'Delete the user': ['Mutation.userDelete'],
+    'Follow changes': ['Subscription.changes'],
   },
   user: {
     Me: ['Query.viewer'],

@@ -130,12 +130,14 @@ describe('the documentation', () => {
           of: example.closest('dd').previousElementSibling.id,
           command: example.querySelector('.code:last-child pre').textContent,
         }))`);
-      expect(examples.map(({ of }) => of).filter((of) => /^(Query|Mutation)/.test(of))).toEqual(
+      expect(examples.map(({ of }) => of).filter((of) => /^(Query|Mutation|Subscription)/.test(of))).toEqual(
         expect.arrayContaining(roots),
       );
       expect(examples.map(({ of }) => of)).toEqual(expect.arrayContaining(['App.users', 'User.accessibleUnits']));
 
-      for (const { of, command } of examples) {
+      for (const { command } of examples.filter(isStream))
+        expect(await follow(demo, command)).toContain('"typeName":"Unit"');
+      for (const { of, command } of examples.filter((example) => !isStream(example))) {
         const { errors, data } = (await run(demo, command)) as { errors?: unknown; data?: Record<string, unknown> };
         expect([of, errors]).toEqual([of, undefined]);
         expect([of, Object.values(data ?? {})]).toEqual([of, [expect.anything()]]);
@@ -190,8 +192,39 @@ const lostLines = `(() => {
   }).length;
 })()`;
 
-/** Runs a command of the page as it stands there, with what its words in capitals stand for. */
+/** Runs a command of the page as it stands there. */
 async function run(demo: Demo, command: string): Promise<unknown> {
+  const { stdout } = await paste(await fill(demo, command));
+  return JSON.parse(stdout);
+}
+
+const isStream = ({ of }: { of: string }) => of.startsWith('Subscription.');
+
+/** Runs one that follows changes, which come only once it is connected, until it has shown one. @returns what it has shown */
+async function follow(demo: Demo, command: string): Promise<string> {
+  const pasted = paste(`exec ${await fill(demo, command)}`);
+  let shown = '';
+  pasted.child.stdout?.on('data', (text: string) => {
+    shown += text;
+  });
+  const token = await getDemoToken(demo);
+  await until(async () => {
+    await ask(demo, 'mutation { unitCreate(name: "Annex") { unit { id } } }', token);
+    return shown.includes('data: ');
+  });
+  pasted.child.kill();
+  await pasted.catch(() => undefined);
+  return shown;
+}
+
+/** Curl is last on the path, so that the machine's own is used where there is one. */
+const paste = (command: string) =>
+  promisify(execFile)('sh', ['-c', command], {
+    env: { PATH: `${process.env.PATH}:${fileURLToPath(new URL('../support/bin', import.meta.url))}` },
+  });
+
+/** The command with what its words in capitals stand for. */
+async function fill(demo: Demo, command: string): Promise<string> {
   const { clientSecret, password, externalAuthenticationToken } = demo.credentials;
   const signIn = { grant_type: 'password', client_id: 'demo-mobile', username: 'ada@demo.test', password };
   const client = { client_id: 'demo-backend', client_secret: clientSecret };
@@ -209,11 +242,7 @@ async function run(demo: Demo, command: string): Promise<unknown> {
     '"ID"': JSON.stringify(command.includes('"ID"') ? await someId(demo, /webhook/.test(command)) : null),
     DELIVERY_ID: command.includes('DELIVERY_ID') ? await someDeliveryId(demo) : '',
   };
-  // Last on the path, so that the machine's own curl is used where there is one.
-  const PATH = `${process.env.PATH}:${fileURLToPath(new URL('../support/bin', import.meta.url))}`;
-  const filled = command.replace(/"ID"|\b[A-Z_]+\b/g, (word) => values[word] ?? word);
-  const { stdout } = await promisify(execFile)('sh', ['-c', filled], { env: { PATH } });
-  return JSON.parse(stdout);
+  return command.replace(/"ID"|\b[A-Z_]+\b/g, (word) => values[word] ?? word);
 }
 
 async function issue({ url }: Demo, parameters: Record<string, string>) {
@@ -222,9 +251,9 @@ async function issue({ url }: Demo, parameters: Record<string, string>) {
 }
 
 async function rootFields(demo: Demo): Promise<string[]> {
-  const query = '{ __schema { queryType { name fields { name } } mutationType { name fields { name } } } }';
-  const { queryType, mutationType } = (await ask<Record<string, Record<string, Type>>>(demo, query)).__schema ?? {};
-  return [queryType, mutationType].flatMap((type) => type?.fields.map(({ name }) => `${type.name}.${name}`) ?? []);
+  const types = ['query', 'mutation', 'subscription'].map((kind) => `${kind}Type { name fields { name } }`);
+  const { __schema } = await ask<{ __schema: Record<string, Type> }>(demo, `{ __schema { ${types.join(' ')} } }`);
+  return Object.values(__schema).flatMap((type) => type.fields.map(({ name }) => `${type.name}.${name}`));
 }
 
 type Type = { name: string; fields: { name: string }[] };

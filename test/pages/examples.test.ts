@@ -29,13 +29,32 @@ describe('the example queries', () => {
     list.map((example) => ({ kind, ...example })),
   );
 
-  it.each(all)('answer a token of kind $kind: $label', async ({ kind, query, variables }) => {
+  type Sent = { kind: string; query: string; variables?: object };
+  const send = ({ kind, query, variables }: Sent, options: { Accept?: string; signal?: AbortSignal } = {}) => {
+    const { signal, ...headers } = options;
     const token = tokens[kind];
-    const response = await fetch(`${demo.url}/graphql`, {
+    return fetch(`${demo.url}/graphql`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+      headers: { 'Content-Type': 'application/json', ...headers, ...(token && { Authorization: `Bearer ${token}` }) },
       body: JSON.stringify({ query, variables }),
+      ...(signal && { signal }),
     });
+  };
+  const [streams, others] = [true, false].map((isStream) =>
+    all.filter(({ query }) => /^subscription/m.test(query) === isStream),
+  ) as [typeof all, typeof all];
+
+  it.each(streams)('are followed with a token of kind $kind: $label', async (example) => {
+    const closing = new AbortController();
+    const response = await send(example, { Accept: 'text/event-stream', signal: closing.signal });
+    closing.abort();
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get('Content-Type')).toMatch(/^text\/event-stream/);
+  });
+
+  it.each(others)('answer a token of kind $kind: $label', async (example) => {
+    const response = await send(example);
     const body = (await response.json()) as { data?: Record<string, unknown>; errors?: unknown };
 
     expect(body.errors).toBeUndefined();

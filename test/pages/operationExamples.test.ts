@@ -20,6 +20,7 @@ const schema = buildSchema(`
     keyIssue(by: KeyChoice!, day: Date!): KeyIssuePayload
     purge: PurgePayload
   }
+  type Subscription { doors(after: Int): Door!  keys(of: ID!): Key! }
   type DoorCreatePayload { door: Door }
   type DoorsCreatePayload { doors: [Door!] }
   type KeyIssuePayload { key: Key }
@@ -45,6 +46,8 @@ it('each operation of any schema has an example', () => {
     'Query.app',
     'Query.node',
     'Query.version',
+    'Subscription.doors',
+    'Subscription.keys',
   ]);
 });
 

@@ -172,6 +172,22 @@ describe('the explorers', () => {
       await expectAnswer(page, '"__typename": "NfcCard"');
     });
 
+    it('follows changes until it is stopped, and as a command, too', async () => {
+      const token = await getDemoToken(demo);
+      await page.getByRole('button', { name: 'Follow changes' }).click();
+      await page.getByText('subscription FollowChanges').waitFor();
+      expect(await copiedCommand(page)).toMatch(/\ncurl -sN .*\n.*\n.*\n {2}-H 'Accept: text\/event-stream' /);
+
+      await run(page);
+      await until(async () => {
+        await queryWith(demo, token, 'mutation { unitCreate(name: "Annex") { unit { id } } }');
+        return (await answerOf(page))?.includes('"operation": "CREATE"') ?? false;
+      });
+      await page.getByRole('button', { name: /^Stop query/ }).click();
+
+      await page.getByRole('button', { name: /^Execute query/ }).waitFor();
+    });
+
     it('explains why a token of the wrong kind is refused', async () => {
       await type(page, '{ viewer { fullName');
       await run(page);
@@ -260,12 +276,13 @@ const pathWithCurl = `${process.env.PATH}:${fileURLToPath(new URL('../support/bi
 
 const run = (page: Page) => page.getByRole('button', { name: /^Execute query/ }).click();
 
-/** Of the editor's text, since only what is scrolled to is on the page. */
-async function expectAnswer(page: Page, text: string): Promise<void> {
-  const models = 'globalThis.monaco?.editor.getModels() ?? []';
-  const answer = `(${models}).findLast(({ uri }) => uri.path.endsWith('response.json'))?.getValue()`;
-  await until(async () => (await page.evaluate<string | undefined>(answer))?.includes(text) ?? false);
-}
+const expectAnswer = (page: Page, text: string): Promise<void> =>
+  until(async () => (await answerOf(page))?.includes(text) ?? false);
+
+/** The editor's text, since only what is scrolled to is on the page. */
+const answerOf = (page: Page) =>
+  page.evaluate<string | undefined>(`(globalThis.monaco?.editor.getModels() ?? [])
+    .findLast(({ uri }) => uri.path.endsWith('response.json'))?.getValue()`);
 
 /** Without the brackets at the end, which the editor adds. */
 async function type(page: Page, query: string): Promise<void> {
@@ -291,5 +308,9 @@ async function copiedCommand(page: Page): Promise<string> {
   return page.evaluate('navigator.clipboard.readText()');
 }
 
-const queryWith = ({ url }: Demo, token: string) =>
-  fetch(`${url}/graphql?query={viewer{id}}`, { headers: { Authorization: `Bearer ${token}` } });
+const queryWith = ({ url }: Demo, token: string, query = '{ viewer { id } }') =>
+  fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+    body: JSON.stringify({ query }),
+  });

@@ -9,7 +9,8 @@
  */
 export function toCurl(url, token, { query, variables }) {
   // The server has to know which one is meant; the first is as good as any other.
-  const [first, ...others] = query.matchAll(/^\s*(?:query|mutation)\s+(\w+)/gm);
+  const [first, ...others] = query.matchAll(/^\s*(?:query|mutation|subscription)\s+(\w+)/gm);
+  const isStream = /^\s*(query|mutation|subscription)\b/m.exec(query)?.[1] === 'subscription';
   const body = {
     query,
     ...(variables.trim() && { variables: JSON.parse(variables) }),
@@ -17,9 +18,10 @@ export function toCurl(url, token, { query, variables }) {
   };
   return [
     ...(token ? [`TOKEN=${quote(token)}`] : []),
-    `curl -s ${quote(url)} \\`,
+    `curl ${isStream ? '-sN' : '-s'} ${quote(url)} \\`,
     ...(token ? ['  -H "Authorization: Bearer $TOKEN" \\'] : []),
     "  -H 'Content-Type: application/json' \\",
+    ...(isStream ? ["  -H 'Accept: text/event-stream' \\"] : []),
     `  -d ${quote(JSON.stringify(body))}`,
   ].join('\n');
 }

@@ -19,11 +19,14 @@ ${rows.map(
 /** The command that sends an operation. */
 export function renderRequest(url: string, document: string, variables: Readonly<Record<string, unknown>>): Html {
   const body = JSON.stringify({ query: document.replace(/\s+/g, ' '), variables });
+  const [options, accept] = document.startsWith('subscription')
+    ? ['-sN', "\n  -H 'Accept: text/event-stream' \\"]
+    : ['-s', ''];
   return renderCode(
     'curl',
-    `curl -s ${url}/graphql \\
+    `curl ${options} ${url}/graphql \\
   -H 'Authorization: Bearer ACCESS_TOKEN' \\
-  -H 'Content-Type: application/json' \\
+  -H 'Content-Type: application/json' \\${accept}
   -d '${body.replaceAll("'", "'\\''")}'`,
   );
 }

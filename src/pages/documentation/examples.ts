@@ -11,6 +11,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  OperationTypeNode,
   parse,
   print,
 } from 'postgraphile/graphql';
@@ -18,11 +19,11 @@ import { type Field, fieldsOf, nodesOf } from './fields.ts';
 
 export type Example = { readonly document: string; readonly variables: Readonly<Record<string, unknown>> };
 
-/** The way from `Query` or `Mutation` to a field. */
-export type Operation = { readonly kind: 'query' | 'mutation'; readonly path: readonly Field[] };
+/** The way from `Query`, `Mutation` or `Subscription` to a field. */
+export type Operation = { readonly kind: `${OperationTypeNode}`; readonly path: readonly Field[] };
 
 /**
- * An operation for each field of `Query` and `Mutation`,
+ * An operation for each field of `Query`, `Mutation` and `Subscription`,
  * and for each field that leads on from `viewer` and `app`: derived from the schema, so that a new table or function has its example at
  * once.
  *
@@ -35,7 +36,6 @@ export const createExamples = (schema: GraphQLSchema): ReadonlyMap<string, Examp
 export function listOperations(schema: GraphQLSchema): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>();
   const query = schema.getQueryType();
-  const mutation = schema.getMutationType();
   for (const root of query ? fieldsOf(query) : []) {
     operations.set(`Query.${root.name}`, { kind: 'query', path: [root] });
     const type = getNamedType(root.type);
@@ -43,8 +43,10 @@ export function listOperations(schema: GraphQLSchema): ReadonlyMap<string, Opera
     for (const field of fieldsOf(type).filter((it) => !isLeafType(getNamedType(it.type))))
       operations.set(`${type.name}.${field.name}`, { kind: 'query', path: [root, field] });
   }
-  for (const field of mutation ? fieldsOf(mutation) : [])
-    operations.set(`Mutation.${field.name}`, { kind: 'mutation', path: [field] });
+  for (const kind of [OperationTypeNode.MUTATION, OperationTypeNode.SUBSCRIPTION]) {
+    const root = schema.getRootType(kind);
+    for (const field of root ? fieldsOf(root) : []) operations.set(`${root}.${field.name}`, { kind, path: [field] });
+  }
   return operations;
 }
 
@@ -54,7 +56,8 @@ export function createExample(
   operation = path.map(({ name }) => name.charAt(0).toUpperCase() + name.slice(1)).join(''),
   selection = select(getNamedType((path.at(-1) as Field).type), 1),
 ): Example {
-  const isGiven = (input: Input) => (kind === 'query' ? isRequired(input) || input.name === 'first' : isShown(input));
+  const isGiven = (input: Input) =>
+    kind === 'mutation' ? isShown(input) : isRequired(input) || input.name === 'first';
   const inputs = path.flatMap(({ args }) => args.filter(isGiven));
   const whole = path.reduceRight((inner, { name, args }) => {
     const given = args.filter(isGiven).map((argument) => `${argument.name}: $${argument.name}`);

@@ -65,7 +65,7 @@ function groupTypes(schema: GraphQLSchema) {
 const groupTitles = ['Operations', 'Objects', 'Pages and orders', 'Scalars'] as const;
 
 function groupOf(type: GraphQLNamedType): (typeof groupTitles)[number] {
-  if (/^(Query|Mutation)$|Payload$/.test(type.name)) return 'Operations';
+  if (/^(Query|Mutation|Subscription)$|Payload$/.test(type.name)) return 'Operations';
   if (isScalarType(type)) return 'Scalars';
   if (isEnumType(type) || isInputObjectType(type) || /(Connection|Edge|PageInfo)$/.test(type.name))
     return 'Pages and orders';
@@ -76,6 +76,7 @@ function groupOf(type: GraphQLNamedType): (typeof groupTitles)[number] {
 const order = [
   'Query',
   'Mutation',
+  'Subscription',
   'App',
   'User',
   'Unit',
