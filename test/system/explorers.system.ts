@@ -211,6 +211,21 @@ describe('the explorers', () => {
       await expectAnswer(page, '"name": "Demo Backend"');
     });
 
+    it('shows what changes by a subscription, as it comes, until that is stopped', async () => {
+      const token = await getDemoToken(demo);
+      await type(page, 'subscription { changes { operation node { ... on Unit { name');
+      await run(page);
+      const stop = page.getByRole('button', { name: /^Stop query/ });
+      await stop.waitFor();
+
+      for (const name of ['Annex', 'Gatehouse']) {
+        await mutateWith(demo, token, `mutation { unitCreate(name: "${name}") { unit { id } } }`);
+        await expectAnswer(page, `"name": "${name}"`);
+      }
+      await stop.click();
+      await page.getByRole('button', { name: /^Execute query/ }).waitFor();
+    });
+
     it('has our accent, and dialogs whose cross is there, in light and dark', async () => {
       const styleOf = (selector: string, property: string) =>
         page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
@@ -293,3 +308,10 @@ async function copiedCommand(page: Page): Promise<string> {
 
 const queryWith = ({ url }: Demo, token: string) =>
   fetch(`${url}/graphql?query={viewer{id}}`, { headers: { Authorization: `Bearer ${token}` } });
+
+const mutateWith = ({ url }: Demo, token: string, query: string) =>
+  fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+    body: JSON.stringify({ query }),
+  });

@@ -15,6 +15,7 @@ import type { Operation } from '../execution/operation.ts';
 import { createStatements } from '../execution/statements.ts';
 import type { EventStream } from './eventStream.ts';
 import type { Feed } from './feed.ts';
+import { createPacer } from './pacer.ts';
 
 export type Subscription = Operation & { readonly token: AccessToken; readonly lastEventId: string | null };
 
@@ -28,6 +29,7 @@ export function createSubscriber(
 ) {
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
+  const turn = createPacer(maxEventsPerTurn);
 
   return async (subscription: Subscription, stream: EventStream): Promise<void> => {
     const { prepared, variables, token, requestId, lastEventId } = subscription;
@@ -60,6 +62,7 @@ export function createSubscriber(
       try {
         for await (const change of feed.follow(reader, start, signal)) {
           await stream.ready();
+          await turn();
           if (signal.aborted) return;
           cursors.push(encodePosition(change));
           yield change;
@@ -89,10 +92,17 @@ export function createSubscriber(
     };
     const results = (await subscribe(args)) as AsyncGenerator<Result> | Result;
     if (!(Symbol.asyncIterator in results)) stream.next(null, toEvent(results));
-    else for await (const result of results) stream.next(cursors.shift() ?? null, toEvent(result));
+    else
+      for await (const result of results) {
+        // The client has gone, and its statements with it.
+        if (signal.aborted) return;
+        stream.next(cursors.shift() ?? null, toEvent(result));
+      }
   };
 }
 
+/** Of up to a millisecond each. All streams together leave the thread to requests in between. */
+const maxEventsPerTurn = 4;
 /** What a slow reader costs. */
 const maxEventBytes = 64_000;
 const tooLong = toBody('null', [limitExceeded('bytes', maxEventBytes).toJSON()]);
