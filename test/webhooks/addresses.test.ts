@@ -168,15 +168,15 @@ test('of an answer nothing but the status is waited for, whatever comes behind i
   const attempt = (url: string) => post(url, {}, '{}', { allowsPrivate: true, signal, deadlineMs: 300 });
   try {
     let written = 0;
-    const closed = new Promise((resolve) => {
-      receiver.answer = (_request, response) => {
+    const closed = new Promise<void>((resolve) => {
+      receiver.answer = ({ socket }, response) => {
+        socket.once('close', () => resolve());
         response.writeHead(200, { 'content-length': 1e9 });
-        const write = () => {
-          if (response.destroyed) return resolve(null);
-          written += 65_536;
-          response.write(Buffer.alloc(65_536), write);
+        const fill = () => {
+          while (!socket.destroyed && response.write(Buffer.alloc(65_536))) written += 65_536;
         };
-        write();
+        response.on('drain', fill);
+        fill();
       };
     });
     expect(await attempt(receiver.url)).toEqual({ statusCode: 200, error: null });
