@@ -243,6 +243,18 @@ describe('a subscription is refused', () => {
     stream.close();
   });
 
+  const selecting = (selection: string): StreamRequest => ({
+    query: `subscription { changes { node { ... on Unit { ${selection} } } } }`,
+  });
+  const some = (count: number, write: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => write(n)).join(' ');
+
+  it('not with as much as a page', async () => {
+    const stream = await openStream(graph, tenant.app, selecting('children(first: 900) { nodes { name } }'));
+    expect(stream.status).toBe(200);
+    stream.close();
+  });
+
   it.each<[string, StreamRequest, number]>([
     ['a cursor that is none', { variables: { after: 'nonsense' } }, 400],
     ['a Last-Event-ID that is none', { headers: { 'Last-Event-ID': 'nonsense' } }, 400],
@@ -259,11 +271,14 @@ describe('a subscription is refused', () => {
     ['no type for events', { headers: { Accept: 'application/json' } }, 406],
     ['a token that is none', { headers: { Authorization: 'Bearer nonsense' } }, 401],
     [
-      'more rows in an event than a query may have',
-      {
-        query: `subscription { changes { node { ... on Unit { usersWithAccess(first: 1000) { nodes {
-          accessibleUnits(first: 1000) { nodes { id } } } } } } } }`,
-      },
+      'more rows in an event than a page has',
+      selecting(some(2, (n) => `a${n}: children(first: 600) { nodes { name } }`)),
+      400,
+    ],
+    ['more fields in an event than are planned at once', selecting(some(210, () => 'name')), 400],
+    [
+      'more values in an event than are written at once',
+      selecting(`children(first: 900) { nodes { ${some(7, (n) => `a${n}: name`)} } }`),
       400,
     ],
   ])('with %s', async (_what, request, status) => {
