@@ -224,6 +224,9 @@ describe('the explorers', () => {
       }
       await stop.click();
       await page.getByRole('button', { name: /^Execute query/ }).waitFor();
+      // Its request ends by that.
+      await until(() => problems.length > 0);
+      expect(problems.splice(0)).toEqual([expect.stringMatching(/\/graphql net::ERR_ABORTED$/)]);
     });
 
     it('has our accent, and dialogs whose cross is there, in light and dark', async () => {
