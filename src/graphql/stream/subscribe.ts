@@ -85,19 +85,25 @@ export function createSubscriber(
     });
     (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
 
+    /** Null when the client has to go on after its last event, since this one would lack what the database does not answer now. */
     const toEvent = ({ data, errors }: Result) => {
       const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
+      if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
       const body = toBody(data, presented);
       return Buffer.byteLength(body) > maxEventBytes ? tooLong : body;
     };
     const results = (await subscribe(args)) as AsyncGenerator<Result> | Result;
-    if (!(Symbol.asyncIterator in results)) stream.next(null, toEvent(results));
-    else
-      for await (const result of results) {
-        // The client has gone, and its statements with it.
-        if (signal.aborted) return;
-        stream.next(cursors.shift() ?? null, toEvent(result));
-      }
+    if (!(Symbol.asyncIterator in results)) {
+      const event = toEvent(results);
+      if (event) stream.next(null, event);
+      return;
+    }
+    for await (const result of results) {
+      // The client may have gone, and its statements with it.
+      const event = signal.aborted ? null : toEvent(result);
+      if (!event) return;
+      stream.next(cursors.shift() ?? null, event);
+    }
   };
 }
 

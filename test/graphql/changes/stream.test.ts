@@ -179,6 +179,33 @@ describe('a stream ends', () => {
     await stopping;
   });
 
+  it('before an event whose object the database does not answer, so that none is passed over', async () => {
+    const start = await present(graph, tenant);
+    const { fullName } = await createUser(tenant);
+    await settled(tenant);
+    const query = 'subscription ($after: Cursor) { changes(after: $after) { node { ... on User { fullName } } } }';
+    const client = await graph.database.owner.connect();
+    try {
+      await client.query('begin; lock table app_public.users in access exclusive mode');
+      const stream = await openStream(graph, tenant.app, { query, variables: { after: start } });
+      await until(async () => {
+        const { rowCount } = await client.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and pg_backend_pid() = any (pg_blocking_pids(pid))`,
+        );
+        return rowCount === 1;
+      });
+      expect(await stream.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+
+    const again = await openStream(graph, tenant.app, { query, variables: { after: start } });
+    expect(await again.changes(1)).toEqual([{ node: { fullName } }]);
+    again.close();
+  });
+
   it('when its client goes, and makes room for another one', async () => {
     const streams = await Promise.all(Array.from({ length: 50 }, () => openStream(graph, tenant.app)));
     const refused = await openStream(graph, tenant.app);
