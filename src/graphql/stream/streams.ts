@@ -82,7 +82,7 @@ const verifyMs = 2000;
 const maxTokens = 100;
 
 const tooMany = () =>
-  new RequestError(`At most ${maxOfOrganization} streams of an organization are open at once.`, {
+  new RequestError(`At most ${maxOfOrganization} streams of an organization and ${maxOfProcess} of a process are open at once.`, {
     code: 'LIMIT_EXCEEDED',
     status: 429,
     limit: 'streams',
