@@ -63,7 +63,7 @@ export async function sendWebhook(options: SendOptions, key: WebhookKey): Promis
 
 const runMs = 10_000;
 
-/** @returns the webhook as it is now; null when nothing more is to be sent, for one because the receiver has not taken it */
+/** @returns the webhook as it is now; null at the end of the run, as when the receiver has failed */
 async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDelivery): Promise<Webhook | null> {
   const { organizationId } = webhook;
   const { row } = delivery;

@@ -112,7 +112,7 @@ const forgetAbandoned = (pool: Pool) =>
   });
 
 /**
- * A connection as graphile-worker sees it: each statement is a transaction, as graph_worker, and is retried until it succeeds.
+ * A connection for graphile-worker: each statement is a transaction, and is retried until it succeeds.
  * When one fails, the library rejects promises that it handles nowhere, which would end the process. A job whose answer was lost is taken and
  * not begun, as one of a process that was killed.
  */

@@ -51,11 +51,14 @@ export function createSubscriber(
     };
     const cursors: string[] = [];
 
-    const followChanges = async (after: string | null | undefined) => {
-      const start = startOf(reader, lastEventId ?? after);
+    const followChanges = async (given: string | null | undefined) => {
+      const after = startOf(reader, lastEventId ?? given);
       // What is wrong with a cursor is the answer, and not the end of a stream.
-      if (start) await readFeed(reader, start, 0);
-      return paced(start ?? (await readEnd(reader)));
+      if (after) await readFeed(reader, after, 0);
+      const start = after ?? (await readEnd(reader));
+      // What the client changes from now on is after the start.
+      stream.open();
+      return paced(start);
     };
 
     async function* paced(start: FeedPosition) {
@@ -85,7 +88,7 @@ export function createSubscriber(
     });
     (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
 
-    /** Null when the client has to go on after its last event, since this one would lack what the database does not answer now. */
+    /** Null when the database does not answer: the client goes on after its last event. */
     const toEvent = ({ data, errors }: Result) => {
       const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
       if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
