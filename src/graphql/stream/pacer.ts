@@ -1,5 +1,5 @@
 /**
- * Spreads work over turns of the event loop: in each, `perTurn` pieces begin, first come, first served.
+ * Spreads work over turns of the event loop: `perTurn` pieces begin in each, in the order of waiting.
  * A write to a socket that takes it at once calls back within the same turn, so that a stream with much to send would not end its turn.
  *
  * @returns what to await before each piece
