@@ -106,8 +106,11 @@ async function asking({ url }: TreeService, token: string, most: number, signal?
 }
 
 async function keepBusy({ url, token, clientSecret, send }: TreeService, shape: Shape, signal: AbortSignal) {
-  const { text } = await send('{ app { users(first: 1000) { nodes { id } } } }');
+  const { text } = await send(
+    '{ app { users(first: 1000) { nodes { id } } changes(first: 1) { pageInfo { endCursor } } } }',
+  );
   const ids = [...text.matchAll(/"id":"([^"]+)"/g)].map(([, id = '']) => id);
+  const [, cursor = ''] = /"endCursor":"([^"]+)"/.exec(text) ?? [];
   const count = shape.connections ?? connections.busy;
   const sender = createSender(url, count, shape.isUnread);
   const ended = new Promise<0>((resolve) => signal.addEventListener('abort', () => resolve(0)));
@@ -115,7 +118,7 @@ async function keepBusy({ url, token, clientSecret, send }: TreeService, shape: 
   let sent = 0;
   const one = async () => {
     while (!signal.aborted) {
-      const written = shape.write(sent++, ids);
+      const written = shape.write(sent++, ids, cursor);
       const request =
         'query' in written
           ? graphql(written.query, shape.hasToken ? token : null)
@@ -156,7 +159,10 @@ async function watchMemory(service: TreeService, signal: AbortSignal): Promise<n
 }
 
 function graphql(query: string, token: string | null): Sent {
-  const headers = { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json' };
+  const headers = {
+    'Content-Type': 'application/json',
+    Accept: 'application/graphql-response+json, text/event-stream',
+  };
   return {
     path: '/graphql',
     headers: token === null ? headers : { ...headers, Authorization: `Bearer ${token}` },

@@ -9,8 +9,8 @@ declare global {
 }
 
 /**
- * What tables, rows and columns are called in the graph, as `build.changeNaming`, once for each schema.
- * Pages and streams of changes read it, and so does what sends webhooks, from the schema's extensions.
+ * Names of tables, rows and columns in the graph: `changeNaming` of the build, and of the schema.
+ * Once for a schema: pages and streams of changes read it, and so does what sends webhooks.
  */
 export const ChangeNamingPlugin: GraphileConfig.Plugin = {
   name: 'ChangeNamingPlugin',

@@ -25,7 +25,7 @@ export function decodePosition(cursor: unknown): FeedPosition | null {
   if (typeof cursor !== 'string' || cursor.length > maxLength) return null;
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, parts = '', origin = '', organizationId = '', at = '', horizon = '', id = '', sum = ''] =
-    /^((-?\d+)\.([\da-f-]{36})\.([\da-z]+)\.(\d+)\.(\d+))\.([\w-]+)$/.exec(text) ?? [];
+    /^((-?\d{1,19})\.([\da-f-]{36})\.([\da-z]{1,9})\.(\d{1,18})\.(\d{1,18}))\.([\w-]+)$/.exec(text) ?? [];
   if (sum !== checksumOf(parts) || Buffer.from(text).toString('base64url') !== cursor) return null;
   return { origin, organizationId, atMs: Number.parseInt(at, 36), horizon, id };
 }

@@ -9,18 +9,23 @@ export type Shape = {
   readonly connections?: number;
   /** Leaves the answers where they are. */
   readonly isUnread?: boolean;
-  /** A GraphQL document, or a form for the token endpoint; new for each number. The ids are of users. */
+  /** A GraphQL document, or a form for the token endpoint; new for each number. The ids are of users, the cursor is early in the feed. */
   readonly write: (
     number: number,
     ids: readonly string[],
+    cursor: string,
   ) => { readonly query: string } | { readonly form: Record<string, string> };
 };
 
-const asked = (query: (number: number, ids: readonly string[]) => string): Shape => ({
+const asked = (query: (number: number, ids: readonly string[], cursor: string) => string): Shape => ({
   hasToken: true,
-  write: (n, ids) => ({ query: query(n, ids) }),
+  write: (n, ids, cursor) => ({ query: query(n, ids, cursor) }),
 });
-const anonymous = (query: (number: number) => string): Shape => ({ ...asked(query), hasToken: false });
+const streams = (selection: string): Shape => ({
+  ...asked((n, _ids, cursor) => `subscription Q${n} { changes(after: "${cursor}") { ${selection} } }`),
+  connections: 50,
+});
+const anonymous = (query: (number: number) => string): Shape => ({ ...asked((n) => query(n)), hasToken: false });
 
 const users = (n: number, selection: string) => `query Q${n} { app { users(first: 1000) { ${selection} } } }`;
 const aliases = (count: number, field: string) => some(count, (i) => `${field}_${i}: ${field}`);
@@ -74,6 +79,11 @@ export const shapes: Readonly<Record<string, Shape>> = {
   '20 users by node': asked(
     (n, ids) =>
       `query Q${n} { ${some(20, (i) => `a${i}: node(id: "${ids[(n + i) % ids.length]}") { ... on User { fullName } }`)} }`,
+  ),
+  '50 streams of what was written': streams('operation id'),
+  '50 streams of what was written, not read': { ...streams('operation id'), isUnread: true },
+  '50 streams with objects': streams(
+    'id node { ... on User { fullName cardAssignments { card { name } } } ... on Unit { name parent { name } } }',
   ),
   'broken documents': asked((n) => `query Q${n} { ${'a { '.repeat(300)}`),
   'a small query': asked(() => small),

@@ -44,18 +44,26 @@ export type Webhook = WebhookKey & {
 };
 
 /** A webhook as it is now; null when it is disabled or deleted. */
-export async function readWebhook(pool: Pool, { organizationId, id }: WebhookKey): Promise<Webhook | null> {
-  const { rows } = await queryOnce<Omit<Webhook, keyof WebhookKey>>(pool, workerSettings(organizationId), {
+export async function readWebhook(pool: Pool, key: WebhookKey): Promise<Webhook | null> {
+  const { organizationId, id } = key;
+  const { rows } = await queryOnce<WebhookRow>(pool, workerSettings(organizationId), {
     name: 'read a webhook',
-    text: `
-      select url, type_names as "typeNames", array_remove(array[
-        secret_ciphertext, case when previous_valid_until > statement_timestamp() then previous_secret_ciphertext end], null) as secrets
-      from app_public.webhooks
-      where organization_id = $1 and id = $2 and enabled`,
+    text: webhookNow,
     values: [organizationId, id],
   });
-  return rows[0] ? { organizationId, id, ...rows[0] } : null;
+  return toWebhook(key, rows);
 }
+
+type WebhookRow = Omit<Webhook, keyof WebhookKey>;
+
+const webhookNow = `
+  select url, type_names as "typeNames", array_remove(array[
+    secret_ciphertext, case when previous_valid_until > statement_timestamp() then previous_secret_ciphertext end], null) as secrets
+  from app_public.webhooks
+  where organization_id = $1 and id = $2 and enabled`;
+
+const toWebhook = ({ organizationId, id }: WebhookKey, [row]: readonly WebhookRow[]): Webhook | null =>
+  row ? { organizationId, id, ...row } : null;
 
 /** What is to be sent now. */
 export type DueDelivery = {
@@ -144,14 +152,17 @@ type FeedPage = {
 /**
  * Records an attempt, and when the next one is due.
  * One more than three days after the first is not made: then the delivery has failed, a dead letter.
+ *
+ * @returns the webhook as it is now, as {@link readWebhook}
  */
 export async function recordAttempt(
   pool: Pool,
-  { organizationId, id }: WebhookKey,
+  key: WebhookKey,
   delivery: Pick<DueDelivery, 'id' | 'attempts'>,
   { statusCode, error, isFinal, retryMs }: Attempt & { readonly isFinal: boolean; readonly retryMs: number },
-): Promise<void> {
-  await queryOnce(pool, workerSettings(organizationId), {
+): Promise<Webhook | null> {
+  const { organizationId, id } = key;
+  const { rows } = await queryOnce<WebhookRow>(pool, workerSettings(organizationId), {
     name: 'record an attempt',
     text: `
       with attempt as (
@@ -163,14 +174,16 @@ export async function recordAttempt(
         select a.*, case when $6::text is null then 'DELIVERED' when $8 or next_at > first_at + interval '3 days' then 'FAILED'
           else 'PENDING' end::app_public.delivery_outcome as outcome
         from attempt a
-      )
+      ), recorded as (
       update app_public.webhook_deliveries d
       set attempts = d.attempts + 1, first_attempt_at = a.first_at, outcome = a.outcome,
         next_attempt_at = case when a.outcome = 'PENDING' then a.next_at end, status_code = $5, last_error = $6
       from decided a
-      where d.organization_id = $1 and d.id = a.id`,
+      where d.organization_id = $1 and d.id = a.id)
+      ${webhookNow}`,
     values: [organizationId, id, delivery.id, delivery.attempts, statusCode, error, retryMs, isFinal],
   });
+  return toWebhook(key, rows);
 }
 
 /** What the receiver asks for by the status 410. */

@@ -46,13 +46,15 @@ export async function sendWebhook(options: SendOptions, key: WebhookKey): Promis
   const deadline = performance.now() + runMs;
   const mayGoOn = () => !stopping.aborted && performance.now() < deadline;
   try {
-    for (let goesOn = true; goesOn && mayGoOn(); ) {
-      // As it is now: clients rotate secrets and disable webhooks meanwhile.
-      const webhook = await readWebhook(pool, key);
-      if (!webhook) return;
+    // As it is now, before each attempt: clients rotate secrets and disable webhooks meanwhile.
+    let webhook = await readWebhook(pool, key);
+    for (let goesOn = true; goesOn && mayGoOn() && webhook; ) {
       const due = await readDue(pool, key);
       goesOn = due.length > 0 || (await followFeed(pool, webhook, options.naming()));
-      for (const delivery of due) if (!mayGoOn() || !(await attempt(options, webhook, delivery))) return;
+      for (const delivery of due) {
+        webhook = mayGoOn() ? await attempt(options, webhook, delivery) : null;
+        if (!webhook) return;
+      }
     }
   } finally {
     await release(pool, key, until);
@@ -61,8 +63,8 @@ export async function sendWebhook(options: SendOptions, key: WebhookKey): Promis
 
 const runMs = 10_000;
 
-/** @returns whether the receiver has taken it */
-async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDelivery): Promise<boolean> {
+/** @returns the webhook as it is now; null at the end of the run, as when the receiver has failed */
+async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDelivery): Promise<Webhook | null> {
   const { organizationId } = webhook;
   const { row } = delivery;
   const change = row && presentChange(toChange(row, { origin: row.origin, organizationId }), options.naming());
@@ -70,8 +72,8 @@ async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDeli
   const isFinal = !change || outcome.statusCode === 410;
   if (outcome.statusCode === 410) await disable(options.pool, webhook);
   const retryMs = retryDelayMs(delivery.attempts + 1);
-  await recordAttempt(options.pool, webhook, delivery, { ...outcome, isFinal, retryMs });
-  return outcome.error === null || !change;
+  const now = await recordAttempt(options.pool, webhook, delivery, { ...outcome, isFinal, retryMs });
+  return outcome.error === null || !change ? now : null;
 }
 
 const gone: Attempt = { statusCode: null, error: 'The change is no longer kept.' };

@@ -47,8 +47,8 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
     const due = await enqueue(pool);
     for (let count = Math.min(due, maxRunning - running.size); count > 0; count--) {
       // Takes jobs until there is none.
-      const taking = runTaskListOnce(workerOptions, tasks, asWorker(pool)).promise.catch((error: unknown) =>
-        log[isUnavailable(error) ? 'debug' : 'warn']({ error }, 'could not take a job'),
+      const taking = runTaskListOnce(workerOptions, tasks, asWorker(send)).promise.catch((error: unknown) =>
+        log.warn({ error }, 'could not take a job'),
       );
       const run = taking.finally(() => running.delete(run));
       running.add(run);
@@ -78,7 +78,7 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
     async stop() {
       begin();
       await ticking;
-      // Without a database the library tries for minutes to say that a job is done.
+      // Without a database their last statements fail late.
       await Promise.race([Promise.all(running), delay(abandonAfterMs + 2000, undefined, { ref: false })]);
     },
   };
@@ -111,13 +111,25 @@ const forgetAbandoned = (pool: Pool) =>
         array(select id from ${workerSchema}.jobs where key is null and locked_at is null))`,
   });
 
-/** A connection as graphile-worker sees it: each statement is a transaction, as graph_worker. */
-function asWorker(pool: Pool): PoolClient {
-  const query = (statement: string | QueryConfig, values?: unknown[]) =>
-    queryOnce(
-      pool,
-      workerSettings(null),
-      typeof statement === 'string' ? { text: statement, ...(values && { values }) } : statement,
-    );
+/**
+ * A connection for graphile-worker: each statement is a transaction, and is retried until it succeeds.
+ * When one fails, the library rejects promises that it handles nowhere, which would end the process. A job whose answer was lost is taken and
+ * not begun, as one of a process that was killed.
+ */
+function asWorker({ pool, log, stopping }: SendOptions): PoolClient {
+  const query = async (statement: string | QueryConfig, values?: unknown[]) => {
+    const config = typeof statement === 'string' ? { text: statement, ...(values && { values }) } : statement;
+    for (;;) {
+      try {
+        return await queryOnce(pool, workerSettings(null), config);
+      } catch (error) {
+        if (stopping.aborted) return { rows: [] };
+        log[isUnavailable(error) ? 'debug' : 'warn']({ error }, 'a statement of the queue has failed; retrying');
+        await delay(retryMs, undefined, { signal: stopping, ref: false }).catch(() => undefined);
+      }
+    }
+  };
   return { query, release: () => undefined } as unknown as PoolClient;
 }
+
+const retryMs = 200;

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createPublicLookup, isPublic, NotPublicError, problemOfUrl } from '../../src/webhooks/addresses.ts';
 import { post } from '../../src/webhooks/post.ts';
 import { mutating } from '../graphql/mutating.ts';
 import { createTenant } from '../graphql/support.ts';
+import { opened } from '../support/openThings.ts';
 import { shareService } from '../support/sharedService.ts';
 import { startNameServer } from './nameServer.ts';
 import { startReceiver } from './receiver.ts';
@@ -157,6 +160,80 @@ test('of IPv6 only what is assigned is public', () => {
     ['::1', '::', 'fe80::1', 'fc00::1', 'ff02::1', '100::1', '2001::1', '4000::1', '5f00::1'].filter(isPublic),
   ).toEqual([]);
 });
+
+test('of an answer nothing but the status is waited for, whatever comes behind it or instead of it', async () => {
+  const receiver = await startReceiver();
+  const raw = await startRawReceiver();
+  const signal = new AbortController().signal;
+  const attempt = (url: string) => post(url, {}, '{}', { allowsPrivate: true, signal, deadlineMs: 300 });
+  try {
+    let written = 0;
+    const closed = new Promise<void>((resolve) => {
+      receiver.answer = ({ socket }, response) => {
+        socket.once('close', () => resolve());
+        response.writeHead(200, { 'content-length': 1e9 });
+        const fill = () => {
+          while (!socket.destroyed && response.write(Buffer.alloc(65_536))) written += 65_536;
+        };
+        response.on('drain', fill);
+        fill();
+      };
+    });
+    expect(await attempt(receiver.url)).toEqual({ statusCode: 200, error: null });
+    await closed;
+    // What the operating system takes.
+    expect(written).toBeLessThan(50_000_000);
+
+    const slow = 'The receiver did not answer within 0.3 s.';
+    const failed = 'The connection to the receiver failed.';
+    for (const [answer, error] of [
+      [(socket: Socket) => dripping(socket, 'HTTP/1.1 200 OK\r\nx: y'), slow],
+      [(socket: Socket) => dripping(socket, 'HTTP/1.1 100 Continue\r\n\r\n'), slow],
+      [(socket: Socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1_000_000)}`), failed],
+      [(socket: Socket) => socket.write('220 smtp.example.com ESMTP\r\n'), failed],
+      [(socket: Socket) => socket.end(), failed],
+      [(socket: Socket) => socket.resetAndDestroy(), failed],
+    ] as const) {
+      raw.answer = answer;
+      expect(await attempt(raw.url)).toEqual({ statusCode: null, error });
+    }
+    raw.answer = (socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+    expect(await attempt(raw.url)).toEqual({ statusCode: 204, error: null });
+  } finally {
+    await receiver.stop();
+    await raw.stop();
+  }
+});
+
+/** The text again and again, a byte each millisecond. */
+function dripping(socket: Socket, text: string): void {
+  let at = 0;
+  const timer = setInterval(() => socket.write(text.charAt(at++ % text.length)), 1);
+  socket.on('close', () => clearInterval(timer));
+}
+
+/** What is no server of HTTP, or a bad one. */
+async function startRawReceiver() {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).once('data', () => raw.answer(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const closed = opened('raw receiver');
+  const raw = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    answer: (_socket: Socket): unknown => undefined,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+      closed();
+    },
+  };
+  return raw;
+}
 
 test('a certificate that nobody has signed, and a receiver that says nothing, are failures with a plain reason', async () => {
   const receiver = await startReceiver();

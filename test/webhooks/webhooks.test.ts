@@ -1,3 +1,4 @@
+import { settled as changesSettled } from '../graphql/changes/feed.ts';
 import { type Mutate, mutating, unknownId } from '../graphql/mutating.ts';
 import {
   ask,
@@ -236,6 +237,69 @@ test('after a rotation both secrets verify, and a day later the new one alone', 
   if (!one) throw new Error('nothing came');
   verified(rotated.secret, one);
   expect(() => verified(old, one)).toThrow('No matching signature found');
+});
+
+describe('while a webhook is sent, from one delivery to the next', () => {
+  /** Several changes, which are sent in one run; `meanwhile` is done before the first of them is answered. */
+  const sendThree = async (webhook: Created['webhook'], meanwhile: () => Promise<unknown>) => {
+    const update = (enabled: boolean) => mutate('webhookUpdate', { id: webhook.id, enabled }, 'webhook { enabled }');
+    await update(false);
+    for (let count = 0; count < 3; count++) await createUser(tenant);
+    await changesSettled(tenant);
+    receiver.answer = (_request, response) => {
+      receiver.answer = 204;
+      void meanwhile().then(() => response.writeHead(204).end());
+    };
+    await update(true);
+    await receiver.first(1);
+  };
+  const isReleased = () =>
+    until(async () => {
+      const { rows } = await graph.database.owner.query(
+        'select leased_until is null as done from app_hidden.webhook_positions where organization_id = $1',
+        [tenant.organizationId],
+      );
+      return rows[0]?.done ?? true;
+    });
+
+  test('it is disabled', async () => {
+    const { webhook } = await create();
+
+    await sendThree(webhook, () => mutate('webhookUpdate', { id: webhook.id, enabled: false }, 'webhook { enabled }'));
+    await settled(1, 'DELIVERED');
+    await isReleased();
+
+    expect([receiver.received.length, (await deliveries('(outcome: PENDING)')).length]).toEqual([1, 2]);
+    await mutate('webhookUpdate', { id: webhook.id, enabled: true }, 'webhook { enabled }');
+    await settled(3, 'DELIVERED');
+  });
+
+  test('it is deleted', async () => {
+    const { webhook } = await create();
+
+    await sendThree(webhook, () => mutate('webhookDelete', { id: webhook.id }, 'webhook { id }'));
+    await until(async () => (await deliveries()).length === 0);
+    await create();
+    await createUser(tenant);
+    await settled(1, 'DELIVERED');
+
+    expect(receiver.received).toHaveLength(2);
+    expect(worker.logs).toEqual([]);
+  });
+
+  test('its secret is rotated', async () => {
+    const { webhook, secret } = await create();
+    let rotated = '';
+
+    await sendThree(webhook, async () => {
+      ({ secret: rotated } = (await mutate('webhookRotateSecret', { id: webhook.id }, 'secret')) as Created);
+    });
+    const [before, ...after] = await receiver.first(3);
+
+    if (before) verified(secret, before);
+    expect(after).toHaveLength(2);
+    for (const delivery of after) for (const either of [secret, rotated]) verified(either, delivery);
+  });
 });
 
 test('secrets are at rest sealed for their webhook alone, and never in the log or the history', async () => {

@@ -135,20 +135,38 @@ test('a worker that loses its connections goes on', async () => {
     await create();
     await createUser(tenant);
     await delivered(1);
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 10; round++) {
+      await createUser(tenant);
+      // What was sent and not recorded waits for the end of the lease.
+      await graph.database.owner.query('update app_hidden.webhook_positions set leased_until = null');
       await graph.database.owner.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity
+        `select pg_sleep(random() / 50), pg_terminate_backend(pid) from pg_stat_activity
          where datname = current_database() and pid <> pg_backend_pid() and application_name = 'graph-query-service'`,
       );
-      await createUser(tenant);
     }
-    // What was sent and not recorded waits for the end of the lease.
     await graph.database.owner.query('update app_hidden.webhook_positions set leased_until = null');
-    await delivered(6);
-    expect(new Set(idsOf(receiver)).size).toBe(6);
+    await delivered(11);
+    expect(new Set(idsOf(receiver)).size).toBe(11);
   } finally {
     await worker.stop();
   }
+});
+
+test('a worker whose queue fails goes on when it works again', async () => {
+  const { owner } = graph.database;
+  const worker = await startTestWorker(graph.database);
+  await create();
+  await owner.query('revoke delete on graphile_worker._private_jobs from graph_worker');
+  try {
+    await createUser(tenant);
+    await until(() => worker.logs.some((line) => line.includes('a statement of the queue has failed')));
+  } finally {
+    await owner.query('grant delete on graphile_worker._private_jobs to graph_worker');
+  }
+  await createUser(tenant);
+  await delivered(2);
+  await worker.stop();
+  expect(worker.logs.filter((line) => !line.includes('a statement of the queue has failed'))).toEqual([]);
 });
 
 test('the service itself delivers, unless it is told not to', async () => {

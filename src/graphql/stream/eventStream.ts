@@ -5,6 +5,8 @@ import { eventStreamMediaType, graphqlMediaType } from '../request/negotiate.ts'
 export type EventStream = {
   /** Aborts when it has ended, by whichever side. */
   readonly signal: AbortSignal;
+  /** Sends the status, when it is known where the stream begins. */
+  open(): void;
   /** Resolves when the client has taken what was sent. */
   ready(): Promise<void>;
   next(id: string | null, body: string): void;
@@ -36,9 +38,9 @@ export function openEventStream(response: ServerResponse): EventStream {
   response.setHeader('Content-Type', `${eventStreamMediaType}; charset=utf-8`);
   // Otherwise nginx would keep events back.
   response.setHeader('X-Accel-Buffering', 'no');
-  response.flushHeaders();
   return {
     signal: ended.signal,
+    open: () => response.flushHeaders(),
     async ready() {
       const tooSlow = setTimeout(complete, maxUnsentMs);
       await sent.finally(() => clearTimeout(tooSlow));

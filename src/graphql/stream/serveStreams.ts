@@ -7,9 +7,9 @@ import { withBudgetPerWait, withoutPermit } from '../../scheduling/caller.ts';
 import { readBearer } from '../../token/bearer.ts';
 import { hashToken } from '../../token/format.ts';
 import { DocumentError } from '../document/document.ts';
-import { limitExceeded } from '../document/measureOperations.ts';
 import type { ExecutionOptions } from '../execution/execution.ts';
 import type { Operation } from '../execution/operation.ts';
+import { isExpensive } from '../offload/offload.ts';
 import { acceptsEvents } from '../request/negotiate.ts';
 import { RequestError } from '../request/request.ts';
 import { openEventStream } from './eventStream.ts';
@@ -31,14 +31,13 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
   return {
     /** Resolves when the stream has ended; rejects when the request is refused, before it has an answer. */
     async serve(request: IncomingMessage, response: ServerResponse, operation: Operation): Promise<void> {
-      const { token, cost } = operation;
+      const { token } = operation;
       const bearer = readBearer(request);
       if (!token || bearer.kind !== 'token') throw new Error('A subscription was let through without a token');
       if (!acceptsEvents(request))
         throw new RequestError('A subscription is answered as text/event-stream; accept that.', { status: 406 });
       const lastEventId = readLastEventId(request);
-      const maxRows = config.limits.rows;
-      if (cost.rows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
+      refuseExpensive(operation);
       await token.requireLive();
       const { organizationId } = token.claims;
       streams.refuseIfFull(organizationId);
@@ -52,6 +51,18 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
     close: streams.close,
   };
 }
+
+/** Events are planned and executed beside requests, since the offload thread answers queries alone. */
+function refuseExpensive(operation: Operation): void {
+  const hasManyRows = operation.cost.rows > maxRowsOfEvent;
+  if (!hasManyRows && !isExpensive(operation)) return;
+  const message =
+    'An event of a subscription may have less than the answer to a query: select less, or read it by one.';
+  throw new DocumentError([refusal('LIMIT_EXCEEDED', message, { limit: hasManyRows ? 'rows' : 'fields' })]);
+}
+
+/** As a page. */
+const maxRowsOfEvent = 1000;
 
 /** Where a client goes on that was cut off: by HTML, section 9.2.4. Null without the header. */
 function readLastEventId({ headers }: IncomingMessage): string | null {

@@ -82,12 +82,15 @@ const verifyMs = 2000;
 const maxTokens = 100;
 
 const tooMany = () =>
-  new RequestError(`At most ${maxOfOrganization} streams of an organization are open at once.`, {
-    code: 'LIMIT_EXCEEDED',
-    status: 429,
-    limit: 'streams',
-    headers: { 'Retry-After': '5' },
-  });
+  new RequestError(
+    `At most ${maxOfOrganization} streams of an organization and ${maxOfProcess} of a process are open at once.`,
+    {
+      code: 'LIMIT_EXCEEDED',
+      status: 429,
+      limit: 'streams',
+      headers: { 'Retry-After': '5' },
+    },
+  );
 
 const areLive = `
   select exists (select from oauth.verify_access_token(token.hash)) as "isLive"

@@ -15,6 +15,7 @@ import type { Operation } from '../execution/operation.ts';
 import { createStatements } from '../execution/statements.ts';
 import type { EventStream } from './eventStream.ts';
 import type { Feed } from './feed.ts';
+import { createPacer } from './pacer.ts';
 
 export type Subscription = Operation & { readonly token: AccessToken; readonly lastEventId: string | null };
 
@@ -28,6 +29,7 @@ export function createSubscriber(
 ) {
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
+  const turn = createPacer(maxEventsPerTurn);
 
   return async (subscription: Subscription, stream: EventStream): Promise<void> => {
     const { prepared, variables, token, requestId, lastEventId } = subscription;
@@ -49,17 +51,21 @@ export function createSubscriber(
     };
     const cursors: string[] = [];
 
-    const followChanges = async (after: string | null | undefined) => {
-      const start = startOf(reader, lastEventId ?? after);
+    const followChanges = async (given: string | null | undefined) => {
+      const after = startOf(reader, lastEventId ?? given);
       // What is wrong with a cursor is the answer, and not the end of a stream.
-      if (start) await readFeed(reader, start, 0);
-      return paced(start ?? (await readEnd(reader)));
+      if (after) await readFeed(reader, after, 0);
+      const start = after ?? (await readEnd(reader));
+      // What the client changes from now on is after the start.
+      stream.open();
+      return paced(start);
     };
 
     async function* paced(start: FeedPosition) {
       try {
         for await (const change of feed.follow(reader, start, signal)) {
           await stream.ready();
+          await turn();
           if (signal.aborted) return;
           cursors.push(encodePosition(change));
           yield change;
@@ -82,17 +88,30 @@ export function createSubscriber(
     });
     (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
 
+    /** Null when the database does not answer: the client goes on after its last event. */
     const toEvent = ({ data, errors }: Result) => {
       const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
+      if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
       const body = toBody(data, presented);
       return Buffer.byteLength(body) > maxEventBytes ? tooLong : body;
     };
     const results = (await subscribe(args)) as AsyncGenerator<Result> | Result;
-    if (!(Symbol.asyncIterator in results)) stream.next(null, toEvent(results));
-    else for await (const result of results) stream.next(cursors.shift() ?? null, toEvent(result));
+    if (!(Symbol.asyncIterator in results)) {
+      const event = toEvent(results);
+      if (event) stream.next(null, event);
+      return;
+    }
+    for await (const result of results) {
+      // The client may have gone, and its statements with it.
+      const event = signal.aborted ? null : toEvent(result);
+      if (!event) return;
+      stream.next(cursors.shift() ?? null, event);
+    }
   };
 }
 
+/** Of up to a millisecond each. All streams together leave the thread to requests in between. */
+const maxEventsPerTurn = 4;
 /** What a slow reader costs. */
 const maxEventBytes = 64_000;
 const tooLong = toBody('null', [limitExceeded('bytes', maxEventBytes).toJSON()]);

@@ -1,17 +1,25 @@
 import { createToken, hashToken } from '../../../src/token/format.ts';
+import { shareService } from '../../support/sharedService.ts';
 import { until } from '../../support/until.ts';
 import { type Mutate, mutating } from '../mutating.ts';
-import { createTenant, createUser, createViewer, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
+import {
+  createTenant,
+  createUnit,
+  createUser,
+  createViewer,
+  type GraphTest,
+  startGraphTest,
+  type Tenant,
+} from '../support.ts';
 import { openStream, type StreamRequest } from './eventStream.ts';
 import { altered, type Change, follow, inShort, present, readPage, settled } from './feed.ts';
 
-let graph: OwnGraphTest;
+let graph: GraphTest;
 let tenant: Tenant;
 let mutate: Mutate;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
 });
-afterAll(() => graph.stop());
 beforeEach(async () => {
   tenant = await createTenant(graph);
   mutate = mutating(graph, tenant);
@@ -153,28 +161,49 @@ describe('a stream ends', () => {
     other.close();
   });
 
-  it('when the schema is built anew, and goes on with its last cursor', async () => {
-    const stream = await openStream(graph, tenant.app);
-    await createUnits(2);
-    const [, last] = await stream.changes(2);
+  it('when the schema is built anew, and goes on with its last cursor; and when the server stops, which waits for nothing', async () => {
+    const own = await startGraphTest();
+    const theirs = await createTenant(own);
+    const stream = await openStream(own, theirs.app);
+    await createUnit(theirs);
+    const [last] = await stream.changes(1);
 
-    await graph.reload();
+    await own.reload();
     expect(await stream.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
 
-    await createUnits(1, 'Later');
-    const resumed = await openStream(graph, tenant.app, { headers: { 'Last-Event-ID': last?.cursor ?? '' } });
-    expect((await resumed.changes(1)).map(inShort)).toEqual(['CREATE Unit']);
-    resumed.close();
+    const unit = await createUnit(theirs);
+    const resumed = await openStream(own, theirs.app, { headers: { 'Last-Event-ID': last?.cursor ?? '' } });
+    expect((await resumed.changes(1)).map(({ id }) => id)).toEqual([unit.id]);
+    const stopping = own.stop();
+    expect(await resumed.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
+    await stopping;
   });
 
-  it('when the server stops, which waits for nothing', async () => {
-    const own = await startGraphTest();
-    const stream = await openStream(own, (await createTenant(own)).app);
+  it('before an event whose object the database does not answer, so that none is passed over', async () => {
+    const start = await present(graph, tenant);
+    const { fullName } = await createUser(tenant);
+    await settled(tenant);
+    const query = 'subscription ($after: Cursor) { changes(after: $after) { node { ... on User { fullName } } } }';
+    const client = await graph.database.owner.connect();
+    try {
+      await client.query('begin; lock table app_public.users in access exclusive mode');
+      const stream = await openStream(graph, tenant.app, { query, variables: { after: start } });
+      await until(async () => {
+        const { rowCount } = await client.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and pg_backend_pid() = any (pg_blocking_pids(pid))`,
+        );
+        return rowCount === 1;
+      });
+      expect(await stream.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
 
-    const stopping = own.stop();
-
-    expect(await stream.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
-    await stopping;
+    const again = await openStream(graph, tenant.app, { query, variables: { after: start } });
+    expect(await again.changes(1)).toEqual([{ node: { fullName } }]);
+    again.close();
   });
 
   it('when its client goes, and makes room for another one', async () => {
@@ -241,6 +270,18 @@ describe('a subscription is refused', () => {
     stream.close();
   });
 
+  const selecting = (selection: string): StreamRequest => ({
+    query: `subscription { changes { node { ... on Unit { ${selection} } } } }`,
+  });
+  const some = (count: number, write: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => write(n)).join(' ');
+
+  it('not with as much as a page', async () => {
+    const stream = await openStream(graph, tenant.app, selecting('children(first: 900) { nodes { name } }'));
+    expect(stream.status).toBe(200);
+    stream.close();
+  });
+
   it.each<[string, StreamRequest, number]>([
     ['a cursor that is none', { variables: { after: 'nonsense' } }, 400],
     ['a Last-Event-ID that is none', { headers: { 'Last-Event-ID': 'nonsense' } }, 400],
@@ -257,11 +298,14 @@ describe('a subscription is refused', () => {
     ['no type for events', { headers: { Accept: 'application/json' } }, 406],
     ['a token that is none', { headers: { Authorization: 'Bearer nonsense' } }, 401],
     [
-      'more rows in an event than a query may have',
-      {
-        query: `subscription { changes { node { ... on Unit { usersWithAccess(first: 1000) { nodes {
-          accessibleUnits(first: 1000) { nodes { id } } } } } } } }`,
-      },
+      'more rows in an event than a page has',
+      selecting(some(2, (n) => `a${n}: children(first: 600) { nodes { name } }`)),
+      400,
+    ],
+    ['more fields in an event than are planned at once', selecting(some(210, () => 'name')), 400],
+    [
+      'more values in an event than are written at once',
+      selecting(`children(first: 900) { nodes { ${some(7, (n) => `a${n}: name`)} } }`),
       400,
     ],
   ])('with %s', async (_what, request, status) => {

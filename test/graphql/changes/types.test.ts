@@ -108,9 +108,22 @@ describe('an update names the fields that changed', () => {
     const id = await write('userCreate', { ...ada, externalAuthenticationToken }, 'user');
     const next = newExternalToken();
 
-    for (const token of [next, null]) {
+    const ciphertext = () =>
+      asOwner(
+        tenant,
+        'select external_authentication_token_ciphertext from app_public.users where organization_id = $1',
+      );
+
+    for (const [token, told] of [
+      [next, ['UPDATE User externalAuthenticationToken']],
+      [next, []],
+      [null, ['UPDATE User externalAuthenticationToken']],
+    ] as const) {
+      const before = await ciphertext();
       const [, changes] = await changesOf('userUpdate', { id, externalAuthenticationToken: token }, 'user');
-      expect(changes.map(inShort)).toEqual(['UPDATE User externalAuthenticationToken']);
+      expect(changes.map(inShort)).toEqual(told);
+      // The same token is sealed again, too.
+      expect(await ciphertext()).not.toEqual(before);
     }
 
     const { rows } = await tenant.owner.query('select c::text as row from graph.changes c where organization_id = $1', [

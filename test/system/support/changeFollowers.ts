@@ -4,6 +4,7 @@ import { type OpenStream, openStream } from '../../graphql/changes/eventStream.t
 import { type Change, pageQuery } from '../../graphql/changes/feed.ts';
 import { ask } from '../../graphql/client.ts';
 import type { Tenant } from '../../graphql/support.ts';
+import { type Receiver, verified } from '../../webhooks/receiver.ts';
 
 export type FollowedChange = Pick<Change, 'operation' | 'typeName' | 'id' | 'cursor'>;
 
@@ -19,6 +20,8 @@ export type Source = {
 export type Follower = {
   readonly name: string;
   readonly source: Source;
+  /** What it follows; null for everything. */
+  readonly typeNames: readonly string[] | null;
   /** By id how often it was updated since it was created. */
   readonly copy: ReadonlyMap<string, number>;
   /** All that was ever in it. */
@@ -34,7 +37,7 @@ export type Follower = {
 };
 
 /** Replays changes on a map that is empty at first. */
-export function startFollower(name: string, source: Source): Follower {
+export function startFollower(name: string, source: Source, typeNames: readonly string[] | null = null): Follower {
   const copy = new Map<string, number>();
   const known = new Set<string>();
   const sequence = createHash('sha256');
@@ -69,7 +72,7 @@ export function startFollower(name: string, source: Source): Follower {
   };
   const following = follow();
   return {
-    ...{ name, source, copy, known, violations, cuts },
+    ...{ name, source, typeNames, copy, known, violations, cuts },
     get seen() {
       return seen;
     },
@@ -105,6 +108,28 @@ export function pagesOf(serviceUrl: () => string, { app }: Tenant, first: number
 }
 
 type Page = { readonly nodes: readonly FollowedChange[]; readonly pageInfo: { readonly endCursor: string } };
+
+/** From a webhook. What is delivered again is passed over, and what its secret has not signed is an error. */
+export function webhookOf({ received }: Receiver, secret: string): Source {
+  const known = new Set<string>();
+  let taken = 0;
+  return {
+    cursor: null,
+    async next() {
+      const changes = received.slice(taken).map((delivery) => {
+        const { data } = verified(secret, delivery);
+        const id = String(delivery.headers['webhook-id']);
+        const isNew = !known.has(id);
+        known.add(id);
+        return isNew ? [data as FollowedChange] : [];
+      });
+      taken += changes.length;
+      this.cursor = changes.flat().at(-1)?.cursor ?? this.cursor;
+      return changes.flat();
+    },
+    close: () => undefined,
+  };
+}
 
 /** From a stream; by turns an argument or a header says where it goes on. */
 export function streamOf(serviceUrl: () => string, { app }: Tenant, start: string): Source {
