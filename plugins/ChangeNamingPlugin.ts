@@ -9,7 +9,7 @@ declare global {
 }
 
 /**
- * What tables, rows and columns are called in the graph: `build.changeNaming`, `schema.extensions.changeNaming`.
+ * What changes are called in the graph: `build.changeNaming`, `schema.extensions.changeNaming`.
  * Once for a schema: pages and streams of changes read it, and so does what sends webhooks.
  */
 export const ChangeNamingPlugin: GraphileConfig.Plugin = {
