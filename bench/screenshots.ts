@@ -53,6 +53,8 @@ const pictures: Record<string, Picture> = {
         });
         return page.locator('.result-window').getByText('"CREATE"').isVisible();
       });
+      // An open stream never settles.
+      await page.getByRole('button', { name: /^Stop query/ }).click();
     },
   },
   playground: {

@@ -9,7 +9,7 @@ declare global {
 }
 
 /**
- * Names of tables, rows and columns in the graph: `changeNaming` of the build, and of the schema.
+ * What changes are called in the graph: `build.changeNaming`, `schema.extensions.changeNaming`.
  * Once for a schema: pages and streams of changes read it, and so does what sends webhooks.
  */
 export const ChangeNamingPlugin: GraphileConfig.Plugin = {

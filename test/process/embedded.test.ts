@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { createLog } from '../../src/log.ts';
-import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { until } from '../support/until.ts';
@@ -17,7 +17,7 @@ describe('npm start without a database', () => {
   let service: TestProcess;
 
   beforeAll(async () => {
-    dataDir = await createTestDataDirectory();
+    dataDir = await createTestDataDirectory(await directoryInMemory());
     firstStart = await start();
     service = firstStart;
   });

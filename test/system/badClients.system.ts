@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createUser } from '../graphql/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
-import { testSecretKey } from '../support/service.ts';
+import type { TestProcess } from '../support/process.ts';
+import { startServer } from '../support/startServer.ts';
 import { addressOf } from '../support/workers.ts';
 import { createTenantWithSecret, type TenantWithSecret } from './support/tenant.ts';
 
@@ -22,15 +22,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   tenant = await createTenantWithSecret(database.owner);
   for (let n = 0; n < 50; n++) await createUser(tenant);
-  service = startProcess([], {
-    PATH: process.env.PATH ?? '',
-    HOST: '127.0.0.1',
-    PORT: '0',
-    AUTH_DATABASE_URL: database.authUrl,
-    SECRET_KEY: testSecretKey,
-    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
-  });
-  await service.says('Graph Query Service: http');
+  service = await startServer({ AUTH_DATABASE_URL: database.authUrl });
   for (let n = 0; n < 500; n++) await ask();
 }, 60_000);
 afterAll(async () => {

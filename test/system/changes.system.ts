@@ -4,9 +4,9 @@ import { decodeNodeId, encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { readPage, settled } from '../graphql/changes/feed.ts';
 import { mutating } from '../graphql/mutating.ts';
 import { createTenant, type Tenant } from '../graphql/support.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import type { TestProcess } from '../support/process.ts';
 import { seed } from '../support/search.ts';
-import { testSecretKey } from '../support/service.ts';
+import { startServer } from '../support/startServer.ts';
 import { until } from '../support/until.ts';
 import { addressOf, workersOf } from '../support/workers.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
@@ -204,20 +204,13 @@ async function rowsOf({ organizationId }: Tenant): Promise<Map<string, number | 
   return new Map(rows.map(({ key: [type = '', ...key], updates }) => [encodeNodeId([type, ...key]) ?? '', updates]));
 }
 
-async function startService(): Promise<TestProcess> {
-  const started = startProcess([], {
-    PATH: process.env.PATH ?? '',
-    HOST: '127.0.0.1',
-    PORT: '0',
+function startService(): Promise<TestProcess> {
+  return startServer({
     AUTH_DATABASE_URL: postgres.authUrl,
-    SECRET_KEY: testSecretKey,
     WORKERS: '2',
     WEBHOOK_PRIVATE_ADDRESSES: 'true',
     LOG_LEVEL: 'error',
-    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
   });
-  await started.says('Graph Query Service: http');
-  return started;
 }
 
 /** Mulberry32. */

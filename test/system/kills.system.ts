@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
-import { testSecretKey } from '../support/service.ts';
+import type { TestProcess } from '../support/process.ts';
+import { startServer } from '../support/startServer.ts';
 import { addressOf, workersOf } from '../support/workers.ts';
 import { createTenantWithSecret } from './support/tenant.ts';
 import { startWriters } from './support/writers.ts';
@@ -46,17 +46,10 @@ test('what was acknowledged is there after 50 kills of the service at random mom
   );
 }, 600_000);
 
-async function start(): Promise<TestProcess> {
-  const service = startProcess([], {
-    PATH: process.env.PATH ?? '',
-    HOST: '127.0.0.1',
-    PORT: '0',
+function start(): Promise<TestProcess> {
+  return startServer({
     AUTH_DATABASE_URL: database.authUrl,
-    SECRET_KEY: testSecretKey,
     WORKERS: '2',
     LOG_LEVEL: 'error',
-    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
   });
-  await service.says('Graph Query Service: http');
-  return service;
 }

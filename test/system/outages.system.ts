@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Pool, type PoolClient } from 'pg';
-import { startProcess, type TestProcess } from '../support/process.ts';
-import { testSecretKey } from '../support/service.ts';
+import type { TestProcess } from '../support/process.ts';
+import { startServer } from '../support/startServer.ts';
 import { until } from '../support/until.ts';
 import { addressOf } from '../support/workers.ts';
 import { type Clients, kinds, startClients } from './support/clients.ts';
@@ -36,20 +36,14 @@ beforeAll(async () => {
   const tenant = await createTenantWithSecret(owner);
   const authUrl = new URL(postgres.authUrl);
   authUrl.port = String(proxy.port);
-  service = startProcess([], {
-    PATH: process.env.PATH ?? '',
-    HOST: '127.0.0.1',
-    PORT: '0',
+  service = await startServer({
     AUTH_DATABASE_URL: authUrl.href,
-    SECRET_KEY: testSecretKey,
     STATEMENT_TIMEOUT_MS: String(statementTimeoutMs),
     DATABASE_POOL_WAIT_MS: String(poolWaitMs),
     DATABASE_POOL_SIZE: '4',
     // Who was served just when it was over has waited for long.
     SLOW_MS: '600000',
-    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
   });
-  await service.says('Graph Query Service: http');
   clients = startClients(() => addressOf(service), tenant);
   await until(() => kinds.every((kind) => successesOf(clients, kind, 0).length > 5));
 }, 120_000);

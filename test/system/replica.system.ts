@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { issueToken } from '../graphql/support.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
-import { testSecretKey } from '../support/service.ts';
+import type { TestProcess } from '../support/process.ts';
+import { startServer } from '../support/startServer.ts';
 import { until } from '../support/until.ts';
 import { addressOf } from '../support/workers.ts';
 import { type Clients, kinds, startClients } from './support/clients.ts';
@@ -41,18 +41,12 @@ beforeAll(async () => {
   owner = poolOf(primary.ownerUrl);
   atReplica = poolOf(replica.ownerUrl);
   tenant = await createTenantWithSecret(owner);
-  service = startProcess([], {
-    PATH: process.env.PATH ?? '',
-    HOST: '127.0.0.1',
-    PORT: '0',
+  service = await startServer({
     WORKERS: '2',
     METRICS_PORT: String(metricsPort),
     AUTH_DATABASE_URL: throughProxy(primary.authUrl, toPrimary),
     REPLICA_DATABASE_URL: throughProxy(replica.authUrl, toReplica),
-    SECRET_KEY: testSecretKey,
-    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
   });
-  await service.says('Graph Query Service: http');
   await isAsked(true);
 }, 120_000);
 

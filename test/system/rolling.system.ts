@@ -1,7 +1,7 @@
 import { createTenant, createUser } from '../graphql/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
-import { testSecretKey } from '../support/service.ts';
+import type { TestProcess } from '../support/process.ts';
+import { startServer } from '../support/startServer.ts';
 import { startSteadyLoad } from '../support/steadyLoad.ts';
 import { until } from '../support/until.ts';
 import { addressOf } from '../support/workers.ts';
@@ -67,16 +67,11 @@ test('SIGTERM under load fails no request of 20,000', async () => {
 }, 600_000);
 
 async function start(port = '0'): Promise<TestProcess> {
-  const service = startProcess([], {
-    PATH: process.env.PATH ?? '',
-    HOST: '127.0.0.1',
+  return startServer({
     PORT: port,
     AUTH_DATABASE_URL: database.authUrl,
-    SECRET_KEY: testSecretKey,
     WORKERS: '2',
   });
-  await service.says('Graph Query Service: http');
-  return service;
 }
 
 async function stop(service: TestProcess): Promise<void> {

@@ -1,0 +1,17 @@
+import { availableParallelism } from 'node:os';
+
+/** @type {import('jest').Config} */
+export default {
+  rootDir: '..',
+  roots: ['<rootDir>/test'],
+  testMatch: ['**/*.test.ts', '**/*.search.ts'],
+  globalSetup: '<rootDir>/test/support/globalSetup.ts',
+  globalTeardown: '<rootDir>/test/support/globalTeardown.ts',
+  reporters: ['default', '<rootDir>/test/support/closingLine.ts'],
+  testRunner: '<rootDir>/test/support/testRunner.ts',
+  testSequencer: '<rootDir>/test/support/sequencer.ts',
+  testTimeout: 120_000,
+  transform: {},
+  // A fifth of the time one of as many workers as there are processors waits: for a lock, a deadline, another process.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+};
