@@ -20,10 +20,15 @@ export const syncFunctions: Record<string, Called> = {
     `select ${outcome} from unnest(app_hidden.judge_users(${user}))`,
     outcomeOfUser,
   ),
+  'app_hidden.refuse_users(app_hidden.judged_user[])': ofRow(
+    'user',
+    `select ${outcome} from unnest(app_hidden.refuse_users(app_hidden.judge_users(${user})))`,
+    outcomeOfUser,
+  ),
   'app_hidden.write_users(app_hidden.judged_user[])': ofRow(
     'user',
-    `select app_hidden.write_users(app_hidden.judge_users(${user}))::text`,
-    () => '',
+    `select coalesce(cardinality(app_hidden.write_users(app_hidden.judge_users(${user}))), 0)::text`,
+    (on, key) => (outcomeOfUser(on, key) === 'UPDATED' ? '1' : '0'),
   ),
   'app_public.units_sync(jsonb[],boolean)': ofRow(
     'unit',
@@ -61,6 +66,7 @@ export const syncHelpers = [
   'app_hidden.depths_below(integer[])',
   'app_hidden.refusal_of(oid)',
   'app_hidden.time_zone_key(text)',
+  'app_hidden.white_space()',
 ];
 
 function ofRow(kind: 'user' | 'unit', text: string, expected: (on: Circumstances, key: string) => string): Called {

@@ -1,0 +1,379 @@
+--! Previous: sha1:e046f3d67f11b9ba56e57a5ea5a398804090b761
+--! Hash: sha1:a18bac46c230ff5a06e6ac3bc3587aa2d986d0fc
+--! Message: sync of users by the rules of their table
+
+-- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
+-- that of a function in the last file of migrations/committed that makes it (psql: \sf app_public.user_create).
+
+-- A sync of users costs little more than the statement that writes them. Judging row by row did most of the rest: so PostgreSQL asks the rules of
+-- the table itself, as of any write, and which row breaks one is found out only when one does. And plans that are made anew for each call stay in
+-- what reads: a trigger of a row that is written made its own plans anew, too.
+
+drop function if exists app_hidden.write_users(app_hidden.judged_user[]);
+drop function if exists app_hidden.refuse_users(app_hidden.judged_user[]);
+
+create or replace function app_hidden.white_space() returns text
+  language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    return U&'\0009\000a\000b\000c\000d\0020\0085\00a0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200a\2028\2029\202f\205f\3000\feff';
+  end
+  $$;
+comment on function app_hidden.white_space() is 'The characters that String.prototype.trim removes, and U+0085: a constant, made once for each statement.';
+
+create or replace function app_hidden.trimmed(value text) returns text
+  language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ begin return btrim(value, app_hidden.white_space()); end $$;
+
+-- The external authentication token comes as the text of an object: its ciphertext for the user `userId`, its hash, that under the key before (all in
+-- hex), or its `problem`.
+create or replace function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_user[]
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+  as $$
+  declare
+    organization uuid = app_hidden.current_organization_id();
+    -- Rows by an index, in statements of their own, planned anew as the table grows: else all users of the organization might be read.
+    known app_public.users[] = array(
+      select u from app_public.users u
+      where u.organization_id = organization
+        and u.external_identifier = any (array(select g ->> 'external_identifier' from unnest(judge_users.given) as g)));
+  begin
+    return (
+      with given as materialized (
+        select
+          place, g ->> 'external_identifier' as external_identifier, g -> 'accessible_units' as units,
+          case when g ? 'external_authentication_token' then coalesce((g ->> 'external_authentication_token')::jsonb, 'null') end as token,
+          case when g ->> 'full_name' <> full_name or g ->> 'email' <> email
+            then g || jsonb_strip_nulls(jsonb_build_object('full_name', full_name, 'email', email))
+            else g
+          end as columns,
+          row_number() over (partition by g ->> 'external_identifier' order by place) as number
+        from unnest(judge_users.given) with ordinality as rows (g, place)
+        cross join lateral (
+          select btrim(g ->> 'full_name', app_hidden.white_space()) as full_name, btrim(g ->> 'email', app_hidden.white_space()) as email
+        ) as trimmed
+      ),
+      units as materialized (
+        select named.name, u.id
+        from (select distinct jsonb_array_elements_text(g.units) from given g where jsonb_typeof(g.units) = 'array') as named (name)
+        left join app_public.units u on u.organization_id = organization and u.external_identifier = named.name
+      ),
+      wanted_access as materialized (
+        select g.place, array_agg(distinct u.id) as unit_ids, bool_or(u.id is null) as has_unknown
+        from given g
+        cross join lateral jsonb_array_elements_text(g.units) as named (name)
+        join units u using (name)
+        where jsonb_typeof(g.units) = 'array'
+        group by g.place
+      ),
+      access as materialized (
+        select a.user_id, array_agg(a.unit_id order by a.unit_id) as unit_ids
+        from app_hidden.unit_access a
+        where a.organization_id = organization
+          and a.user_id = any (array(
+            select u.id from given g join unnest(known) as u on u.external_identifier = g.external_identifier where g.units is not null))
+        group by a.user_id
+      ),
+      compared as materialized (
+        select
+          g.place, g.external_identifier, g.token, g.number, u as before,
+          case
+            when g.token is null or g.token ? 'problem'
+              or encode(u.external_authentication_token_hash, 'hex') in (g.token ->> 'hash', g.token ->> 'previousHash') then g.columns
+            else g.columns || jsonb_build_object(
+              'external_authentication_token_ciphertext', '\x' || (g.token ->> 'ciphertext'),
+              'external_authentication_token_hash', '\x' || (g.token ->> 'hash'), 'previous_hash', '\x' || (g.token ->> 'previousHash'))
+          end as changes,
+          case when g.units is not null then coalesce(w.unit_ids, '{}') end as unit_ids, w.has_unknown,
+          coalesce(a.unit_ids, '{}') as old_unit_ids
+        from given g
+        left join unnest(known) as u on u.external_identifier = g.external_identifier
+        left join wanted_access w on w.place = g.place
+        left join access a on a.user_id = u.id
+      ),
+      wanted as materialized (
+        select
+          c.*,
+          case
+            when (c.before).id is not null then jsonb_populate_record(c.before, c.changes)
+            else jsonb_populate_record(
+              null::app_public.users,
+              jsonb_build_object(
+                'organization_id', organization, 'id', coalesce((c.token ->> 'userId')::uuid, app_hidden.uuid_v7()), 'locale', 'en', 'time_zone', 'UTC')
+                || jsonb_strip_nulls(c.changes))
+          end as after
+        from compared c
+      ),
+      judged as (
+        select
+          w.*,
+          case
+            when w.number > 1 then row ('CONFLICT', 'externalIdentifier', 'An earlier row has this external identifier.')::app_public.sync_error
+            when missing.argument is not null and (w.before).id is null
+              then row ('BAD_USER_INPUT', missing.argument, 'A new user needs ' || missing.argument || '.')::app_public.sync_error
+            when missing.argument is not null
+              then row ('BAD_USER_INPUT', missing.argument, missing.argument || ' cannot be null; leave it out to keep its value.')::app_public.sync_error
+            when w.token ? 'problem'
+              then row ('BAD_USER_INPUT', 'externalAuthenticationToken', w.token ->> 'problem')::app_public.sync_error
+            when w.has_unknown then row ('NOT_FOUND', 'accessibleUnits', 'There is no such unit.')::app_public.sync_error
+            when w.changes ->> 'external_authentication_token_hash' is not null and (w.token ->> 'userId')::uuid is distinct from (w.after).id
+              then row ('UNAVAILABLE', null, 'The user was created or deleted meanwhile; send the row again.')::app_public.sync_error
+          end as error
+        from wanted w
+        cross join lateral (
+          select case
+            when (w.after).full_name is null then 'fullName'
+            when (w.after).email is null then 'email'
+            when (w.after).locale is null then 'locale'
+            when (w.after).time_zone is null then 'timeZone'
+          end as argument
+        ) as missing
+      )
+      select array_agg(row (
+        j.place, j.external_identifier, j.changes, j.before, j.after, j.unit_ids,
+        case
+          when (j.error).code is not null then 'REFUSED'
+          when (j.before).id is null then 'CREATED'
+          when j.before is distinct from j.after or j.unit_ids <> j.old_unit_ids then 'UPDATED'
+          else 'UNCHANGED'
+        end, j.error)::app_hidden.judged_user order by j.place)
+      from judged j);
+  end
+  $$;
+comment on function app_hidden.judge_users(jsonb[]) is
+  'What would come of each row of a sync of users as long as none breaks a rule of the table, and why it would be refused. Writes nothing.';
+
+create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns app_hidden.judged_user[]
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+  as $$
+  declare
+    organization uuid = app_hidden.current_organization_id();
+    counts_duplicates boolean;
+    holders app_public.users[];
+  begin
+    with zones as materialized (
+      select z.name as time_zone, z.problem
+      from app_hidden.time_zone_problems(array(
+        select distinct (j.after).time_zone from unnest(judged) as j
+        where j.outcome <> 'REFUSED' and (j.before).time_zone is distinct from (j.after).time_zone
+      )) as z
+    ),
+    checks as (
+      select n as place, rule
+      from unnest(app_hidden.broken_checks(array(select j.after from unnest(judged) as j order by j.place))) with ordinality as broken (rule, n)
+    )
+    select array_agg(row (
+      j.place, j.external_identifier, j.changes, j.before, j.after, j.unit_ids, case when (e.error).code is null then j.outcome else 'REFUSED' end,
+      e.error)::app_hidden.judged_user order by j.place) into judged
+    from unnest(judged) as j
+    join checks using (place)
+    left join zones on zones.time_zone = (j.after).time_zone and (j.before).time_zone is distinct from (j.after).time_zone
+    cross join lateral (
+      select case
+        when j.outcome = 'REFUSED' then j.error
+        when zones.problem is not null then row ('BAD_USER_INPUT', 'timeZone', zones.problem)::app_public.sync_error
+        when checks.rule is not null then app_hidden.refusal_of(checks.rule)
+      end as error
+    ) as e;
+
+    holders = array(
+      select u from app_public.users u
+      where u.organization_id = organization
+        and u.email_lowercase = any (array(
+          select lower((j.after).email) from unnest(judged) as j
+          where j.outcome <> 'REFUSED' and (j.before).email_lowercase is distinct from lower((j.after).email))))
+      || array(
+      select u from app_public.users u
+      where u.organization_id = organization
+        and u.external_authentication_token_hash = any (array(
+          select unnest(array[(j.after).external_authentication_token_hash, (j.changes ->> 'previous_hash')::bytea]) from unnest(judged) as j
+          where j.outcome <> 'REFUSED' and j.changes ->> 'external_authentication_token_hash' is not null)));
+    -- What is unique may change hands within a sync. A user who does not give it up, since the row does not say so or is refused, keeps it.
+    -- Then the later of two rows that want the same is refused.
+    foreach counts_duplicates in array '{false,true}'::boolean[] loop
+      with recursive live as materialized (
+        select j.place, (j.before).id as known_id, (j.after).id, lower((j.after).email) as email, (j.after).external_authentication_token_hash as hash,
+          (j.changes ->> 'previous_hash')::bytea as previous_hash,
+          (j.before).email_lowercase is distinct from lower((j.after).email) as changes_email,
+          (j.before).external_authentication_token_hash is distinct from (j.after).external_authentication_token_hash as changes_hash
+        from unnest(judged) as j
+        where j.outcome <> 'REFUSED'
+      ),
+      held as materialized (
+        select l.place, 'users_email_key'::name as rule, h.place as holder
+        from live l
+        join unnest(holders) as u on u.email_lowercase = l.email and u.id <> l.id
+        left join live h on h.known_id = u.id and h.changes_email
+        where l.changes_email
+        union all
+        select l.place, 'users_external_authentication_token_hash_key', h.place
+        from live l
+        cross join lateral unnest(array[l.hash, l.previous_hash]) as wanted (hash)
+        join unnest(holders) as u on u.external_authentication_token_hash = wanted.hash and u.id <> l.id
+        left join live h on h.known_id = u.id and h.changes_hash
+        where l.changes_hash
+      ),
+      refused (place, rule) as (
+        (
+          select place, rule from held where holder is null
+          union all
+          select place, rule
+          from (
+            select place, 'users_email_key'::name, row_number() over (partition by email order by place) from live where changes_email
+            union all
+            select place, 'users_external_authentication_token_hash_key', row_number() over (partition by hash order by place)
+            from live
+            where changes_hash and hash is not null
+          ) as wants (place, rule, number)
+          where counts_duplicates and number > 1
+        )
+        union
+        select held.place, held.rule from held join refused on refused.place = held.holder
+      ),
+      rules as (
+        select r.place, min(r.rule) as rule from refused r group by r.place
+      )
+      select array_agg(
+        case
+          when r.rule is null then j
+          else row (
+            j.place, j.external_identifier, j.changes, j.before, j.after, j.unit_ids, 'REFUSED',
+            app_hidden.refusal_of((select oid from pg_constraint where conrelid = 'app_public.users'::regclass and conname = r.rule))
+          )::app_hidden.judged_user
+        end order by j.place) into judged
+      from unnest(judged) as j
+      left join rules r on r.place = j.place;
+    end loop;
+    return judged;
+  end
+  $$;
+comment on function app_hidden.refuse_users(app_hidden.judged_user[]) is 'Refuses those rows of a sync of users that break a rule of the table. Writes nothing.';
+
+create function app_hidden.write_users(judged app_hidden.judged_user[]) returns app_public.users[]
+  -- The triggers of the rows keep their plans. By an index, also if the plan was made when the table was small.
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = auto set enable_seqscan = off
+  as $$
+  declare
+    organization uuid = app_hidden.current_organization_id();
+    changed app_public.users[];
+    created app_public.users[];
+  begin
+    -- In one order, so that it and a change of one user never wait for each other.
+    perform
+    from app_public.users u
+    where u.organization_id = organization and u.id in (select (j.before).id from unnest(judged) as j where j.outcome = 'UPDATED')
+    order by u.id
+    for no key update;
+
+    -- A user whose address or token another one of the sync gets loses it first, until the next statement.
+    with changed as (
+      select (before).id, (before).email_lowercase as old_email, lower((after).email) as new_email,
+        (before).external_authentication_token_hash as old_hash, (after).external_authentication_token_hash as new_hash
+      from unnest(judged)
+      where outcome in ('CREATED', 'UPDATED')
+    ),
+    leaving as (
+      select
+        id, old_email <> new_email and old_email in (select new_email from changed) as leaves_email,
+        old_hash is distinct from new_hash and old_hash in (select new_hash from changed where new_hash is not null) as leaves_token
+      from changed
+    )
+    update app_public.users u set
+      email = case when l.leaves_email then u.id || '@parked.invalid' else u.email end,
+      external_authentication_token_ciphertext = case when l.leaves_token then null else u.external_authentication_token_ciphertext end,
+      external_authentication_token_hash = case when l.leaves_token then null else u.external_authentication_token_hash end
+    from leaving l
+    where u.organization_id = organization and u.id = l.id and (l.leaves_email or l.leaves_token);
+
+    with changed as (
+      update app_public.users u set (
+        full_name, email, locale, time_zone, external_authentication_token_ciphertext, external_authentication_token_hash
+      ) = (
+        -- Of the row as it is by now: what is not given stays, whoever has changed it meanwhile.
+        select c.full_name, c.email, c.locale, c.time_zone, c.external_authentication_token_ciphertext, c.external_authentication_token_hash
+        from jsonb_populate_record(u, j.changes) as c
+      )
+      from unnest(judged) as j
+      where u.organization_id = organization and u.id = (j.before).id and j.outcome = 'UPDATED' and j.before is distinct from j.after
+      returning u
+    )
+    select array_agg(u) into changed from changed;
+
+    with created as (
+      insert into app_public.users as u (
+        organization_id, id, external_identifier, full_name, email, locale, time_zone,
+        external_authentication_token_ciphertext, external_authentication_token_hash)
+      select
+        organization, (after).id, (after).external_identifier, (after).full_name, (after).email, (after).locale, (after).time_zone,
+        (after).external_authentication_token_ciphertext, (after).external_authentication_token_hash
+      from unnest(judged)
+      where outcome = 'CREATED'
+      order by (after).id
+      returning u
+    )
+    select array_agg(u) into created from created;
+
+    delete from app_hidden.unit_access a
+    using unnest(judged) as j
+    where a.organization_id = organization and a.user_id = (j.before).id and j.outcome = 'UPDATED' and a.unit_id <> all (j.unit_ids);
+
+    insert into app_hidden.unit_access (organization_id, user_id, unit_id)
+    select organization, (j.after).id, granted.unit_id
+    from unnest(judged) as j
+    cross join lateral unnest(j.unit_ids) as granted (unit_id)
+    where j.outcome in ('CREATED', 'UPDATED')
+    on conflict do nothing;
+    return changed || created;
+  end
+  $$;
+comment on function app_hidden.write_users(app_hidden.judged_user[]) is
+  'Writes those users of a sync that are new or differ, and their grants. Returns the users that it has written.';
+
+create or replace function app_public.users_sync(users jsonb[], dry_run boolean default false) returns setof app_public.user_sync_result
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+  as $$
+  declare
+    organization uuid = app_hidden.current_organization_id();
+    is_dry_run boolean = coalesce(dry_run, false);
+    judged app_hidden.judged_user[];
+    written app_public.users[];
+    tries int = 0;
+  begin
+    if cardinality(users_sync.users) = 0 then
+      raise invalid_parameter_value using message = 'A sync has 1 to 1,000 rows', column = 'users';
+    end if;
+    if not is_dry_run then
+      -- The tree first, as always: no unit is deleted while access to it is granted. Then syncs of one organization wait for each other.
+      if exists (select from unnest(users_sync.users) as g where g ? 'accessible_units') then
+        perform app_hidden.lock_units(shared => true);
+      end if;
+      perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.users', 0)));
+    end if;
+    loop
+      judged = app_hidden.judge_users(users_sync.users);
+      -- No index knows a token by its hash under the key before.
+      if is_dry_run or tries > 0 or exists (select from unnest(judged) as j where j.changes ->> 'previous_hash' is not null) then
+        judged = app_hidden.refuse_users(judged);
+      end if;
+      exit when is_dry_run;
+      begin
+        written = app_hidden.write_users(judged);
+        exit;
+      exception
+        -- A row breaks a rule; or another change took an address, or deleted a user, since they were judged.
+        when check_violation or unique_violation or foreign_key_violation then
+          tries = tries + 1;
+          if tries = 4 then
+            raise;
+          end if;
+      end;
+    end loop;
+
+    return query
+      select j.external_identifier, j.outcome, case when j.outcome <> 'REFUSED' then coalesce(w, j.before) end, j.error
+      from unnest(judged) as j
+      left join unnest(written) as w on w.id = (j.after).id
+      order by j.place;
+  end
+  $$;
+grant execute on function app_hidden.white_space(), app_hidden.refuse_users(app_hidden.judged_user[]), app_hidden.write_users(app_hidden.judged_user[]) to graph_app, graph_admin;
