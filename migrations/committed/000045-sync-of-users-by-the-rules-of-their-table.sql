@@ -1,5 +1,5 @@
---! Previous: sha1:e046f3d67f11b9ba56e57a5ea5a398804090b761
---! Hash: sha1:a18bac46c230ff5a06e6ac3bc3587aa2d986d0fc
+--! Previous: sha1:bd45c743112de09f458fda86ada2c201324694f1
+--! Hash: sha1:2dfb6b8d9441f5ed376b0a1cb3f7f3408354eaa6
 --! Message: sync of users by the rules of their table
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,

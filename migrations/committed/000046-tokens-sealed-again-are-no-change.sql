@@ -1,5 +1,5 @@
---! Previous: sha1:e046f3d67f11b9ba56e57a5ea5a398804090b761
---! Hash: sha1:c4db4fd846c483518c74c9100fc2bbc168a4c9a8
+--! Previous: sha1:2dfb6b8d9441f5ed376b0a1cb3f7f3408354eaa6
+--! Hash: sha1:6cfbf63a999f85fe5b26b0f4685ffe8285e6858d
 --! Message: tokens sealed again are no change
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
