@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Position in an organization's change feed: behind the change `id` of `horizon`. */
 export type FeedPosition = {
@@ -32,4 +32,4 @@ export function decodePosition(cursor: unknown): FeedPosition | null {
 
 const maxLength = 250;
 
-const checksumOf = (parts: string) => createHash('sha256').update(parts).digest('base64url').slice(0, 11);
+const checksumOf = (parts: string) => hash('sha256', parts, 'base64url').slice(0, 11);

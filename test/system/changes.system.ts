@@ -16,7 +16,7 @@ import { type PostgresServer, startPostgresServer } from './support/postgresServ
 
 const writingMs = 60_000;
 /** For what was written and not yet followed. */
-const catchUpMs = 240_000;
+const catchUpMs = 480_000;
 
 let postgres: PostgresServer;
 let owner: Pool;

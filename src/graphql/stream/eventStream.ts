@@ -33,6 +33,7 @@ export function openEventStream(response: ServerResponse): EventStream {
     response.end('event: complete\ndata:\n\n');
     setTimeout(() => response.destroy(), lingerMs).unref();
   };
+  if (response.destroyed) ended.abort();
   response.once('close', () => ended.abort());
   response.removeHeader('Content-Length');
   response.setHeader('Content-Type', `${eventStreamMediaType}; charset=utf-8`);

@@ -101,15 +101,25 @@ export function createFeed(pool: Pool, log: Log) {
     /**
      * The changes after a position, each once it is certain, without end until `signal` aborts.
      * What a slow reader has not taken is not kept, but read again for it alone.
+     *
+     * @param isPresent whether the position was the end a moment ago, so that there is hardly anything to read before it joins the others
      */
-    async *follow(reader: FeedReader, start: FeedPosition, signal: AbortSignal): AsyncGenerator<FeedChange> {
+    async *follow(
+      reader: FeedReader,
+      start: FeedPosition,
+      signal: AbortSignal,
+      isPresent = false,
+    ): AsyncGenerator<FeedChange> {
       let position = start;
       const follower = createFollower(reader, signal);
+      let live = isPresent && !signal.aborted ? join(position, follower) : null;
       while (!follower.hasEnded()) {
-        const { changes, end } = await readFeed(reader, position, pageSize);
-        yield* changes;
-        position = end;
-        const live = changes.length < pageSize ? join(position, follower) : null;
+        if (!live) {
+          const { changes, end } = await readFeed(reader, position, pageSize);
+          yield* changes;
+          position = end;
+          if (changes.length < pageSize) live = join(position, follower);
+        }
         if (!live) continue;
         try {
           for (let batch = await follower.next(); batch; batch = await follower.next()) {
@@ -122,6 +132,7 @@ export function createFeed(pool: Pool, log: Log) {
         } finally {
           leave(live, follower);
         }
+        live = null;
       }
     },
   };

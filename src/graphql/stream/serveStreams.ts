@@ -42,6 +42,8 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
       const { organizationId } = token.claims;
       streams.refuseIfFull(organizationId);
       const stream = openEventStream(response);
+      // Its client went while the token was verified.
+      if (stream.signal.aborted) return;
       streams.add(stream, { organizationId, tokenHash: hashToken(bearer.token) });
       const subscription = { ...operation, token, lastEventId };
       await withoutPermit(() => withBudgetPerWait(config.poolWaitMs, () => subscribe(subscription, stream))).finally(

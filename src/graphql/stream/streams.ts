@@ -38,12 +38,15 @@ export function createStreams(pool: Pool, log: Log) {
   };
 
   const endInvalid = async () => {
-    const open = [...streams];
-    for (let from = 0; from < open.length; from += maxTokens) {
-      const part = open.slice(from, from + maxTokens);
-      const statement = { text: areLive, values: [part.map(([, { tokenHash }]) => tokenHash)] };
+    // A client with several streams has one token for them.
+    const byToken = Map.groupBy(streams, ([, { tokenHash }]) => tokenHash.toString('hex'));
+    const tokens = [...byToken.values()];
+    for (let from = 0; from < tokens.length; from += maxTokens) {
+      const part = tokens.slice(from, from + maxTokens);
+      const statement = { text: areLive, values: [part.map(([first]) => first?.[1].tokenHash)] };
       const { rows } = await queryOnce<{ isLive: boolean }>(pool, oauthSettings(null, noRequest), statement);
-      for (const [index, [stream]] of part.entries()) if (!rows[index]?.isLive) stream.complete();
+      for (const [index, open] of part.entries())
+        if (!rows[index]?.isLive) for (const [stream] of open) stream.complete();
     }
   };
 

@@ -58,12 +58,12 @@ export function createSubscriber(
       const start = after ?? (await readEnd(reader));
       // What the client changes from now on is after the start.
       stream.open();
-      return paced(start);
+      return paced(start, after === null);
     };
 
-    async function* paced(start: FeedPosition) {
+    async function* paced(start: FeedPosition, isPresent: boolean) {
       try {
-        for await (const change of feed.follow(reader, start, signal)) {
+        for await (const change of feed.follow(reader, start, signal, isPresent)) {
           await stream.ready();
           await turn();
           if (signal.aborted) return;

@@ -22,18 +22,19 @@ export type StreamRequest = {
   readonly query?: string;
   readonly variables?: Record<string, unknown>;
   readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
 };
 
 /** Subscribes as a client of GraphQL over SSE does, in distinct connections mode. */
 export async function openStream(
   { url }: Pick<GraphTest, 'url'>,
   token: string,
-  { query = subscription, variables = {}, headers = {} }: StreamRequest = {},
+  { query = subscription, variables = {}, headers = {}, signal = new AbortController().signal }: StreamRequest = {},
 ): Promise<OpenStream> {
   const closing = new AbortController();
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
-    signal: closing.signal,
+    signal: AbortSignal.any([signal, closing.signal]),
     headers: {
       'Content-Type': 'application/json',
       Accept: 'text/event-stream',

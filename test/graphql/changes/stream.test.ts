@@ -225,6 +225,33 @@ describe('a stream ends', () => {
     });
     for (const stream of [...streams, elsewhere]) stream.close();
   });
+
+  it('before it begins when its client goes while the token is verified, and takes no room', async () => {
+    const client = await graph.database.owner.connect();
+    const closing = new AbortController();
+    const requests = () => graph.logs.filter((line) => line.includes('request ended by the client')).length;
+    const before = requests();
+    try {
+      await client.query('begin; lock table oauth.access_tokens in access exclusive mode');
+      const gone = openStream(graph, tenant.app, { signal: closing.signal });
+      await until(async () => {
+        const { rows } = await client.query(
+          'select from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid))',
+        );
+        return rows.length > 0;
+      });
+      closing.abort();
+      await expect(gone).rejects.toThrow('abort');
+      await until(() => requests() > before);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+
+    const streams = await Promise.all(Array.from({ length: 50 }, () => openStream(graph, tenant.app)));
+    expect(streams.map(({ status }) => status)).toEqual(Array(50).fill(200));
+    for (const stream of streams) stream.close();
+  });
 });
 
 describe('a subscription is refused', () => {
