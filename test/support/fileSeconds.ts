@@ -14,7 +14,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'system/badClients.system.ts': 69,
   'system/changes.system.ts': 115,
   'system/databaseKills.system.ts': 60,
-  'system/explorers.system.ts': 90,
+  'system/explorers.system.ts': 60,
   'system/findings.system.ts': 60,
   'system/idempotency.system.ts': 141,
   'system/kills.system.ts': 60,
