@@ -1,6 +1,6 @@
 /**
- * What files take that take long, in seconds on two cores, by their path in `test`: for the order of a run and the shards of CI.
- * Upper bounds, in part measured beside other work; what is not here counts as few seconds. Searches are meant with all that they draw.
+ * About how long files take that take long, in seconds on two cores, by their path in `test`: for the order of a run and the shards of CI.
+ * The round figures of files of the whole system are estimates until each has been measured alone; what is not here counts as few seconds.
  */
 export const fileSeconds: Readonly<Record<string, number>> = {
   'audit/prove/mistakes.system.ts': 200,
