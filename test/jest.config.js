@@ -12,6 +12,6 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.ts',
   testTimeout: 120_000,
   transform: {},
-  // A fifth of the time one of as many workers as there are processors waits: for a lock, a deadline, another process.
+  // With as many workers as processors, these are idle for 14 to 20 % of the time: a worker waits for a lock, a deadline, another process.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
 };

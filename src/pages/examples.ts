@@ -25,6 +25,7 @@ const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: str
     Users: ['App.users'],
     Units: ['App.rootUnits', tree],
     Cards: ['App.users', `{ nodes { fullName ${cards} } }`],
+    'Follow changes': ['Subscription.changes'],
     'Create a user': ['Mutation.userCreate'],
     'Update it': ['Mutation.userUpdate', undefined, { fullName: 'Mary Fairfax Somerville' }],
     'Create a unit': ['Mutation.unitCreate'],
@@ -32,7 +33,6 @@ const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: str
     'Who may enter': ['App.units', '{ nodes { name usersWithAccess { nodes { fullName } } } }'],
     'Delete the unit': ['Mutation.unitDelete'],
     'Delete the user': ['Mutation.userDelete'],
-    'Follow changes': ['Subscription.changes'],
   },
   user: {
     Me: ['Query.viewer'],

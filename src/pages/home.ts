@@ -9,7 +9,7 @@ import type { Site } from './site.ts';
 export function createHome(site: Site): RequestHandler {
   const { url, basePath, assetsPath, links } = site;
   const facts: [string, string][] = [
-    ['/graphql', 'The endpoint: queries and mutations by POST, with an access token'],
+    ['/graphql', 'The endpoint: queries, mutations and subscriptions by POST, with an access token'],
     ['/graphql/schema.graphql', 'The schema as a file, for client tools'],
     ['/.well-known/oauth-authorization-server', 'What the OAuth 2.0 server offers'],
     ['/healthz', 'Whether the process lives'],

@@ -63,7 +63,7 @@ describe(`what is proven of policies (SEED=${seed})`, () => {
     } finally {
       await close();
     }
-  });
+  }, 600_000);
 });
 
 const alter = (policy: string) => `alter policy select_graph_user on app_public.users using (${policy})`;

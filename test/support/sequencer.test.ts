@@ -1,0 +1,32 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fileSeconds } from './fileSeconds.ts';
+import Sequencer from './sequencer.ts';
+
+const folder = fileURLToPath(new URL('..', import.meta.url));
+const sequencer = new Sequencer({ contexts: [], globalConfig: {} } as never);
+
+it('gives each test of the whole system to one shard of CI, and none more than five minutes of them', async () => {
+  const run = await readFile(join(folder, '../.ci/run'), 'utf8');
+  const shardCount = Number(/% (\d+)/.exec(run)?.[1]);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.(system|search)\.ts$/.test(file));
+  const tests = files.map((file) => ({ path: join(folder, file) }) as never);
+  const shards = Array.from({ length: shardCount }, (_, index) =>
+    sequencer.shard(tests, { shardIndex: index + 1, shardCount }).map(({ path }) => path.slice(folder.length)),
+  );
+
+  expect(run).toContain(`/${shardCount}`);
+  expect(shards.flat().toSorted()).toEqual(files.toSorted());
+  for (const shard of shards) {
+    const seconds = shard.reduce((sum, file) => sum + (fileSeconds[file] ?? 5), 0);
+    expect(seconds).toBeLessThanOrEqual(300);
+    expect(seconds).toBeGreaterThan(100);
+  }
+});
+
+it('knows no file that is not there', async () => {
+  const files = new Set(await readdir(folder, { recursive: true }));
+
+  expect(Object.keys(fileSeconds).filter((file) => !files.has(file))).toEqual([]);
+});
