@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { sendWithToken } from './write/sendWithToken.ts';
+import { timeMove } from './write/timeMove.ts';
+import { timeMutations } from './write/timeMutations.ts';
 import { timeSync } from './write/timeSync.ts';
 
 /**
  * `npm run -s bench write [users]`: how long writing takes over HTTP, and beside hand-written SQL under the same policies. `usersSync` of
- * 1,000 rows, changed and unchanged, and of 100,000 users in 100 requests, in turns with one `insert … on conflict` for each 1,000. Exits
- * with 1 when a bound is missed.
+ * 1,000 rows, changed and unchanged, and of 100,000 users in 100 requests, in turns with one `insert … on conflict` for each 1,000. Then
+ * single mutations, and a move. Exits with 1 when a bound is missed.
  */
 // Read by express and PostGraphile when they are imported.
 process.env.NODE_ENV = 'production';
@@ -19,7 +21,7 @@ const { createSecrets } = await import('../src/crypto/secrets.ts');
 const { startService } = await import('../src/service/service.ts');
 const { testPasswords } = await import('../test/support/passwords.ts');
 const { createTestDataDirectory, removeTestDataDirectory } = await import('../test/support/dataDirectory.ts');
-const { serveUpserts } = await import('./write/serveUpserts.ts');
+const { serveSql } = await import('./write/serveSql.ts');
 
 const users = Number(process.argv[2] ?? 100_000);
 
@@ -42,18 +44,22 @@ const environment = {
 };
 const service = await startService(loadConfig(environment, 'serve'), log);
 resources.defer(() => service.stop());
-const upserts = await serveUpserts(postgres.authUrl);
-resources.defer(upserts.stop);
+const handWritten = await serveSql(postgres.authUrl);
+resources.defer(handWritten.stop);
 
 const ours = sendWithToken(`${service.url}/graphql`, await getToken('ours'));
-const sql = sendWithToken(upserts.url, await getToken('sql'));
-// Each measurement is a row: what, its figure and its bound. Single mutations beside hand-written SQL belong here, too.
-const rows = [...(await timeSync({ users, ours, sql }))];
+const sql = sendWithToken(handWritten.url, await getToken('sql'));
+const rows = [
+  ...(await timeSync({ users, ours, sql })),
+  ...(await timeMutations({ users, ours, sql })),
+  ...(await timeMove({ ours, other: sendWithToken(`${service.url}/graphql`, await getToken('sql')) })),
+];
 console.table(rows);
 process.exitCode = rows.every(({ isMet }) => isMet) ? 0 : 1;
 
 async function provision(names: readonly string[]): Promise<void> {
-  const organizations = names.map((name) => ({ name, applications: [{ name, clientId: name, clientSecret }] }));
+  const units = ['hq', 'annex'].map((name) => ({ externalIdentifier: name, name }));
+  const organizations = names.map((name) => ({ name, applications: [{ name, clientId: name, clientSecret }], units }));
   const owner = createOwnerPool(postgres.ownerUrl, log);
   const options = { secrets: createSecrets([key]), passwords: testPasswords, report: () => undefined };
   await applyDocument(owner, { organizations }, options).finally(() => owner.end());

@@ -11,7 +11,7 @@ export async function timeSync({ users, ours, sql }: { users: number; ours: Send
   for (let first = 0; first < users; first += perRequest) {
     const people = peopleFrom(first, 'User');
     total.ours += await sync(ours, people, 'CREATED');
-    total.sql += (await sql({ variables: { users: people } })).ms;
+    total.sql += (await sql({ operationName: 'usersSync', variables: { users: people } })).ms;
   }
 
   const changed: number[] = [];
@@ -20,7 +20,7 @@ export async function timeSync({ users, ours, sql }: { users: number; ours: Send
   for (let round = 0; round < rounds; round++) {
     const people = peopleFrom(0, `Changed ${round}`);
     changed.push(await sync(ours, people, 'UPDATED'));
-    changedBySql.push((await sql({ variables: { users: people } })).ms);
+    changedBySql.push((await sql({ operationName: 'usersSync', variables: { users: people } })).ms);
     unchanged.push(await sync(ours, people, 'UNCHANGED'));
   }
 

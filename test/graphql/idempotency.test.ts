@@ -374,6 +374,28 @@ describe('a mutation that fails', () => {
   });
 });
 
+describe('several fields that write the tree', () => {
+  it('never wait for each other, however many are sent at once', async () => {
+    const query = `mutation ($name: String!, $identifier: String!) {
+      one: unitCreate(name: $name, externalIdentifier: $identifier) { unit { name } }
+      two: unitUpdate(externalIdentifier: $identifier, parentId: null, name: "moved") { unit { name } }
+      ...Three }
+      fragment Three on Mutation { unitDelete(externalIdentifier: $identifier) { unit { name } } }`;
+    const send20 = () =>
+      Array.from({ length: 20 }, (_, number) =>
+        send(randomUUID(), { query, variables: { name: `Unit ${number}`, identifier: randomUUID() } }),
+      );
+
+    const answers = await Promise.all([...send20(), ...send20()]);
+
+    expect(new Set(answers.map((answer) => JSON.stringify(outcomeOf(answer))))).toEqual(new Set(['[200,null,null]']));
+    const deadlocks = await graph.database.owner.query(
+      'select deadlocks::int from pg_stat_database where datname = current_database()',
+    );
+    expect(deadlocks.rows).toEqual([{ deadlocks: 0 }]);
+  });
+});
+
 describe('while it is under way', () => {
   /** Sends a mutation that waits for the row of a user, until `release`. */
   async function whileWaiting<T>(work: (key: string, query: string, first: Promise<Sent>) => Promise<T>) {
@@ -414,6 +436,26 @@ describe('while it is under way', () => {
     if (!first) throw new Error('There is no answer.');
     expectReplay(await send(key, { query, url: other.url }), first);
     await other.stop();
+  });
+
+  it('its application is deleted: nothing was done, and its token is refused as any later one', async () => {
+    const doomed = await createTenant(graph);
+    const email = newEmail();
+    const holder = await graph.database.owner.connect();
+    await holder.query('begin');
+    await holder.query('delete from oauth.applications where organization_id = $1', [doomed.organizationId]);
+
+    const first = send(randomUUID(), { token: doomed.app, variables: { email } });
+    await until(async () => (await waiting()).length === 1);
+    await holder.query('commit');
+    holder.release();
+
+    const answer = await first;
+    expect(outcomeOf(answer)).toEqual([401, ['UNAUTHENTICATED'], null]);
+    expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Bearer .*invalid_token/);
+    expect(await countUsers(email)).toBe(0);
+    const later = await send(randomUUID(), { token: doomed.app, variables: { email } });
+    expect(outcomeOf(later)).toEqual(outcomeOf(answer));
   });
 
   it('the connection is lost: nothing was done, and it is executed anew', async () => {

@@ -121,7 +121,9 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const primary = { pool, lsnCheck: null };
     const { idempotencyKey, token } = requested;
     if (!idempotencyKey || !token) return run(requested, primary, null);
-    const once = { idempotencyKey, token, settings: settingsOf(requested, token.claims) };
+    const { selections } = requested.prepared.operation.selectionSet;
+    const isMany = selections.length > 1 || selections.some(({ kind }) => kind !== 'Field');
+    const once = { idempotencyKey, token, settings: settingsOf(requested, token.claims), isMany };
     return executeOnce(pool, secrets, once, (transaction) => run(requested, primary, transaction));
   };
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Pool } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
-import type { AccessToken } from '../../token/accessTokens.ts';
+import { type AccessToken, InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import type { IdempotencyKey } from '../request/idempotencyKey.ts';
@@ -14,6 +14,8 @@ export type OnceOnly = {
   readonly idempotencyKey: IdempotencyKey;
   readonly token: AccessToken;
   readonly settings: TransactionSettings;
+  /** Whether it may have more fields than one. */
+  readonly isMany: boolean;
 };
 
 /**
@@ -30,7 +32,7 @@ export type OnceOnly = {
 export async function executeOnce(
   pool: Pool,
   secrets: Secrets,
-  { idempotencyKey: { key, requestHash }, token, settings }: OnceOnly,
+  { idempotencyKey: { key, requestHash }, token, settings, isMany }: OnceOnly,
   run: (transaction: Transaction) => Promise<Answer>,
 ): Promise<Answer> {
   const { organizationId, applicationId, userId } = token.claims;
@@ -38,8 +40,8 @@ export async function executeOnce(
   const keyHash = hash('sha256', key, 'buffer');
   const transaction = openWriting({ pool, lsnCheck: null }, settings);
   try {
-    const claim = { name: 'claim_idempotency_key', text: claimText, values: [keyHash] };
-    const { rows } = await token.withTokenCheck((proof) => transaction.run(claim, proof));
+    const claim = isMany && settings.role === 'graph_app' ? claimWithTree : claimAlone;
+    const { rows } = await token.withTokenCheck((proof) => transaction.run({ ...claim, values: [keyHash] }, proof));
     const { state, answer } = rows[0] as Claim;
     if (state !== 'claimed') {
       await transaction.rollBack();
@@ -56,13 +58,26 @@ export async function executeOnce(
     return answered;
   } catch (error) {
     await transaction.rollBack();
-    throw error;
+    // The application was deleted since the key was claimed, and its tokens with it.
+    throw error instanceof DatabaseError && error.constraint === ofApplication ? new InvalidTokenError() : error;
   }
 }
 
 type Claim = { readonly state: 'claimed' | 'answered' | 'in use' | 'full'; readonly answer: Buffer };
 
-const claimText = 'select state, answer_ciphertext as answer from app_hidden.claim_idempotency_key($1)';
+const claimAlone = {
+  name: 'claim_idempotency_key',
+  text: 'select state, answer_ciphertext as answer from app_hidden.claim_idempotency_key($1)',
+};
+
+/** Of several fields one may share the lock of the tree and a later one need it alone: two of such would wait for each other. */
+const claimWithTree = {
+  name: 'claim_idempotency_key_and_tree',
+  text: `select state, answer_ciphertext as answer, case when state = 'claimed' then app_hidden.lock_units() end
+    from app_hidden.claim_idempotency_key($1)`,
+};
+
+const ofApplication = 'idempotency_keys_application_id_fkey';
 
 const storeText = `
   insert into app_hidden.idempotency_keys (organization_id, application_id, principal_id, role, key_hash, answer_ciphertext)
