@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { Pool } from 'pg';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
+import type { EvictablePool } from '../../database/pool/pools.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
@@ -28,7 +28,7 @@ export type OnceOnly = {
  * @param run executes it in the transaction
  */
 export async function executeOnce(
-  pool: Pool,
+  pool: EvictablePool,
   secrets: Secrets,
   { idempotencyKey: { key, requestHash }, token, settings }: OnceOnly,
   run: (transaction: Transaction) => Promise<Answer>,
