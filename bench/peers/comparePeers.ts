@@ -8,6 +8,7 @@ import { sizes } from './data/sizes.ts';
 import { startLoad } from './load/startLoad.ts';
 import { countTraffic } from './measure/countTraffic.ts';
 import { describeMachine } from './measure/describeMachine.ts';
+import { measureAnchor } from './measure/measureAnchor.ts';
 import { residentMegabytes } from './measure/processTimes.ts';
 import { operationNames } from './operations.ts';
 import type { Options } from './options.ts';
@@ -37,6 +38,9 @@ export async function comparePeers(options: Options): Promise<boolean> {
   for (const name of options.peers) {
     traffic.set(name, await countTraffic(name, data.authUrl, options.operations, { tokens, size, numbers }));
   }
+  const anchors = options.peers.includes('ours')
+    ? await measureAnchor(data, options.operations, { tokens, size, numbers })
+    : new Map();
   const peers: Peer[] = [];
   for (const name of options.peers) {
     const peer = await startPeer(name, data.authUrl);
@@ -53,7 +57,7 @@ export async function comparePeers(options: Options): Promise<boolean> {
   const megabytes = new Map<PeerName, number>();
   for (const { name, pid } of peers) megabytes.set(name, await residentMegabytes(pid));
 
-  const comparisons = compare(measured, traffic);
+  const comparisons = compare(measured, traffic, anchors);
   const tables = toMarkdown(comparisons, megabytes, await describeMachine(data.ownerUrl, options));
   console.log(tables);
   if (options.peers.length === peerNames.length && options.operations.length === operationNames.length) {

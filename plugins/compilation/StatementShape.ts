@@ -40,6 +40,9 @@ export class StatementShape {
     } else if (kind === 'IDENTIFIER') {
       const known = this.#symbols.indexOf(node.s);
       this.key += `${node.n}#${known === -1 ? this.#symbols.push(node.s) - 1 : known}`;
+    } else if (kind === 'PLACEHOLDER') {
+      // Grafast puts a value or column in its place when it builds the text.
+      this.key += `@${String(node.s)}`;
     } else {
       for (const inner of nodesIn(node)) this.#add(inner);
     }
@@ -80,7 +83,7 @@ export class Marks {
 
   #mark(node: SqlNode): SqlNode {
     const kind = kindOf(node);
-    if (kind === 'RAW' || kind === 'IDENTIFIER') return node;
+    if (kind === 'RAW' || kind === 'IDENTIFIER' || kind === 'PLACEHOLDER') return node;
     if (kind === 'VALUE') {
       const known = this.#marked.get(node) ?? sql.value(this.next() as never);
       this.#marked.set(node, known);

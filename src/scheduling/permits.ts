@@ -26,6 +26,8 @@ export type Permits = {
    * @param path of the flow, the tenant first
    */
   acquire(path: readonly string[], signal?: AbortSignal): Promise<() => void>;
+  /** The same if there is one at once; null otherwise. */
+  tryAcquire(path: readonly string[]): (() => void) | null;
   /** Runs `work` with a permit. */
   run<T>(path: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Throws the refusal when too many wait for one more of this flow. */
@@ -91,16 +93,21 @@ export function createPermits(
       else signal?.addEventListener('abort', leave);
     });
 
+  const tryAcquire = (path: readonly string[]) => {
+    const flow = root.at(path);
+    return isFree(flow) ? hold(flow) : null;
+  };
+
   const acquire: Permits['acquire'] = async (path, signal) => {
     refuseIfFull(path);
-    const flow = root.at(path);
-    return isFree(flow) ? hold(flow) : wait(flow, signal);
+    return tryAcquire(path) ?? wait(root.at(path), signal);
   };
   return {
     get waiting() {
       return root.waiting;
     },
     acquire,
+    tryAcquire,
     refuseIfFull,
     async run(path, work, signal) {
       const release = await acquire(path, signal);

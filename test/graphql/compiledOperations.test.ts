@@ -2,7 +2,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   ask,
   createTenant,
+  createUnit,
   createUser,
+  createViewer,
+  grantAccess,
   newExternalToken,
   type OwnGraphTest,
   read,
@@ -55,6 +58,22 @@ test('an operation that is known is not compiled again, and requests at once get
   });
 
   expect(seen).toEqual({ compiled: 0, failedRuns: 0 });
+});
+
+test("a statement whose text refers to another one's row is run compiled", async () => {
+  const viewer = await createViewer(tenant, { fullName: 'Grace Hopper' });
+  const unit = await createUnit(tenant, { name: 'Hall' });
+  await grantAccess(tenant, viewer, unit);
+  const units = '{ viewer { accessibleUnits(first: 20) { nodes { name } } } }';
+
+  const seen = await counted(async () => {
+    for (let n = 0; n < 2; n++)
+      expect(await read(graph, viewer.token, units)).toEqual({
+        viewer: { accessibleUnits: { nodes: [{ name: 'Hall' }] } },
+      });
+  });
+
+  expect(seen.failedRuns).toBe(0);
 });
 
 test('each page of a walk by cursor has the rows behind its cursor', async () => {

@@ -26,8 +26,8 @@ export class TrafficCounter {
   };
 }
 
-/** Calls back with the type of each message of a client: a letter, save that of the first message, which has none. */
-function createMessageReader(onMessage: (type: string) => void): (chunk: Buffer) => void {
+/** Calls back with each message of a client and its type: a letter, save that of the first message, which has none. */
+export function createMessageReader(onMessage: (type: string, message: Buffer) => void): (chunk: Buffer) => void {
   let pending: Buffer = Buffer.alloc(0);
   let isFirst = true;
   return (chunk) => {
@@ -37,7 +37,7 @@ function createMessageReader(onMessage: (type: string) => void): (chunk: Buffer)
       if (pending.length < lengthAt + 4) return;
       const end = lengthAt + pending.readInt32BE(lengthAt);
       if (pending.length < end) return;
-      if (!isFirst) onMessage(String.fromCharCode(pending[0] ?? 0));
+      if (!isFirst) onMessage(String.fromCharCode(pending[0] ?? 0), pending.subarray(0, end));
       isFirst = false;
       pending = pending.subarray(end);
     }

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { DatabaseError, type Pool } from 'pg';
+import { DatabaseError } from 'pg';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
+import type { EvictablePool } from '../../database/pool/pools.ts';
 import { type AccessToken, InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
@@ -30,7 +31,7 @@ export type OnceOnly = {
  * @param run executes it in the transaction
  */
 export async function executeOnce(
-  pool: Pool,
+  pool: EvictablePool,
   secrets: Secrets,
   { idempotencyKey: { key, requestHash }, token, settings, isMany }: OnceOnly,
   run: (transaction: Transaction) => Promise<Answer>,

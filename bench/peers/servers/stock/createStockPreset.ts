@@ -36,6 +36,7 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
       AccessibleUnitsPlugin,
       UserMutationsPlugin,
       FunctionMutationsPlugin,
+      StringOutputPlugin,
     ],
     disablePlugins: ['QueryQueryPlugin', 'RegisterQueryNodePlugin', 'NodeAccessorPlugin', 'PgRBACPlugin'],
     pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings })],
@@ -46,6 +47,19 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
       pgForbidSetofFunctionsToReturnNull: true,
     },
     grafast: { context, explain: false },
-    grafserv: { graphqlPath: '/graphql', graphiql: false },
+    grafserv: { graphqlPath: '/graphql', graphiql: false, outputDataAsString: true },
   };
 }
+
+/** The setting `outputDataAsString` of grafserv reaches Grafast only so: the data are not parsed to be written again. */
+const StringOutputPlugin: GraphileConfig.Plugin = {
+  name: 'StringOutputPlugin',
+  grafast: {
+    middleware: {
+      prepareArgs(next, { args }) {
+        args.outputDataAsString = true;
+        return next();
+      },
+    },
+  },
+};

@@ -7,7 +7,7 @@ import { authenticate, settingsOf } from '../authenticate.ts';
 import { createPipelinedPool } from '../queryPipelined.ts';
 import { createStockPreset } from './createStockPreset.ts';
 
-/** PostGraphile as it comes: its adaptor for `pg`, its server, its defaults. */
+/** PostGraphile as its users run it: its adaptor for `pg`, and its server with the settings for production. */
 export async function serveStock(authUrl: string): Promise<Server> {
   const claimsByRequest = new WeakMap<IncomingMessage, Claims>();
   const claimsOf = ({ node }: Partial<Grafast.RequestContext>) => {
