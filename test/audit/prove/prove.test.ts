@@ -122,6 +122,8 @@ describe('a view with the rights of its owner', () => {
     expect(await verdictsOf(`select full_name from app_public.users where ${organization}`)).toEqual([
       'claims: proven',
       'organization: proven',
+      'application: proven',
+      'secrets: proven',
     ]);
   });
 
