@@ -17,7 +17,8 @@ export async function loadParser(): Promise<Parser> {
   await loadModule();
 
   function query(text: string): SelectStmt {
-    const statements = parseSync(text).stmts ?? [];
+    // The parser refuses an empty text, such as the body of a function that is stored parsed.
+    const statements = parseSync(text || ';').stmts ?? [];
     const [first] = statements;
     if (statements.length !== 1 || !first?.stmt || !('SelectStmt' in first.stmt))
       throw new NotUnderstood('more than one select');

@@ -22,7 +22,7 @@ const deepest = 12;
  * Whether a query yields a row that satisfies a condition.
  *
  * Sound in both directions, since it may stand below a negation: a row of `from` is a quantified variable that is in its table, satisfies
- * what the table's own policies ask for the same role, and `where`. What keeps rows back otherwise (`limit`, `having`) is a predicate of
+ * what the table's own policies ask for the same role, and `where`. What keeps rows back otherwise (`limit`, `having`, `skip locked`) is a predicate of
  * these variables of which nothing is known; rows that are not understood are of a sort of their own with one.
  */
 export function forSome(select: SelectStmt, outer: Scope, env: Environment, then: Continue): string {
@@ -63,7 +63,8 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
   const isOfRows =
     select.havingClause !== undefined ||
     hasCall([select.targetList, select.sortClause, select.distinctClause], (name) => mayBeOfRows(name, env));
-  const isCut = isOfRows || select.limitCount || select.limitOffset || select.groupClause || isDistinctOn(select);
+  const { limitCount, limitOffset, lockingClause, groupClause } = select;
+  const isCut = isOfRows || limitCount || limitOffset || lockingClause || groupClause || isDistinctOn(select);
   const scope: Scope = { rows: [], queries, parent: outer };
   const rows = bindAll(select.fromClause ?? [], scope, env, (inner, within) => {
     const where = select.whereClause ? isTrue(translateBoolean(select.whereClause, inner, within)) : 'true';
@@ -71,8 +72,8 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
     return where === 'false' ? 'false' : and(where, kept, then(targets(select, inner, within), within));
   });
   // An aggregate, and a grouping by nothing, yield a row also of none.
-  const isGrouped = select.groupClause?.every((part) => !('GroupingSet' in part)) ?? false;
-  return (isOfRows && !isGrouped) || (select.groupClause && !isGrouped)
+  const isGrouped = groupClause?.every((part) => !('GroupingSet' in part)) ?? false;
+  return (isOfRows && !isGrouped) || (groupClause && !isGrouped)
     ? or(rows, someUnknown('an aggregate', env, then, false))
     : rows;
 }
