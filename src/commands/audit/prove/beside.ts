@@ -74,11 +74,15 @@ const statement = `
   from pg_auth_members m
   where ${isClients('m.member')} and (m.admin_option or m.roleid::regrole::text ~ '^pg_')
   union all
-  select 'claims', f.name, 'call', array_to_string(f.callers, ', '), 'runs text, or changes settings', a.reason
+  select 'claims', f.name, 'call', array_to_string(f.callers, ', '), 'runs text, or changes settings or the role', a.reason
   from audit.functions f
   join pg_proc p on p.oid = f.function
+  join pg_language l on l.oid = p.prolang
   left join audit.accepted a on a.kind = 'invariant' and a.object = format('claims: call on %s', f.name) and a.who = array_to_string(f.callers, ', ')
-  where not f.definer and p.prosrc ~* '\\yexecute\\y|pg_settings' and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
+  where not f.definer and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
+    and (
+      p.prosrc ~* '\\yexecute\\y|pg_settings|\\y(re)?set\\s+((local|session)\\s+)*(role|session|all)\\y|set_config\\s*\\(\\s*''(role|session_authorization)'
+      or array_to_string(p.proconfig, ',') ~ '(^|,)(role|session_authorization)=' or (not l.lanpltrusted and l.lanname not in ('c', 'internal')))
     and exists (select from unnest($1::text[]) as client where has_function_privilege(client, p.oid, 'execute'))
   union all
   select 'definer', format('%s on %s', t.tgname, r.name), 'trigger', 'everybody', 'runs with the rights of the owner when rows go along with others', a.reason

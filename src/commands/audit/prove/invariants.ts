@@ -211,7 +211,7 @@ const statedFor = (
     (one) => one.name === name && one.commands.includes(command) && one.roles.includes(role),
   );
 
-/** What a view shows by subqueries among its columns; what is outside of each is left open. */
+/** What a view reads by its subqueries, at whatever depth; what is outside of each is left open. */
 function hiddenReads(
   view: Relation,
   name: string,
@@ -222,9 +222,7 @@ function hiddenReads(
   if (view.definition === null || env.depth > 12) return [];
   const within = { ...env, actor: view.isInvoker ? env.actor : view.owner, source: view.name, depth: env.depth + 1 };
   const query = env.parser.query(view.definition.replace(/;\s*$/, ''));
-  const selects = [query, ...selectsIn(query)];
-  const subqueries = selectsIn(selects.map(({ targetList }) => targetList ?? []));
-  const own = subqueries.map((select) =>
+  const own = selectsIn(query).map((select) =>
     forSome(select, { rows: [] }, within, (_row, inner) => readsBreaking(name, role, invariants, inner)),
   );
   const inner = [...env.catalogue.relations.values()].filter(
