@@ -117,7 +117,10 @@ export function apply(name: string, type: string, args: readonly Scalar[], env: 
   return env.problem.applied(`${name} of ${types}`, collated(type, args, env), args.flatMap(asArguments));
 }
 
-/** The type of what texts become, which compare as they do: in a collation that may take different texts for equal. */
+/**
+ * The type of a text that is made of others.
+ * It has their collation, which may take different texts for equal.
+ */
 function collated(type: string, args: readonly Scalar[], { catalogue }: Environment): string {
   const isOrdered = args.some(
     (argument) => argument.type.endsWith(ownOrder) || (argument.type === '' && catalogue.hasOwnOrders),
@@ -174,7 +177,7 @@ export function cast(value: Value, type: string, env: Environment): Value {
   };
 }
 
-/** Whether a function of one's own may be called, also for the elements of an array or the base of a domain. */
+/** Whether a cast may call a function of one's own, also for elements of an array or a domain's base. */
 const hasOwnCast = (from: string, to: string, { catalogue: { casts } }: Environment): boolean =>
   casts.size > 0 && (from === '' || casts.has(`${from} ${to}`) || /[.[]/.test(from + to));
 
@@ -257,7 +260,7 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
 /** What may be null is no literal any longer. */
 export const maybeNull = ({ kind, type, value }: Scalar, isNull: string): Scalar => ({ kind, type, value, isNull });
 
-/** Whether an operator may be one that is not PostgreSQL's: by its name, since what is printed, or searched for, need not say which. */
+/** Whether an operator may not be PostgreSQL's, by its name: what is printed need not say which it is. */
 const isOwnOperator = (path: readonly string[], { catalogue }: Environment): boolean =>
   path.length > 1 ? path[0] !== 'pg_catalog' : catalogue.operators.has(path[0] ?? '');
 

@@ -26,7 +26,7 @@ export function callFunction(call: FuncCall, scope: Scope, env: Environment): Va
 const nameOf = ({ funcname = [] }: FuncCall): string =>
   funcname.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
 
-/** The name of a function of PostgreSQL's own; another of that name may be meant where the schema is not said. */
+/** The name of a function of PostgreSQL's own; without a schema, only if no other has that name. */
 export function builtinOf(call: FuncCall, { catalogue: { ownNames } }: Environment): string | null {
   const [schema, name = ''] = nameOf(call).split('.');
   if (name === '') return ownNames.has(schema ?? '') ? null : (schema ?? '');
