@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { isOwn } from './catalogue.ts';
 
 /** What reads or changes rows, policies or claims without that a policy is asked. */
 export type Beside = {
@@ -69,6 +70,11 @@ const statement = `
   union all
   select 'rights', object, lower(privilege), grantee::regrole::text, 'what is in this schema is not looked at', null
   from rights where described = 'n' and object ~ '^graphile_' and not (object = 'graphile_worker' and grantee = 'graph_worker'::regrole)
+  union all
+  select 'rights', p.oid::regprocedure::text, 'call', 'everybody', 'it is hidden among PostgreSQL''s own', null
+  from pg_proc p
+  where ${isOwn('p.oid')} and p.pronamespace::regnamespace::text ~ '^(pg_|information_schema$)'
+    and exists (select from unnest($1::text[]) as client where has_function_privilege(client, p.oid, 'execute'))
   union all
   select 'rights', m.roleid::regrole::text, 'become', m.member::regrole::text, 'a client may pass its role on, or has one of PostgreSQL''s', null
   from pg_auth_members m

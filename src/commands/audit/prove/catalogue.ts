@@ -117,6 +117,9 @@ const typeName = (oid: string, collation = 'named.typcollation') => `(
   left join pg_namespace ens on ens.oid = element.typnamespace
   where named.oid = ${oid})`;
 
+/** Whether an object was made in this database, whatever its schema: by its number (`FirstNormalObjectId`). */
+export const isOwn = (oid: string) => `(${oid} >= 16384)`;
+
 const columnsOf = (relation: string, numbers: string) => `array(
   select a.attname::text from unnest(${numbers}) with ordinality as listed (number, place)
   join pg_attribute a on a.attrelid = ${relation} and a.attnum = listed.number order by place)`;
@@ -210,12 +213,12 @@ const builtinsStatement = `
       -- 'i', 's' and 'v' are in this order.
       max(p.provolatile::text) as volatility, bool_or(p.prokind <> 'f' or p.proretset) as of_rows
     from pg_proc p
-    where p.pronamespace = 'pg_catalog'::regnamespace and $1::text[] is not null
+    where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')} and $1::text[] is not null
     group by 1, 2
     having count(distinct p.prorettype) = 1
     union all
     select p.proname, 'any', '', max(p.provolatile::text), bool_or(p.prokind <> 'f' or p.proretset)
-    from pg_proc p where p.pronamespace = 'pg_catalog'::regnamespace group by 1
+    from pg_proc p where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')} group by 1
   ) as overloads
   group by name`;
 
@@ -223,17 +226,17 @@ const ownStatement = `
   select
     array(
       select o.oprname::text from pg_operator o
-      where o.oprnamespace <> 'pg_catalog'::regnamespace and not exists (
+      where ${isOwn('o.oid')} and not exists (
         select from pg_type t where t.oid in (o.oprleft, o.oprright) and t.typnamespace <> 'pg_catalog'::regnamespace and t.typtype not in ('e', 'd'))) as operators,
     array(
       select ${typeName('k.castsource')} || ' ' || ${typeName('k.casttarget')} from pg_cast k
       join pg_type s on s.oid = k.castsource join pg_type t on t.oid = k.casttarget
-      where k.oid >= 16384 and (s.typnamespace = 'pg_catalog'::regnamespace or s.typtype in ('e', 'd'))
+      where ${isOwn('k.oid')} and (s.typnamespace = 'pg_catalog'::regnamespace or s.typtype in ('e', 'd'))
         and (t.typnamespace = 'pg_catalog'::regnamespace or t.typtype in ('e', 'd'))) as casts,
     array(
       select distinct p.proname::text from pg_proc p
-      where p.pronamespace <> 'pg_catalog'::regnamespace
-        and exists (select from pg_proc b where b.pronamespace = 'pg_catalog'::regnamespace and b.proname = p.proname)) as names,
+      where ${isOwn('p.oid')}
+        and exists (select from pg_proc b where not ${isOwn('b.oid')} and b.proname = p.proname)) as names,
     exists (select from pg_collation where not collisdeterministic) as "hasOrders"
   where $1::text[] is not null`;
 
