@@ -133,6 +133,7 @@ const relationsStatement = `
     select oid, rolname from pg_roles
     where rolname = any ($1) or exists (select from unnest($1::text[]) as client where pg_has_role(client, pg_roles.oid, 'member'))
       or oid in (select relowner from pg_class where oid in (select relation from audit.relations))
+      or exists (select from audit.invariants i where rolname = any (i.roles))
   )
   select
     r.name, r.kind, r.owner::text, r.row_security as "rowSecurity",
