@@ -1,5 +1,5 @@
 --! Previous: sha1:744692099ae76cad7530567d05169f43645d5e32
---! Hash: sha1:bd45c743112de09f458fda86ada2c201324694f1
+--! Hash: sha1:6ef0b89527900f9653502880d6c1f282f8ce5bf1
 --! Message: invariants
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -98,6 +98,40 @@ select 'webhooks', relation, commands::text[], '{graph_worker}', 'false', 'The w
 from (
   values ('app_public.webhooks', '{insert,delete,truncate}'), ('app_hidden.webhook_positions', '{insert,delete,truncate}'), ('app_public.webhook_deliveries', '{delete,truncate}')
 ) as kept (relation, commands);
+-- Functions with the rights of graph_helper serve clients, who choose when: what they change is bounded by its policies.
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'helper', relation, '{insert,update,delete,truncate}'::text[], '{graph_helper}'::text[], expression, rule
+from (
+  values
+    ('*', 'false', 'A function with the rights of graph_helper changes nothing but what is named.'),
+    ('app_hidden.idempotency_keys', 'old.expires_at <= statement_timestamp()', 'An answer is deleted once it has expired.'),
+    ('oauth.access_tokens', 'old.expires_at <= statement_timestamp()', 'A token is deleted once it has expired.'),
+    ('oauth.refresh_tokens', 'old.expires_at <= statement_timestamp()', 'A token is deleted once it has expired.'),
+    ('oauth.authorization_codes', 'old.expires_at <= statement_timestamp() - ''1 day''::interval', 'A code is deleted a day after it expired: until then a replay is noticed.'),
+    ('oauth.sessions', 'old.expire <= statement_timestamp()', 'A session is deleted once it has expired.'),
+    ('oauth.throttles', 'old.expire::numeric <= extract(epoch from statement_timestamp()) * 1000::numeric', 'A count is deleted once its window is over.'),
+    ('oauth.grants',
+      'not exists (select from oauth.access_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)
+       and not exists (select from oauth.refresh_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)',
+      'A grant is deleted once it has no token.'),
+    ('app_public.webhook_deliveries', 'old.changed_at <= statement_timestamp() - graph.retention()', 'A delivery is deleted once its change is no longer kept.')
+) as bounded (relation, expression, rule)
+union all
+select 'helper', relation, commands::text[], '{graph_helper}', expression, rule
+from (
+  values
+    ('app_hidden.idempotency_usage', '{delete,truncate}', 'old.expires_at <= statement_timestamp()', 'A count of what is kept is deleted once it has expired.'),
+    ('app_hidden.unit_ancestors', '{update,truncate}', 'false', 'Triggers add and delete pairs, and change none.'),
+    ('app_public.units', '{insert,delete,truncate}', 'false', 'A trigger changes units, and makes and deletes none.'),
+    ('audit.changes', '{delete,truncate}', 'false', 'The history loses no entry.'),
+    ('graph.changes', '{update,delete,truncate}', 'false', 'The feed is only added to.')
+) as bounded (relation, commands, expression, rule);
+insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
+  ('ancestors only', 'app_public.units', '{update}', '{graph_helper}', '{organization_id,id,parent_id,name,external_identifier}', 'false', 'The trigger that moves subtrees writes ancestors alone.'),
+  ('erasure', 'audit.changes', '{update}', '{graph_helper}', default, 'new.before is null and new.after is null', 'An erasure takes values out of the history, and writes none.');
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'history', 'audit.' || name, '{update,delete,truncate}', '{graph_admin,graph_auditor}', expression, 'Administration rewrites no history: it drops what is older than is kept.'
+from (values ('changes', 'old.occurred_at <= statement_timestamp() - audit.retention()'), ('seals', 'false'), ('chains', 'false')) as kept (name, expression);
 insert into audit.invariants (name, relation, roles, expression, rule)
 select 'secrets', 'oauth.' || name, '{graph_app,graph_user,graph_basic}', 'false', 'No client reads or changes what authenticates, or limits it.'
 from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants,throttles}'::text[]) as name;
@@ -105,7 +139,7 @@ insert into audit.invariants (name, relation, commands, roles, expression, rule)
 select 'authority', 'app_public.' || name, '{insert,update,delete,truncate}', '{graph_user,graph_basic,graph_oauth}', 'false', 'Only an application changes its organization.'
 from unnest('{users,units,cards,card_assignments}'::text[]) as name;
 
--- A goal that is not proven, and may be so.
+-- A goal that is not proven, and may be so. `call`: a function that runs text, with the rights of its caller.
 insert into audit.accepted (kind, object, who, reason)
 select 'invariant', format('%s: %s on %s', invariant, command, relation), who, reason
 from (
@@ -114,7 +148,8 @@ from (
     ('organization', '{select,insert,update}', 'oauth.throttles', 'graph_oauth', 'Tries are counted before it is known whose they are; a key tells nothing without SECRET_KEY.'),
     ('claims', '{select,insert,update}', 'oauth.throttles', 'graph_oauth', 'Tries are counted before it is known whose they are; a key tells nothing without SECRET_KEY.'),
     ('basic', '{select,insert,delete}', 'app_hidden.idempotency_keys', 'graph_basic', 'A basic token repeats a mutation and is given its own answer, by app_hidden.claim_idempotency_key.'),
-    ('basic', '{select}', 'app_hidden.idempotency_usage', 'graph_basic', 'app_hidden.claim_idempotency_key asks how much the organization keeps.')
+    ('basic', '{select}', 'app_hidden.idempotency_usage', 'graph_basic', 'app_hidden.claim_idempotency_key asks how much the organization keeps.'),
+    ('claims', '{call}', 'app_hidden.broken_checks(anyarray)', 'graph_admin, graph_app', 'Runs the checks of a table as the catalogue has them, and no text of the caller.')
 ) as known (invariant, commands, relation, who, reason),
 unnest(commands) as command
 on conflict on constraint accepted_pkey do update set reason = excluded.reason;

@@ -1,5 +1,5 @@
---! Previous: sha1:bd45c743112de09f458fda86ada2c201324694f1
---! Hash: sha1:2dfb6b8d9441f5ed376b0a1cb3f7f3408354eaa6
+--! Previous: sha1:6ef0b89527900f9653502880d6c1f282f8ce5bf1
+--! Hash: sha1:899c1ab3eff42ba139d8b5a94ac90f4d6e80190f
 --! Message: sync of users by the rules of their table
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,

@@ -1,5 +1,5 @@
---! Previous: sha1:2dfb6b8d9441f5ed376b0a1cb3f7f3408354eaa6
---! Hash: sha1:6cfbf63a999f85fe5b26b0f4685ffe8285e6858d
+--! Previous: sha1:899c1ab3eff42ba139d8b5a94ac90f4d6e80190f
+--! Hash: sha1:1a172e12ef7640a647a809fa727ea80828110e58
 --! Message: tokens sealed again are no change
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,

@@ -1,3 +1,4 @@
+import { missing } from '../../../src/commands/audit/prove/parse.ts';
 import { blocksOf } from '../../docs/pages.ts';
 import { audit } from '../support.ts';
 import { line, openOf, startProving } from './support.ts';
@@ -23,6 +24,12 @@ test('`audit prove` proves the schema as it is', async () => {
   expect(stdout).toContain(
     '| organization | app_public.users | select | graph_user | proven | for all claims and rows |',
   );
+});
+
+test('says how to get a development dependency that is missing', async () => {
+  const name: string = 'a-package-that-is-missing';
+
+  await expect(import(name).catch(missing(name))).rejects.toThrow(`${name}; run \`npm ci --include=dev\``);
 });
 
 test("proves the guide's doors and keys without a line about them", async () => {
@@ -122,6 +129,8 @@ describe('a view with the rights of its owner', () => {
     expect(await verdictsOf(`select full_name from app_public.users where ${organization}`)).toEqual([
       'claims: proven',
       'organization: proven',
+      'application: proven',
+      'secrets: proven',
     ]);
   });
 

@@ -48,6 +48,12 @@ export async function startProving() {
   return { database, prover, judgeAfter, within, stop };
 }
 
+/** What a statement can change: goals about the relations that it names, and all when it changes a function or a role. */
+export const touchedBy = (sql: string): Options => ({
+  isAsked: ({ relation }) =>
+    /(alter|replace) function|alter role|grant graph_admin/.test(sql) || sql.includes(relation.name),
+});
+
 /** What is neither proven nor accepted. */
 export const openOf = (judgements: readonly Judgement[]) =>
   judgements.filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null);

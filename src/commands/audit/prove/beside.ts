@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
+import { isOwn } from './catalogue.ts';
 
-/** What changes rows, or claims, without that a policy is asked. */
+/** What reads or changes rows, policies or claims without that a policy is asked. */
 export type Beside = {
   invariant: string;
   object: string;
@@ -15,11 +16,91 @@ export type Beside = {
  *
  * A cascade changes rows with the rights of their table's owner: rows of the same organization when that is a part of the foreign key.
  * A trigger that runs with its owner's rights is what its reason in `audit.accepted` says. Triggers that run with the caller's rights do
- * nothing that the caller could not do. Claims are constants of the transaction unless something sets them: the lint `setting_changed`.
+ * nothing that the caller could not do, unless a cascade runs them. Claims are constants of the transaction unless something sets them: the
+ * lint `setting_changed`, and what runs text. A client owns nothing, passes no right on, and reads nothing of PostgreSQL's that others cannot.
  */
-export const readBeside = async (client: ClientBase): Promise<Beside[]> => (await client.query(statement)).rows;
+export const readBeside = async (client: ClientBase, roles: readonly string[]): Promise<Beside[]> =>
+  (await client.query(statement, [roles])).rows;
+
+/** Whether a role is one of a client, which it may become, or PUBLIC. */
+const isClients = (oid: string) =>
+  `(${oid} = 0 or exists (select from unnest($1::text[]) as client where pg_has_role(client, nullif(${oid}, 0::oid), 'member')))`;
 
 const statement = `
+  with owned (object, owner, acl, system, described) as (
+    select c.oid::regclass::text, c.relowner, c.relacl, n.nspname in ('pg_catalog', 'information_schema'), c.relkind::text
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+    union all
+    select c.oid::regclass || '.' || a.attname, c.relowner, a.attacl, n.nspname in ('pg_catalog', 'information_schema'), 'c'
+    from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace where a.attacl is not null
+    union all
+    select p.oid::regprocedure::text, p.proowner, p.proacl, n.nspname in ('pg_catalog', 'information_schema'), 'f'
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    union all
+    select n.nspname, n.nspowner, n.nspacl, false, 'n' from pg_namespace n
+    union all
+    select t.oid::regtype::text, t.typowner, t.typacl, false, 't' from pg_type t where t.typtype in ('b', 'd', 'e', 'r')
+    union all
+    select o.oid::regoperator::text, o.oprowner, null, false, 'o' from pg_operator o
+    union all
+    select d.datname, d.datdba, d.datacl, false, 'd' from pg_database d where d.datname = current_database()
+  ),
+  rights as (
+    select o.*, r.grantee, r.privilege_type as privilege, r.is_grantable
+    from owned o, aclexplode(o.acl) r
+    where r.grantee <> o.owner and ${isClients('r.grantee')}
+  )
+  select 'rights' as invariant, object, 'own' as command, pg_get_userbyid(owner)::text as who, 'a client owns it' as problem, null as reason
+  from owned where ${isClients('owner')}
+  union all
+  select 'rights', object, 'grant', coalesce(nullif(grantee, 0::oid)::regrole::text, 'public'), 'a client may pass a right on', null
+  from rights where is_grantable
+  union all
+  select 'rights', object, lower(privilege), coalesce(nullif(grantee, 0::oid)::regrole::text, 'public'), 'a client may make objects, or hang its own on those of others', null
+  from rights where described <> 'd' and not system and privilege in ('TRIGGER', 'REFERENCES', 'MAINTAIN', 'CREATE') or described = 'd' and privilege = 'CREATE'
+  union all
+  select 'rights', object, lower(privilege), grantee::regrole::text, 'it is PostgreSQL''s own, and guarded by no policy', null
+  from rights where system and grantee <> 0
+  union all
+  select 'rights', c.oid::regclass::text, lower(r.privilege_type), 'public', 'it is PostgreSQL''s own, and guarded by no policy', null
+  from pg_class c
+  join pg_init_privs i on i.objoid = c.oid and i.classoid = 'pg_class'::regclass and i.objsubid = 0
+  cross join aclexplode(c.relacl) r
+  where r.grantee = 0 and not exists (select from aclexplode(i.initprivs) f where f.grantee = 0 and f.privilege_type = r.privilege_type)
+  union all
+  select 'rights', object, lower(privilege), grantee::regrole::text, 'what is in this schema is not looked at', null
+  from rights where described = 'n' and object ~ '^graphile_' and not (object = 'graphile_worker' and grantee = 'graph_worker'::regrole)
+  union all
+  select 'rights', p.oid::regprocedure::text, 'call', 'everybody', 'it is hidden among PostgreSQL''s own', null
+  from pg_proc p
+  where ${isOwn('p.oid')} and p.pronamespace::regnamespace::text ~ '^(pg_|information_schema$)'
+    and exists (select from unnest($1::text[]) as client where has_function_privilege(client, p.oid, 'execute'))
+  union all
+  select 'rights', m.roleid::regrole::text, 'become', m.member::regrole::text, 'a client may pass its role on, or has one of PostgreSQL''s', null
+  from pg_auth_members m
+  where ${isClients('m.member')} and (m.admin_option or m.roleid::regrole::text ~ '^pg_')
+  union all
+  select 'claims', f.name, 'call', array_to_string(f.callers, ', '), 'runs text, or changes settings or the role', a.reason
+  from audit.functions f
+  join pg_proc p on p.oid = f.function
+  join pg_language l on l.oid = p.prolang
+  left join audit.accepted a on a.kind = 'invariant' and a.object = format('claims: call on %s', f.name) and a.who = array_to_string(f.callers, ', ')
+  where not f.definer and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
+    and (
+      p.prosrc ~* '\\yexecute\\y|pg_settings|\\y(re)?set\\s+((local|session)\\s+)*(role|session|all)\\y|set_config\\s*\\(\\s*''(role|session_authorization)'
+      or array_to_string(p.proconfig, ',') ~ '(^|,)(role|session_authorization)=' or (not l.lanpltrusted and l.lanname not in ('c', 'internal')))
+    and exists (select from unnest($1::text[]) as client where has_function_privilege(client, p.oid, 'execute'))
+  union all
+  select 'definer', format('%s on %s', t.tgname, r.name), 'trigger', 'everybody', 'runs with the rights of the owner when rows go along with others', a.reason
+  from pg_trigger t
+  join audit.relations r on r.relation = t.tgrelid
+  join pg_proc p on p.oid = t.tgfoid
+  left join audit.accepted a on a.kind = 'definer' and a.object = format('%s on %s', t.tgname, r.name) and a.who = 'everybody'
+  where not t.tgisinternal and not p.prosecdef and t.tgparentid = 0 and exists (
+    select from pg_constraint k
+    where k.conrelid = t.tgrelid and k.contype = 'f'
+      and ((t.tgtype & 8 <> 0 and k.confdeltype = 'c') or (t.tgtype & 16 <> 0 and (k.confdeltype in ('n', 'd') or k.confupdtype in ('c', 'n', 'd')))))
+  union all
   select 'organization' as invariant, format('%s on %s', k.conname, r.name) as object, 'cascade' as command, 'everybody' as who,
     case when not exists (
         select from unnest(k.conkey, k.confkey) as pair (own, other)

@@ -12,7 +12,18 @@ export type Catalogue = {
   builtins: ReadonlyMap<string, Builtin>;
   /** Types whose equality is identity, by the family within which they are compared. */
   families: ReadonlyMap<string, string>;
+  /** Operators between types of PostgreSQL's that are not its own, by name. */
+  operators: ReadonlySet<string>;
+  /** Casts between these, `from to`. */
+  casts: ReadonlySet<string>;
+  /** Functions that are not PostgreSQL's own and have the name of one that is. */
+  ownNames: ReadonlySet<string>;
+  /** Whether there is a collation that takes different texts for equal. */
+  hasOwnOrders: boolean;
 };
+
+/** What the name of a type ends with whose collation takes different texts for equal. */
+export const ownOrder = ' of its own order';
 
 export type Relation = {
   name: string;
@@ -25,6 +36,8 @@ export type Relation = {
   /** Columns that no two rows share, none of them null. */
   keys: readonly (readonly string[])[];
   policies: readonly Policy[];
+  /** What it is a partition or child of, at any depth. */
+  parents: readonly string[];
   /** A view's query. */
   definition: string | null;
   isInvoker: boolean;
@@ -49,8 +62,8 @@ export type Routine = {
   signature: string;
   language: string;
   body: string;
-  /** `create function …`, which PL/pgSQL is parsed from. */
-  source: string;
+  /** `create function …`, which PL/pgSQL is parsed from; null of an aggregate or window function. */
+  source: string | null;
   parameters: { name: string; type: string }[];
   returns: string;
   returnsSet: boolean;
@@ -75,22 +88,28 @@ export async function readCatalogue(client: ClientBase, roles: readonly string[]
   const functions = new Map<string, Routine[]>();
   for (const routine of await read<Routine>(functionsStatement))
     functions.set(routine.name, [...(functions.get(routine.name) ?? []), routine]);
+  const [own] = await read<{ operators: string[]; casts: string[]; names: string[]; hasOrders: boolean }>(ownStatement);
   return {
     relations: byName(await read<Relation>(relationsStatement)),
     functions,
     roles: byName(await read<Role>(rolesStatement)),
     builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
     families: new Map((await read<{ type: string; family: string }>(familiesStatement)).map((t) => [t.type, t.family])),
+    operators: new Set(own?.operators),
+    casts: new Set(own?.casts),
+    ownNames: new Set(own?.names),
+    hasOwnOrders: own?.hasOrders ?? true,
   };
 }
 
 const byName = <Named extends { name: string }>(rows: readonly Named[]) => new Map(rows.map((row) => [row.name, row]));
 
-/** The name of a type; a domain is compared as what it is made of. */
-const typeName = (oid: string) => `(
+/** The name of a type; a domain is compared as what it is made of, and a text by its collation. */
+const typeName = (oid: string, collation = 'named.typcollation') => `(
   select case when element.oid is null
     then case when ns.nspname = 'pg_catalog' then '' else ns.nspname || '.' end || base.typname
     else case when ens.nspname = 'pg_catalog' then '' else ens.nspname || '.' end || element.typname || '[]' end
+    || case when exists (select from pg_collation l where l.oid = ${collation} and not l.collisdeterministic) then '${ownOrder}' else '' end
   from pg_type named
   join pg_type base on base.oid = case when named.typtype = 'd' then named.typbasetype else named.oid end
   join pg_namespace ns on ns.oid = base.typnamespace
@@ -98,9 +117,15 @@ const typeName = (oid: string) => `(
   left join pg_namespace ens on ens.oid = element.typnamespace
   where named.oid = ${oid})`;
 
+/** Whether an object was made in this database, whatever its schema: by its number (`FirstNormalObjectId`). */
+export const isOwn = (oid: string) => `(${oid} >= 16384)`;
+
 const columnsOf = (relation: string, numbers: string) => `array(
   select a.attname::text from unnest(${numbers}) with ordinality as listed (number, place)
   join pg_attribute a on a.attrelid = ${relation} and a.attnum = listed.number order by place)`;
+
+/** Nothing is asked of the rows of a foreign table, which may be a child. */
+const isHeld = `c.relkind in ('r', 'p') and not (c.relhassubclass and exists (select from pg_class f join pg_inherits i on i.inhrelid = f.oid where f.relkind = 'f'))`;
 
 // Where a foreign key is not enforced on the rows of children, it says nothing about what a query of the parent finds.
 const relationsStatement = `
@@ -108,22 +133,24 @@ const relationsStatement = `
     select oid, rolname from pg_roles
     where rolname = any ($1) or exists (select from unnest($1::text[]) as client where pg_has_role(client, pg_roles.oid, 'member'))
       or oid in (select relowner from pg_class where oid in (select relation from audit.relations))
+      or exists (select from audit.invariants i where rolname = any (i.roles))
   )
   select
     r.name, r.kind, r.owner::text, r.row_security as "rowSecurity",
     (select coalesce(jsonb_agg(jsonb_build_object(
-        'name', a.attname, 'notNull', a.attnotnull and c.relkind in ('r', 'p') and not exists (
+        'name', a.attname, 'notNull', a.attnotnull and ${isHeld} and not exists (
           select from pg_constraint k
           where k.conrelid = c.oid and k.contype = 'n' and a.attnum = any (k.conkey) and (not k.convalidated or k.connoinherit)),
-        'type', ${typeName('a.atttypid')} || case when l.collisdeterministic is false then ' of its own order' else '' end) order by a.attnum), '[]')
-      from pg_attribute a left join pg_collation l on l.oid = a.attcollation
+        'type', ${typeName('a.atttypid', 'a.attcollation')}) order by a.attnum), '[]')
+      from pg_attribute a
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
     array(select pg_get_expr(k.conbin, k.conrelid) from pg_constraint k
-      where k.conrelid = c.oid and k.contype = 'c' and k.convalidated and not k.connoinherit order by k.conname) as checks,
+      where k.conrelid = c.oid and k.contype = 'c' and k.convalidated and not k.connoinherit and ${isHeld} order by k.conname) as checks,
     (select coalesce(jsonb_agg(jsonb_build_object('columns', ${columnsOf('k.conrelid', 'k.conkey')},
         'references', format('%I.%I', fn.nspname, f.relname), 'referenced', ${columnsOf('k.confrelid', 'k.confkey')}) order by k.conname), '[]')
       from pg_constraint k join pg_class f on f.oid = k.confrelid join pg_namespace fn on fn.oid = f.relnamespace
-      where k.conrelid = c.oid and k.contype = 'f' and k.convalidated and k.conparentid = 0
+      where k.conrelid = c.oid and k.contype = 'f' and k.convalidated and k.conparentid = 0 and not k.condeferrable
+        and not exists (select from pg_trigger t where t.tgconstraint = k.oid and t.tgenabled not in ('O', 'A'))
         and (c.relkind = 'p' or not exists (select from pg_inherits i where i.inhparent = c.oid))) as "foreignKeys",
     (select coalesce(jsonb_agg(${columnsOf('i.indrelid', 'i.indkey::int2[]')} order by i.indexrelid), '[]')
       from pg_index i
@@ -134,6 +161,11 @@ const relationsStatement = `
         'using', p.using_expression, 'check', p.check_expression) order by p.policy), '[]')
       from audit.policies p where p.relation = r.relation) as policies,
     case when c.relkind in ('v', 'm') then pg_get_viewdef(c.oid) end as definition,
+    array(
+      with recursive above (oid) as (
+        select inhparent from pg_inherits where inhrelid = c.oid
+        union select i.inhparent from above join pg_inherits i on i.inhrelid = above.oid)
+      select format('%I.%I', an.nspname, a.relname) from above join pg_class a using (oid) join pg_namespace an on an.oid = a.relnamespace) as parents,
     coalesce((select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'security_invoker'), false) as "isInvoker",
     exists (select from pg_rewrite w where w.ev_class = c.oid and w.ev_type <> '1')
       or exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgtype & 64 <> 0) as "isRewritten",
@@ -154,7 +186,7 @@ const relationsStatement = `
 const functionsStatement = `
   select
     format('%I.%I', n.nspname, p.proname) as name, format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as signature,
-    l.lanname as language, p.prosrc as body, case when p.prokind = 'f' then pg_get_functiondef(p.oid) else '' end as source,
+    l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
     (select coalesce(jsonb_agg(jsonb_build_object('name', coalesce(p.proargnames[place], ''), 'type', ${typeName('k.type')}) order by place), '[]')
       from unnest(p.proargtypes::oid[]) with ordinality as k (type, place)) as parameters,
     ${typeName('p.prorettype')} as returns, p.proretset as "returnsSet", p.prosecdef as "isDefiner", p.prokind <> 'f' as "isOfRows", p.proisstrict as "isStrict",
@@ -182,14 +214,32 @@ const builtinsStatement = `
       -- 'i', 's' and 'v' are in this order.
       max(p.provolatile::text) as volatility, bool_or(p.prokind <> 'f' or p.proretset) as of_rows
     from pg_proc p
-    where p.pronamespace = 'pg_catalog'::regnamespace and $1::text[] is not null
+    where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')} and $1::text[] is not null
     group by 1, 2
     having count(distinct p.prorettype) = 1
     union all
     select p.proname, 'any', '', max(p.provolatile::text), bool_or(p.prokind <> 'f' or p.proretset)
-    from pg_proc p where p.pronamespace = 'pg_catalog'::regnamespace group by 1
+    from pg_proc p where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')} group by 1
   ) as overloads
   group by name`;
+
+const ownStatement = `
+  select
+    array(
+      select o.oprname::text from pg_operator o
+      where ${isOwn('o.oid')} and not exists (
+        select from pg_type t where t.oid in (o.oprleft, o.oprright) and t.typnamespace <> 'pg_catalog'::regnamespace and t.typtype not in ('e', 'd'))) as operators,
+    array(
+      select ${typeName('k.castsource')} || ' ' || ${typeName('k.casttarget')} from pg_cast k
+      join pg_type s on s.oid = k.castsource join pg_type t on t.oid = k.casttarget
+      where ${isOwn('k.oid')} and (s.typnamespace = 'pg_catalog'::regnamespace or s.typtype in ('e', 'd'))
+        and (t.typnamespace = 'pg_catalog'::regnamespace or t.typtype in ('e', 'd'))) as casts,
+    array(
+      select distinct p.proname::text from pg_proc p
+      where ${isOwn('p.oid')}
+        and exists (select from pg_proc b where not ${isOwn('b.oid')} and b.proname = p.proname)) as names,
+    exists (select from pg_collation where not collisdeterministic) as "hasOrders"
+  where $1::text[] is not null`;
 
 // Absent on purpose: numeric, float, interval, char(n), citext and the like, of which two that are equal may still differ.
 const familiesStatement = `

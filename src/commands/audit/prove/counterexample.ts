@@ -16,8 +16,10 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   const end = Date.now() + maxMilliseconds;
 
   async function refute(goal: Goal, hints: Hints): Promise<string | null> {
-    if (predicates.test(goal.invariant.expression) || (goal.relation.kind === 'view' && goal.command !== 'select'))
-      return null;
+    const { invariant, relation, command } = goal;
+    const isOfTables =
+      relation.kind === 'view' && (command !== 'select' || ![relation.name, '*'].includes(invariant.relation));
+    if (predicates.test(invariant.expression) || isOfTables) return null;
     if (!isReady) {
       await client.query(`set local lock_timeout = '2s'; set local client_min_messages = error`);
       await insertExamples({ query: (statement: string) => within(() => client.query(statement)) } as ClientBase);

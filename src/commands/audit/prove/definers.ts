@@ -24,8 +24,9 @@ export const readDefiners = async (client: ClientBase, roles: readonly string[])
  * For each invariant, the question whether a row that the function reads can break it.
  * Or why there is no such question.
  *
- * Sound: a body of one select does nothing but read. Each select within it, at whatever depth, is asked by itself with its owner's rights,
- * what comes from outside of it left open. A call of anything that could read by itself is no such body.
+ * Sound: a body of one select does nothing but read, if what it calls does. Each select within it, at whatever depth, is asked by itself
+ * with its owner's rights, what comes from outside of it left open. A call of anything that could read by itself is no such body, also by an
+ * operator, a cast or a view.
  */
 export function questionsOfBody(
   object: string,
@@ -38,13 +39,16 @@ export function questionsOfBody(
   const body = routine && selectOf(routine.language, routine.body, routine.source, parser);
   if (!routine || !body || !isPlain(routine)) return 'its body is more than one select';
   const mayRead = (name: string) => {
-    const builtin = catalogue.builtins.get(name.replace(/^pg_catalog\./, ''));
-    if (builtin) return builtin.volatility === 'v';
+    const plain = name.replace(/^pg_catalog\./, '');
+    const builtin = catalogue.ownNames.has(name) ? undefined : catalogue.builtins.get(plain);
+    if (builtin) return builtin.volatility === 'v' || (builtin.volatility === 's' && readingBuiltins.test(plain));
     return (catalogue.functions.get(name) ?? [null]).some(
       (called) => !called || called.isDefiner || !readsNothing(called.language, called.body, called.source, parser),
     );
   };
-  if (hasCall([body], mayRead, true)) return 'its body calls what may read or change more';
+  const texts = [body, ...viewsIn(body, catalogue, parser)];
+  if (hasCall(texts, mayRead) || texts.some((text) => isMore(text, catalogue)))
+    return 'its body calls what may read or change more';
   return [...new Set(invariants.map(({ name }) => name))].map((name) => {
     const problem = new Problem();
     const env = createEnvironment(catalogue, parser, problem, routine.owner, routine.name);
@@ -55,7 +59,41 @@ export function questionsOfBody(
   });
 }
 
-function selectOf(language: string, body: string, source: string, parser: Parser): SelectStmt | null {
+/** PostgreSQL's own that read tables by their names, or what others do. */
+const readingBuiltins =
+  /_to_xml|^ts_|^lo_|^current_query$|^pg_(?!has_role$|typeof$|snapshot_|current_(snapshot|xact_id))/;
+
+/** The queries of the views that a query reads, at any depth. */
+function viewsIn(node: unknown, catalogue: Catalogue, parser: Parser): SelectStmt[] {
+  const names = [...JSON.stringify(node).matchAll(/"schemaname":"([^"]+)","relname":"([^"]+)"/g)].map(
+    ([, schema, name]) => `${schema}.${name}`,
+  );
+  return names.flatMap((name) => {
+    const view = catalogue.relations.get(name);
+    if (view?.kind !== 'view' || !view.definition) return [];
+    const query = parser.query(view.definition.replace(/;\s*$/, ''));
+    return [query, ...viewsIn(query, catalogue, parser)];
+  });
+}
+
+/** Whether a statement changes rows, or has an operator or cast that is not PostgreSQL's own. */
+function isMore(node: unknown, catalogue: Catalogue): boolean {
+  if (catalogue.casts.size > 0) return true;
+  const text = JSON.stringify(node);
+  if (/"(Insert|Update|Delete|Merge)Stmt"/.test(text)) return true;
+  const names = [
+    ...text.matchAll(
+      /"(?:name|operName|names)":\[\{"String":\{"sval":"([^"]+)"\}\}(?:,\{"String":\{"sval":"([^"]+)"\}\})?/g,
+    ),
+  ];
+  return names.some(([, first = '', second]) =>
+    second === undefined
+      ? catalogue.operators.has(first)
+      : first !== 'pg_catalog' && !catalogue.families.has(`${first}.${second}`),
+  );
+}
+
+function selectOf(language: string, body: string, source: string | null, parser: Parser): SelectStmt | null {
   try {
     if (language === 'sql') return parser.query(body);
     const returned = language === 'plpgsql' ? parser.returned(source) : null;
@@ -66,12 +104,12 @@ function selectOf(language: string, body: string, source: string, parser: Parser
   }
 }
 
-function readsNothing(language: string, body: string, source: string, parser: Parser): boolean {
+function readsNothing(language: string, body: string, source: string | null, parser: Parser): boolean {
   const select = selectOf(language, body, source, parser);
   return (
     select !== null &&
     !JSON.stringify(select).includes('"fromClause"') &&
-    !hasCall([select], (name) => name.includes('.'), true)
+    !hasCall([select], (name) => name.includes('.'))
   );
 }
 

@@ -1,3 +1,4 @@
+import { ownOrder } from './catalogue.ts';
 import {
   all,
   allOf,
@@ -18,7 +19,7 @@ import {
 } from './logic.ts';
 import { type Node, NotUnderstood } from './parse.ts';
 import { exists, forAll, type Variable } from './problem.ts';
-import { type Environment, findColumn, type Row, type Scope } from './scope.ts';
+import { type Environment, findColumn, findParameter, type Row, type Scope } from './scope.ts';
 
 /**
  * Translates an expression of SQL.
@@ -34,14 +35,14 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
     if (boolval) return boolean(String(boolval.boolval ?? false));
     if (ival) return integer(ival.ival ?? 0);
     if (sval) return literal(sval.sval ?? '', 'unknown', env);
-    return literal(fval?.fval ?? '', 'numeric', env);
+    return fval ? literal(fval.fval ?? '', 'numeric', env) : open('bits', env);
   }
   if ('ColumnRef' in node) {
     const path = (node.ColumnRef.fields ?? []).map(nameOf);
     return findColumn(scope, path) ?? open(`column ${path.join('.')}`, env);
   }
   if ('ParamRef' in node) {
-    return findColumn(scope, [`$${node.ParamRef.number}`]) ?? open(`parameter $${node.ParamRef.number}`, env);
+    return findParameter(scope, `$${node.ParamRef.number}`) ?? open(`parameter $${node.ParamRef.number}`, env);
   }
   if ('BoolExpr' in node) {
     const parts = (node.BoolExpr.args ?? []).map((part) => translateBoolean(part, scope, env));
@@ -79,9 +80,7 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
   if ('SQLValueFunction' in node) {
     if (/^SVFOP_(CURRENT_)?(USER|ROLE)$/.test(node.SQLValueFunction.op ?? ''))
       return env.isImmutable ? open('current_user', env, 'name') : literal(env.user, 'name', env);
-    return env.isImmutable
-      ? open('a time', env)
-      : { ...env.problem.applied(node.SQLValueFunction.op ?? '', '', []), isNull: 'false' };
+    return env.isImmutable ? open('a time', env) : env.problem.applied(node.SQLValueFunction.op ?? '', '', []);
   }
   if ('FuncCall' in node) return env.language.callFunction(node.FuncCall, scope, env);
   if ('SubLink' in node) return translateSubquery(node.SubLink, scope, env);
@@ -113,7 +112,20 @@ export function open(what: string, env: Environment, type = '', args: readonly S
 /** The same for the same arguments, and else of which nothing is known. */
 export function apply(name: string, type: string, args: readonly Scalar[], env: Environment): Scalar {
   if (!env.isFact) env.problem.unknowns.add(`${name} in ${env.source}`);
-  return env.problem.applied(name, type, args.flatMap(asArguments));
+  // A number stands for another value in each type.
+  const types = args.map((argument) => argument.type || '?').join(', ');
+  return env.problem.applied(`${name} of ${types}`, collated(type, args, env), args.flatMap(asArguments));
+}
+
+/**
+ * The type of a text that is made of others.
+ * It has their collation, which may take different texts for equal.
+ */
+function collated(type: string, args: readonly Scalar[], { catalogue }: Environment): string {
+  const isOrdered = args.some(
+    (argument) => argument.type.endsWith(ownOrder) || (argument.type === '' && catalogue.hasOwnOrders),
+  );
+  return isOrdered && catalogue.families.get(type) === 'text' ? type + ownOrder : type;
 }
 
 const asArguments = ({ isNull, value, type }: Scalar): Variable[] => [
@@ -142,7 +154,8 @@ export function literal(text: string, type: string, env: Environment): Scalar {
     if (/^(t|true|f|false)$/i.test(text)) return boolean(String(/^t/i.test(text)));
     return { ...env.problem.applied(`${text}::bool`, 'bool', []), isNull: 'false' };
   }
-  const value = isText ? env.problem.literal(text) : env.problem.symbol(`${text}::${type}`, [], 'Int');
+  const isCut = type === 'name' && Buffer.byteLength(text) > 63;
+  const value = isText && !isCut ? env.problem.literal(text) : env.problem.symbol(`${text}::${type}`, [], 'Int');
   return { kind: 'scalar', type, isNull: 'false', value, literal: text };
 }
 
@@ -150,17 +163,23 @@ export function cast(value: Value, type: string, env: Environment): Value {
   if (value.kind === 'collection') return `${value.type}[]` === type ? value : open(`a cast to ${type}`, env, type);
   if (value.type === type) return value;
   if (value.type === 'unknown') return value.literal === undefined ? nothing(type) : literal(value.literal, type, env);
+  if (hasOwnCast(value.type, type, env)) return open(`a cast to ${type} of its own`, env, type, [value]);
   const [from, to] = [env.catalogue.families.get(value.type), env.catalogue.families.get(type)];
   // A name is cut to 63 bytes. An integer that does not fit is an error.
   if (from !== undefined && from === to && type !== 'name') return { ...value, type };
+  if (env.isFact && /date|time/.test(value.type + type)) return open('a cast that settings decide about', env);
   // Immutable or stable, and null of null.
   return {
-    ...env.problem.applied(`cast ${value.type} to ${type}`, type, [
+    ...env.problem.applied(`cast ${value.type} to ${type}`, collated(type, [value], env), [
       { name: value.value, sort: value.type === 'bool' ? 'Bool' : 'Int' },
     ]),
     isNull: value.isNull,
   };
 }
+
+/** Whether a cast may call a function of one's own, also for elements of an array or a domain's base. */
+const hasOwnCast = (from: string, to: string, { catalogue: { casts } }: Environment): boolean =>
+  casts.size > 0 && (from === '' || casts.has(`${from} ${to}`) || /[.[]/.test(from + to));
 
 /** Literals take the type of the others; undefined when types differ. */
 function unified(values: readonly Scalar[], env: Environment): Scalar[] | undefined {
@@ -184,7 +203,7 @@ function translateCase(node: Extract<Node, { CaseExpr: unknown }>['CaseExpr'], s
   for (const part of node.args ?? []) {
     if (!('CaseWhen' in part) || !part.CaseWhen.expr || !part.CaseWhen.result) return open('case', env);
     const condition = node.arg
-      ? compare('=', translate(node.arg, scope, env), translate(part.CaseWhen.expr, scope, env), env)
+      ? equality(translate(node.arg, scope, env), translate(part.CaseWhen.expr, scope, env), env)
       : translateBoolean(part.CaseWhen.expr, scope, env);
     cases.push({ condition: isTrue(condition), result: translate(part.CaseWhen.result, scope, env) });
   }
@@ -201,11 +220,11 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
   const operator = path.at(-1) ?? '';
   const right = node.rexpr ? translateList(node.rexpr, scope, env) : [];
   const [second] = right;
+  if (isOwnOperator(path, env)) return open(`operator ${path.join('.')}`, env, 'bool');
   if (!node.lexpr)
     return second?.kind === 'scalar' ? apply(`prefix ${operator}`, '', [second], env) : open(operator, env);
   const first = translate(node.lexpr, scope, env);
   if (second === undefined) return open(operator, env);
-  if (path.length > 1 && path[0] !== 'pg_catalog') return open(`operator ${path.join('.')}`, env, 'bool');
   switch (node.kind) {
     case 'AEXPR_OP':
       return compare(operator, first, second, env);
@@ -227,20 +246,33 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
       return negation(distinct(first, second, env));
     case 'AEXPR_NULLIF': {
       const equal = isTrue(compare('=', first, second, env));
-      return first.kind === 'scalar' ? { ...first, isNull: or(first.isNull, equal) } : open('nullif', env);
+      return first.kind === 'scalar' ? maybeNull(first, or(first.isNull, equal)) : open('nullif', env);
     }
     case 'AEXPR_BETWEEN':
       return all([compare('>=', first, second, env), compare('<=', first, right[1] ?? second, env)]);
-    default:
-      return compare(`${node.kind} ${operator}`, first, second, env);
+    default: {
+      const args = scalars([first, ...right]);
+      return args ? apply(`${node.kind} ${operator}`, 'bool', args, env) : open(operator, env, 'bool');
+    }
   }
 }
+
+/** What may be null is no literal any longer. */
+export const maybeNull = ({ kind, type, value }: Scalar, isNull: string): Scalar => ({ kind, type, value, isNull });
+
+/** Whether an operator may not be PostgreSQL's, by its name: what is printed need not say which it is. */
+const isOwnOperator = (path: readonly string[], { catalogue }: Environment): boolean =>
+  path.length > 1 ? path[0] !== 'pg_catalog' : catalogue.operators.has(path[0] ?? '');
+
+/** The operator `=` where SQL does not write it. */
+export const equality = (first: Value, second: Value, env: Environment): Scalar =>
+  isOwnOperator(['='], env) ? open('an operator = of its own', env, 'bool') : compare('=', first, second, env);
 
 const translateList = (node: Node, scope: Scope, env: Environment): Value[] =>
   'List' in node ? (node.List.items ?? []).map((item) => translate(item, scope, env)) : [translate(node, scope, env)];
 
 function distinct(first: Value, second: Value, env: Environment): Scalar {
-  const equal = compare('=', first, second, env);
+  const equal = equality(first, second, env);
   return boolean(
     or(
       and(first.isNull, not(second.isNull)),
@@ -279,6 +311,7 @@ export function compare(operator: string, first: Value, second: Value, env: Envi
   const comparison = comparisons[operator];
   if (a && b && comparison && family && (/^(=|<>)$/.test(operator) || orders.has(family)))
     return boolean(comparison(a.value, b.value), or(a.isNull, b.isNull));
+  if (env.isFact && !a) return open(`operator ${operator}`, env);
   const isComparison = comparison !== undefined || /LIKE|~/.test(operator) || ['&&', '@>', '<@'].includes(operator);
   return apply(
     `operator ${operator} of ${first.type || '?'} and ${second.type || '?'}`,
@@ -368,13 +401,17 @@ function translateSubquery(
       if (!testexpr || 'RowExpr' in testexpr) return open('a subquery of rows', env, 'bool');
       const tested = translate(testexpr, scope, env);
       const operator = operName ? (operName.map(nameOf).at(-1) ?? '') : '=';
-      if (operName && operName.length > 1) return open('an operator', env, 'bool');
+      if (isOwnOperator(operName?.map(nameOf) ?? ['='], env)) return open('an operator', env, 'bool');
       const each = (element: Scalar) => compare(operator, tested, element, env);
       return subLinkType === 'ANY_SUBLINK' ? anyOf(elements(), each) : allOf(elements(), each);
     }
     case 'EXPR_SUBLINK': {
       const [target] = select.targetList ?? [];
-      if (!isReading && !select.whereClause && target && 'ResTarget' in target && target.ResTarget.val)
+      const { whereClause, limitCount, limitOffset, havingClause, groupClause, withClause, valuesLists } = select;
+      const isOne =
+        !isReading &&
+        ![whereClause, limitCount, limitOffset, havingClause, groupClause, withClause, valuesLists].some(Boolean);
+      if (isOne && target && 'ResTarget' in target && target.ResTarget.val)
         return translate(target.ResTarget.val, scope, env);
       return someRow(elements(), env);
     }

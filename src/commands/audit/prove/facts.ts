@@ -9,12 +9,12 @@ import { type Environment, emptyScope, everything, isMember, type Row, rowOf } f
  * What is known of every row of a table: its validated checks are not false.
  * That columns are not null is in `rowOf`.
  *
- * Sound: it is true of every row, so that it may stand beside the condition that the row is in the table, below a negation, too. Functions in a
- * check yield the same for the same arguments; a check in which anything else is not understood is left out.
+ * Sound: it is true of every row, so that it may stand beside the condition that the row is in the table, below a negation, too. A check was
+ * true when the row was written: PostgreSQL's own immutable functions still yield the same; one with anything else is left out.
  */
 export function rowFacts(relation: Relation, row: Row, env: Environment): string {
   const alias = relation.name.slice(relation.name.indexOf('.') + 1);
-  const within = { ...env, actor: everything, isFact: true };
+  const within = { ...env, actor: everything, isFact: true, isImmutable: true };
   const facts = relation.checks.map((check) => {
     const scope = { ...emptyScope, rows: [[alias, row]] as const };
     return understood(() =>

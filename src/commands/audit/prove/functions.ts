@@ -1,8 +1,8 @@
 import type { Routine } from './catalogue.ts';
-import { apply, cast, open, scalars, translate } from './expression.ts';
+import { apply, cast, maybeNull, open, scalars, translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
 import { type FuncCall, type Node, NotUnderstood } from './parse.ts';
-import { type Environment, emptyScope, type Scope } from './scope.ts';
+import { type Environment, emptyScope, everything, type Scope } from './scope.ts';
 
 const deepest = 12;
 
@@ -15,12 +15,22 @@ const deepest = 12;
  * that may read tables may yield something else in another world or for another role.
  */
 export function callFunction(call: FuncCall, scope: Scope, env: Environment): Value {
-  const path = (call.funcname ?? []).map((part) => ('String' in part ? (part.String.sval ?? '') : ''));
-  const [schema, name = ''] = path.length > 1 ? path : ['pg_catalog', ...path];
+  const name = nameOf(call);
+  const builtin = builtinOf(call, env);
   const args = (call.args ?? []).map((argument) => translate(argument, scope, env));
   if (call.agg_star || call.agg_filter || call.over || call.agg_distinct || call.func_variadic)
     return open(`call of ${name}`, env);
-  return schema === 'pg_catalog' ? callBuiltin(name, args, env) : callRoutine(`${schema}.${name}`, args, env);
+  return builtin === null ? callRoutine(name, args, env) : callBuiltin(builtin, args, env);
+}
+
+const nameOf = ({ funcname = [] }: FuncCall): string =>
+  funcname.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
+
+/** The name of a function of PostgreSQL's own; without a schema, only if no other has that name. */
+export function builtinOf(call: FuncCall, { catalogue: { ownNames } }: Environment): string | null {
+  const [schema, name = ''] = nameOf(call).split('.');
+  if (name === '') return ownNames.has(schema ?? '') ? null : (schema ?? '');
+  return schema === 'pg_catalog' ? name : null;
 }
 
 function callBuiltin(name: string, args: readonly Value[], env: Environment): Value {
@@ -30,7 +40,13 @@ function callBuiltin(name: string, args: readonly Value[], env: Environment): Va
   const [setting] = given ?? [];
   if (name === 'current_setting' && setting?.literal !== undefined && !env.isImmutable)
     return env.problem.applied(`setting ${setting.literal}`, 'text', []);
-  if (!builtin || !given || builtin.volatility === 'v' || (env.isImmutable && builtin.volatility !== 'i'))
+  if (
+    !builtin ||
+    !given ||
+    builtin.isOfRows ||
+    builtin.volatility === 'v' ||
+    (env.isImmutable && builtin.volatility !== 'i')
+  )
     return open(`call of ${name}`, env, type);
   return apply(`${name}()`, type, given, env);
 }
@@ -39,7 +55,9 @@ function callRoutine(name: string, args: readonly Value[], env: Environment): Va
   const [routine, ...others] = (env.catalogue.functions.get(name) ?? []).filter(
     ({ parameters }) => parameters.length === args.length,
   );
-  if (!routine || others.length > 0 || env.depth > deepest) return open(`call of ${name}`, env, routine?.returns);
+  // A check was true by what the function was then.
+  if (!routine || others.length > 0 || env.depth > deepest || env.isFact || routine.isOfRows)
+    return open(`call of ${name}`, env, routine?.returns);
   return inlined(routine, args, env) ?? called(routine, args, env);
 }
 
@@ -53,9 +71,11 @@ function inlined(routine: Routine, args: readonly Value[], env: Environment): Va
   }
   const body = bodyOf(routine, env);
   if (!body) return null;
+  // Of a view, the tables are read with its owner's rights, and functions called with those of the caller.
+  const actor = env.actor === everything ? everything : env.user;
   const within: Environment = {
     ...env,
-    ...(routine.isDefiner ? { actor: routine.owner, user: routine.owner } : {}),
+    ...(routine.isDefiner ? { actor: routine.owner, user: routine.owner } : { actor }),
     depth: env.depth + 1,
     source: `${routine.name}, in ${env.source}`,
     isImmutable: routine.volatility === 'i',
@@ -63,12 +83,12 @@ function inlined(routine: Routine, args: readonly Value[], env: Environment): Va
   const value = cast(translate(body, { ...emptyScope, parameters }, within), routine.returns, within);
   if (!routine.isStrict || value.kind === 'collection') return routine.isStrict ? null : value;
   const hasNull = or(...args.map((argument) => argument.isNull));
-  return { ...value, isNull: choose(hasNull, 'true', value.isNull) };
+  return maybeNull(value, choose(hasNull, 'true', value.isNull));
 }
 
 /** Whether its body means what it says: no settings, and unqualified names are PostgreSQL's own. */
 export const isPlain = ({ settings }: Routine): boolean =>
-  settings.every((setting) => /^search_path=(pg_catalog\b.*|"")?$/.test(setting));
+  settings.every((setting) => /^search_path=(pg_catalog(, pg_temp)?|"")?$/.test(setting));
 
 /** What it returns, as one expression. */
 function bodyOf({ language, body, source }: Routine, { parser }: Environment): Node | null {
@@ -91,19 +111,12 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
   const what = `call of ${routine.name}`;
   if (!given || routine.returnsSet || routine.volatility === 'v' || (env.isImmutable && routine.volatility !== 'i'))
     return open(what, env, routine.returns, given ?? []);
-  const circumstances = routine.volatility === 'i' ? '' : ` as ${env.actor} ${env.user} in ${env.world.name}`;
-  return apply(`${routine.signature}${circumstances}`, routine.returns, given, env);
+  return apply(`${routine.signature} as ${env.actor} ${env.user} in ${env.world.name}`, routine.returns, given, env);
 }
 
-/** Whether an expression calls such a function, or an aggregate outside of its subqueries. */
-export function hasCall(node: unknown, isSuch: (name: string) => boolean, inSubqueries = false): boolean {
-  if (Array.isArray(node)) return node.some((part) => hasCall(part, isSuch, inSubqueries));
+/** Whether an expression calls such a function, in its subqueries, too. */
+export function hasCall(node: unknown, isSuch: (name: string) => boolean): boolean {
   if (typeof node !== 'object' || node === null) return false;
-  if ('SubLink' in node && !inSubqueries) return false;
-  if ('FuncCall' in node) {
-    const { funcname = [], agg_star = false, over } = (node as { FuncCall: FuncCall }).FuncCall;
-    const name = funcname.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
-    if (isSuch(name) || (!inSubqueries && (agg_star || over))) return true;
-  }
-  return Object.values(node).some((part) => hasCall(part, isSuch, inSubqueries));
+  if ('FuncCall' in node && isSuch(nameOf((node as { FuncCall: FuncCall }).FuncCall))) return true;
+  return Object.values(node).some((part) => hasCall(part, isSuch));
 }

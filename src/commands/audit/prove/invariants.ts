@@ -40,23 +40,43 @@ export const commands: readonly Command[] = ['select', 'insert', 'update', 'dele
  */
 export function goalsOf(catalogue: Catalogue, invariants: readonly Invariant[]): Goal[] {
   return [...catalogue.relations.values()].flatMap((relation) =>
-    invariants
-      .filter((invariant) => isAbout(invariant, relation, invariants))
-      .flatMap((invariant) =>
-        invariant.commands.flatMap((command) =>
-          invariant.roles.map((role) => ({ invariant, relation, command, role })),
-        ),
-      ),
+    statedOf(relation, invariants).flatMap((invariant) =>
+      invariant.commands.flatMap((command) => invariant.roles.map((role) => ({ invariant, relation, command, role }))),
+    ),
   );
+}
+
+/**
+ * The invariants of a relation. Of a view all are, since it may show a row of any table, or write one:
+ * each once of its name, for all commands and roles for which the name is stated.
+ */
+function statedOf(relation: Relation, invariants: readonly Invariant[]): Invariant[] {
+  const own = invariants.filter((invariant) => isAbout(invariant, relation, invariants));
+  if (relation.kind !== 'view') return own;
+  const others = invariants.filter(
+    ({ name, expression }) => !predicates.test(expression) && !own.some((one) => one.name === name),
+  );
+  return [...Map.groupBy([...own, ...others], ({ name }) => name).values()].flatMap(([first, ...rest]) => {
+    if (!first) return [];
+    const all = [first, ...rest, ...invariants.filter(({ name }) => name === first.name)];
+    return [
+      {
+        ...first,
+        commands: commands.filter((command) => all.some((one) => one.commands.includes(command))),
+        roles: [...new Set(all.flatMap(({ roles }) => roles))],
+      },
+    ];
+  });
 }
 
 /** What only this prover knows; of a view it follows from what holds of its tables. */
 export const predicates = /^(could_update|only_through)\(/;
 
 function isAbout(invariant: Invariant, relation: Relation, invariants: readonly Invariant[]): boolean {
-  if (invariant.relation !== '*') return invariant.relation === relation.name;
+  const isOwn = ({ relation: about }: Invariant) => about === relation.name || relation.parents.includes(about);
+  if (invariant.relation !== '*') return isOwn(invariant);
   if (predicates.test(invariant.expression) && relation.kind === 'view') return false;
-  const hasOwn = invariants.some(({ name, relation: about }) => name === invariant.name && about === relation.name);
+  const hasOwn = invariants.some((one) => one.name === invariant.name && isOwn(one));
   return !hasOwn && invariant.columns.every((name) => relation.columns.some((column) => column.name === name));
 }
 
@@ -76,7 +96,8 @@ function isGranted(
   { columns }: Pick<Invariant, 'columns' | 'relation'>,
 ): boolean {
   const granted = relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name);
-  const isWrite = command === 'insert' || command === 'update';
+  // A view may have them by other names.
+  const isWrite = relation.kind !== 'view' && (command === 'insert' || command === 'update');
   return granted.length > 0 && (!isWrite || columns.length === 0 || columns.some((name) => granted.includes(name)));
 }
 
@@ -116,11 +137,12 @@ function violation(
 ): string {
   const { command } = goal;
   const { problem } = env;
-  const invariant =
-    invariants.find((one) => one.name === goal.invariant.name && one.relation === relation.name) ?? goal.invariant;
+  const invariant = relation === goal.relation ? goal.invariant : statedFor(relation, goal, invariants);
+  if (!invariant) return 'false';
   if (relation.kind === 'view' && command === 'select') {
     const shown = forSomeRow(relation.name, env, (row, within) => {
-      const own = isStatedOf(invariant, relation, env) ? [not(holds(invariant, row, row, within))] : [];
+      const isOwn = isAbout(invariant, relation, invariants) && isStatedOf(invariant, relation, env);
+      const own = isOwn ? [not(holds(invariant, row, row, within))] : [];
       return or(...own, readsBreaking(invariant.name, goal.role, invariants, within));
     });
     return shown === 'false' ? shown : or(shown, ...hiddenReads(relation, invariant.name, goal.role, invariants, env));
@@ -179,7 +201,17 @@ function violation(
   }
 }
 
-/** What a view shows by subqueries among its columns; what is outside of each is left open. */
+/** What a command on a view must not do to its table. */
+const statedFor = (
+  relation: Relation,
+  { invariant: { name }, command, role }: Goal,
+  invariants: readonly Invariant[],
+) =>
+  statedOf(relation, invariants).find(
+    (one) => one.name === name && one.commands.includes(command) && one.roles.includes(role),
+  );
+
+/** What a view reads by its subqueries, at whatever depth; what is outside of each is left open. */
 function hiddenReads(
   view: Relation,
   name: string,
@@ -190,9 +222,7 @@ function hiddenReads(
   if (view.definition === null || env.depth > 12) return [];
   const within = { ...env, actor: view.isInvoker ? env.actor : view.owner, source: view.name, depth: env.depth + 1 };
   const query = env.parser.query(view.definition.replace(/;\s*$/, ''));
-  const selects = [query, ...selectsIn(query)];
-  const subqueries = selectsIn(selects.map(({ targetList }) => targetList ?? []));
-  const own = subqueries.map((select) =>
+  const own = selectsIn(query).map((select) =>
     forSome(select, { rows: [] }, within, (_row, inner) => readsBreaking(name, role, invariants, inner)),
   );
   const inner = [...env.catalogue.relations.values()].filter(

@@ -65,7 +65,7 @@ export async function judge(
       accepted: found.verdict === 'proven' ? null : reason,
     });
   }
-  for (const { invariant, object, command, who, problem, reason } of await readBeside(client)) {
+  for (const { invariant, object, command, who, problem, reason } of await readBeside(client, roles)) {
     judgements.push({
       ...{ invariant, relation: object, command, role: who, isByPrivilege: problem === null },
       ...{ verdict: problem === null ? 'proven' : 'unproven', why: problem ?? 'the organization is a part of the key' },
@@ -152,7 +152,7 @@ function shownOf({ relation, command }: Goal, { formula }: Question): ReadonlyMa
   if (relation.kind === 'view' || !formula.includes(row)) return new Map();
   const shown = new Map<string, string>();
   for (const { name, type } of relation.columns) {
-    const [value, isNull] = [`(|${relation.name}.${name}| ${row})`, `(|${relation.name}.${name} is null| ${row})`];
+    const [value, isNull] = [`(|${relation.name}.${name}| ${row})`, `(|null ${relation.name}.${name}| ${row})`];
     if (formula.includes(value)) shown.set(name, type === 'bool' ? `(ite ${value} 1 0)` : value);
     if (formula.includes(isNull)) shown.set(`${name} is null`, `(ite ${isNull} 1 0)`);
   }

@@ -1,14 +1,14 @@
 import type { Node, SelectStmt } from 'libpg-query';
 import { StartupError } from '../../../errors/startupError.ts';
 
-export type { FuncCall, Node, SelectStmt } from 'libpg-query';
+export type { Alias, FuncCall, Node, SelectStmt } from 'libpg-query';
 
 /** PostgreSQL's own parser, as WebAssembly. */
 export type Parser = {
   expression(text: string): Node;
   query(text: string): SelectStmt;
   /** What a function of PL/pgSQL returns, when that is all that it does. */
-  returned(source: string): string | null;
+  returned(source: string | null): string | null;
 };
 
 /** @throws {StartupError} when the development dependency is missing */
@@ -17,7 +17,8 @@ export async function loadParser(): Promise<Parser> {
   await loadModule();
 
   function query(text: string): SelectStmt {
-    const statements = parseSync(text).stmts ?? [];
+    // The parser refuses an empty text, such as the body of a function that is stored parsed.
+    const statements = parseSync(text || ';').stmts ?? [];
     const [first] = statements;
     if (statements.length !== 1 || !first?.stmt || !('SelectStmt' in first.stmt))
       throw new NotUnderstood('more than one select');
@@ -32,6 +33,8 @@ export async function loadParser(): Promise<Parser> {
       return target.ResTarget.val;
     },
     returned(source) {
+      // A variable may have the name of a parameter, and a directive say which of two names is meant.
+      if (source === null || /\bdeclare\b|#/i.test(source)) return null;
       const parsed = parsePlPgSQLSync(source) as unknown as PlPgSql;
       const body = parsed.plpgsql_funcs?.[0]?.PLpgSQL_function?.action?.PLpgSQL_stmt_block;
       const [statement, ...others] = body?.body ?? [];

@@ -17,13 +17,13 @@ export class Problem {
 
   /** A symbol, the same for the same name. */
   symbol(name: string, sorts: readonly string[], result: string): string {
-    const symbol = `|${name.replaceAll(/[|\\]/g, '_')}|`;
+    const symbol = quoted(name);
     this.#declarations.set(symbol, `(declare-fun ${symbol} (${sorts.join(' ')}) ${result})`);
     return symbol;
   }
 
   sort(name: string): string {
-    const symbol = `|${name.replaceAll(/[|\\]/g, '_')}|`;
+    const symbol = quoted(name);
     this.#declarations.set(`sort ${symbol}`, `(declare-sort ${symbol} 0)`);
     return symbol;
   }
@@ -82,6 +82,10 @@ export class Problem {
     ].join('\n');
   }
 }
+
+/** A symbol of SMT-LIB, which has neither bars nor backslashes: another one for each name. */
+const quoted = (name: string) =>
+  `|${name.replaceAll(/[%|\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)}|`;
 
 const maxVariables = 3000;
 

@@ -1,11 +1,20 @@
 import { rowAccess } from './access.ts';
-import { compare, elementsOf, open, translate, translateBoolean } from './expression.ts';
+import { elementsOf, equality, open, translate, translateBoolean } from './expression.ts';
 import { rowFacts } from './facts.ts';
-import { hasCall } from './functions.ts';
+import { builtinOf, hasCall } from './functions.ts';
 import { and, isTrue, not, nothing, or, type Value } from './logic.ts';
-import type { Node, SelectStmt } from './parse.ts';
+import type { Alias, Node, SelectStmt } from './parse.ts';
 import { exists } from './problem.ts';
-import { type Continue, type Environment, emptyScope, isMember, type Row, rowOf, type Scope } from './scope.ts';
+import {
+  anyAlias,
+  type Continue,
+  type Environment,
+  emptyScope,
+  isMember,
+  type Row,
+  rowOf,
+  type Scope,
+} from './scope.ts';
 
 const deepest = 12;
 
@@ -13,7 +22,7 @@ const deepest = 12;
  * Whether a query yields a row that satisfies a condition.
  *
  * Sound in both directions, since it may stand below a negation: a row of `from` is a quantified variable that is in its table, satisfies
- * what the table's own policies ask for the same role, and `where`. What keeps rows back otherwise (`limit`, `having`) is a predicate of
+ * what the table's own policies ask for the same role, and `where`. What keeps rows back otherwise (`limit`, `having`, `skip locked`) is a predicate of
  * these variables of which nothing is known; rows that are not understood are of a sort of their own with one.
  */
 export function forSome(select: SelectStmt, outer: Scope, env: Environment, then: Continue): string {
@@ -31,10 +40,12 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
       columns = row.columns;
       return then(row, within);
     });
-    return or(
-      left,
-      forSome(select.rarg, outer, env, (row, within) => then(renamed(row, columns), within)),
-    );
+    // Of a part without rows the names are not known.
+    const right =
+      columns.length === 0
+        ? someUnknown('a union', env, then)
+        : forSome(select.rarg, outer, env, (row, within) => then(renamed(row, columns), within));
+    return or(left, right);
   }
   if (select.op !== 'SETOP_NONE' || select.withClause?.recursive) return someUnknown('a set operation', env, then);
   if (select.valuesLists) return someUnknown('values', env, then);
@@ -49,28 +60,30 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
       scope: { ...outer, queries: new Map(queries) },
     });
   }
-  const { builtins, functions } = env.catalogue;
-  const isOfRows = hasCall([select.targetList, select.havingClause], (name) => {
-    const known = builtins.get(name.replace(/^pg_catalog\./, ''));
-    return known
-      ? known.isOfRows
-      : (functions.get(name) ?? []).some((routine) => routine.isOfRows || routine.returnsSet);
-  });
-  const isCut =
-    isOfRows ||
-    select.limitCount ||
-    select.limitOffset ||
-    select.havingClause ||
-    select.groupClause ||
-    isDistinctOn(select);
+  const isOfRows =
+    select.havingClause !== undefined ||
+    hasCall([select.targetList, select.sortClause, select.distinctClause], (name) => mayBeOfRows(name, env));
+  const { limitCount, limitOffset, lockingClause, groupClause } = select;
+  const isCut = isOfRows || limitCount || limitOffset || lockingClause || groupClause || isDistinctOn(select);
   const scope: Scope = { rows: [], queries, parent: outer };
   const rows = bindAll(select.fromClause ?? [], scope, env, (inner, within) => {
     const where = select.whereClause ? isTrue(translateBoolean(select.whereClause, inner, within)) : 'true';
     const kept = isCut ? open('a limit, group or aggregate', within, 'bool').value : 'true';
     return where === 'false' ? 'false' : and(where, kept, then(targets(select, inner, within), within));
   });
-  // An aggregate yields a row also of none.
-  return isOfRows && !select.groupClause ? or(rows, someUnknown('an aggregate', env, then, false)) : rows;
+  // An aggregate, and a grouping by nothing, yield a row also of none.
+  const isGrouped = groupClause?.every((part) => !('GroupingSet' in part)) ?? false;
+  return (isOfRows && !isGrouped) || (groupClause && !isGrouped)
+    ? or(rows, someUnknown('an aggregate', env, then, false))
+    : rows;
+}
+
+/** Whether a function may be an aggregate, or yield several rows; one that is not known may. */
+function mayBeOfRows(name: string, { catalogue: { builtins, functions, ownNames } }: Environment): boolean {
+  if (ownNames.has(name)) return true;
+  const builtin = builtins.get(name.replace(/^pg_catalog\./, ''));
+  if (builtin) return builtin.isOfRows;
+  return (functions.get(name) ?? [null]).some((routine) => !routine || routine.isOfRows || routine.returnsSet);
 }
 
 const inherited = (scope: Scope): Scope['queries'] => scope.queries ?? (scope.parent && inherited(scope.parent));
@@ -139,28 +152,31 @@ const withRow = (scope: Scope, alias: string, row: Row): Scope => ({ ...scope, r
 
 function bind(item: Node, scope: Scope, env: Environment, then: Bound): string {
   if ('RangeVar' in item) {
-    const { schemaname, relname = '', alias } = item.RangeVar;
-    const name = alias?.aliasname ?? relname;
-    const aliases = alias?.colnames?.map((column) => ('String' in column ? (column.String.sval ?? '') : ''));
+    const { schemaname, relname = '', alias, inh = false } = item.RangeVar;
     const named: Continue = (row, within) =>
-      then(
-        withRow(scope, name, aliases ? renamed(row, [...aliases, ...row.columns.slice(aliases.length)]) : row),
-        within,
-      );
+      then(withRow(scope, alias?.aliasname ?? relname, aliased(row, alias)), within);
+    // `only`, without the rows of children.
+    if (!inh) return someUnknown(`only ${relname}`, env, named);
     const query = schemaname ? undefined : inherited(scope)?.get(relname);
     return query
       ? forSome(query.select, query.scope, { ...env, depth: env.depth + 1 }, named)
       : forSomeRow(`${schemaname}.${relname}`, env, named);
   }
   if ('RangeSubselect' in item && item.RangeSubselect.subquery && 'SelectStmt' in item.RangeSubselect.subquery) {
-    const { alias, subquery } = item.RangeSubselect;
-    return forSome(subquery.SelectStmt, scope, env, (row, within) =>
-      then(withRow(scope, alias?.aliasname ?? '', row), within),
+    const { alias, subquery, lateral } = item.RangeSubselect;
+    // What stands beside it is hidden from it unless it is lateral.
+    return forSome(subquery.SelectStmt, lateral ? scope : { ...scope, rows: [] }, env, (row, within) =>
+      then(withRow(scope, alias?.aliasname ?? '', aliased(row, alias)), within),
     );
   }
   if ('RangeFunction' in item) return bindFunction(item.RangeFunction, scope, env, then);
   if ('JoinExpr' in item) return bindJoin(item.JoinExpr, scope, env, then);
-  return someUnknown('a part of from', env, (row, within) => then(withRow(scope, '', row), within));
+  return someUnknown('a part of from', env, (row, within) => then(withRow(scope, anyAlias, row), within));
+}
+
+function aliased(row: Row, alias: Alias | undefined): Row {
+  const names = alias?.colnames?.map((column) => ('String' in column ? (column.String.sval ?? '') : ''));
+  return names ? renamed(row, [...names, ...row.columns.slice(names.length)]) : row;
 }
 
 /**
@@ -209,10 +225,7 @@ function bindFunction(
   const [call] = first && 'List' in first ? (first.List.items ?? []) : [];
   const [argument, ...others] = call && 'FuncCall' in call ? (call.FuncCall.args ?? []) : [];
   const name = alias?.aliasname ?? 'unnest';
-  const isUnnest =
-    call &&
-    'FuncCall' in call &&
-    call.FuncCall.funcname?.some((part) => 'String' in part && part.String.sval === 'unnest');
+  const isUnnest = call && 'FuncCall' in call && builtinOf(call.FuncCall, env) === 'unnest';
   const array =
     isUnnest && argument && others.length === 0 && functions.length === 1 && !ordinality
       ? translate(argument, scope, env)
@@ -221,7 +234,7 @@ function bindFunction(
   const [column] = alias?.colnames ?? [];
   const columnName = column && 'String' in column ? (column.String.sval ?? name) : name;
   if (!elements)
-    return someUnknown('a function in from', env, (row, within) => then(withRow(scope, name, row), within));
+    return someUnknown('a function in from', env, (row, within) => then(withRow(scope, anyAlias, row), within));
   return elements.some((element) => {
     const row: Row = { columns: [columnName], column: (asked) => (asked === columnName ? element : undefined) };
     const isVariable = element.isNull === 'false' && /^v\d+$/.test(element.value);
@@ -239,7 +252,7 @@ function bindJoin(
 ): string {
   const { larg, rarg, quals, usingClause, isNatural, jointype, alias } = join;
   if (!larg || !rarg || isNatural || alias)
-    return someUnknown('a join', env, (row, within) => then(withRow(scope, '', row), within));
+    return someUnknown('a join', env, (row, within) => then(withRow(scope, anyAlias, row), within));
   const before = scope.rows.length;
   const on = (inner: Scope, within: Environment): string => {
     const condition = quals ? isTrue(translateBoolean(quals, inner, within)) : 'true';
@@ -249,7 +262,7 @@ function bindJoin(
         .slice(before)
         .map(([, row]) => row.column(name))
         .filter((value) => value !== undefined);
-      return left && right ? isTrue(compare('=', left, right, within)) : open('using', within, 'bool').value;
+      return left && right ? isTrue(equality(left, right, within)) : open('using', within, 'bool').value;
     });
     return and(condition, ...using);
   };
@@ -268,7 +281,9 @@ function bindJoin(
         name,
         { columns: row.columns, column: (asked) => nullOf(row.column(asked)) },
       ]);
-      return and(noMatch, then({ ...some, rows: [...some.rows, ...nulls] }, within));
+      // Of what has no rows the columns are not known.
+      const others = nulls.length > 0 ? nulls : [[anyAlias, unknownRow('a join', within)] as const];
+      return and(noMatch, then({ ...some, rows: [...some.rows, ...others] }, within));
     });
   if (jointype === 'JOIN_INNER') return matched;
   return or(

@@ -66,10 +66,10 @@ export const emptyScope: Scope = { rows: [] };
 export function rowOf(relation: Relation, variable: Variable, problem: Problem): Row {
   const columns = new Map(
     relation.columns.map(({ name, type, notNull }): [string, Scalar] => {
-      const of = (suffix: string, sort: string) =>
-        application(problem.symbol(`${relation.name}.${name}${suffix}`, [variable.sort], sort), [variable.name]);
+      const of = (prefix: string, sort: string) =>
+        application(problem.symbol(`${prefix}${relation.name}.${name}`, [variable.sort], sort), [variable.name]);
       const value = of('', type === 'bool' ? 'Bool' : 'Int');
-      return [name, { kind: 'scalar', type, isNull: notNull ? 'false' : of(' is null', 'Bool'), value }];
+      return [name, { kind: 'scalar', type, isNull: notNull ? 'false' : of('null ', 'Bool'), value }];
     }),
   );
   return { columns: [...columns.keys()], column: (name) => columns.get(name) };
@@ -83,16 +83,24 @@ export function isMember(relation: Relation, variable: Variable, { problem, worl
     : member;
 }
 
+/** The alias of rows that are not understood: any name before a column may be theirs. */
+export const anyAlias = '*';
+
+/** The innermost column of that name. What an alias hides further out is not found. */
 export function findColumn(scope: Scope, path: readonly string[]): Value | undefined {
-  const [last = '', ...before] = [...path].reverse();
-  const [alias] = before;
+  const [last = '', alias] = [...path].reverse();
   for (let level: Scope | undefined = scope; level; level = level.parent) {
     for (const [name, row] of level.rows) {
-      const found = alias === undefined || alias === name ? row.column(last) : undefined;
-      if (found) return found;
+      const isMeant = alias === undefined || alias === name || name === anyAlias;
+      const found = isMeant ? row.column(last) : undefined;
+      if (found || (isMeant && alias !== undefined)) return found;
     }
     const parameter = alias === undefined ? level.parameters?.get(last) : undefined;
     if (parameter) return parameter;
   }
   return undefined;
+}
+
+export function findParameter(scope: Scope, name: string): Value | undefined {
+  return scope.parameters?.get(name) ?? (scope.parent && findParameter(scope.parent, name));
 }
