@@ -20,7 +20,6 @@ import { createEvaluator, type Evaluation } from './evaluate.ts';
 import { executeOnce } from './idempotency.ts';
 import { isOutdated } from './isOutdated.ts';
 import type { Operation, QueryTarget, RanStatement } from './operation.ts';
-import { QuickStatements } from './QuickStatements.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
 import { createSlowOperations } from './slowOperations.ts';
 import { createStatements } from './statements.ts';
@@ -45,7 +44,6 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const { limits } = config;
   const evaluate = createEvaluator(graph, limits.bytes);
-  const quickStatements = new QuickStatements();
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
   const settingsOf = ({ prepared, requestId }: Operation, claims: Claims) =>
@@ -70,7 +68,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       isQuery,
       inSnapshot: () => isQuery && evaluation.context.statementCount !== 1,
       transaction,
-      quickStatements: isQuery ? quickStatements : null,
+      quickStatements: null,
       onRan: (statement) => ran.push(statement),
       onFailed: (error) => {
         isReplicaUnusable ||= isReplica && isRetryableOnPrimary(error);
