@@ -20,6 +20,7 @@ import { createEvaluator, type Evaluation } from './evaluate.ts';
 import { executeOnce } from './idempotency.ts';
 import { isOutdated } from './isOutdated.ts';
 import type { Operation, QueryTarget, RanStatement } from './operation.ts';
+import { QuickStatements } from './QuickStatements.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
 import { createSlowOperations } from './slowOperations.ts';
 import { createStatements } from './statements.ts';
@@ -44,6 +45,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const { limits } = config;
   const evaluate = createEvaluator(graph, limits.bytes);
+  const quickStatements = new QuickStatements();
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
   const settingsOf = ({ prepared, requestId }: Operation, claims: Claims) =>
@@ -68,7 +70,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       isQuery,
       inSnapshot: () => isQuery && evaluation.context.statementCount !== 1,
       transaction,
-      quickStatements: null,
+      quickStatements: isQuery ? quickStatements : null,
       onRan: (statement) => ran.push(statement),
       onFailed: (error) => {
         isReplicaUnusable ||= isReplica && isRetryableOnPrimary(error);
