@@ -47,13 +47,6 @@ export class QuickStatements {
 /** SQLSTATE query_canceled. */
 export const isTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '57014';
 
-/**
- * Whether the limit of a quick statement ended it, or what had to be prepared before it.
- * That is SQLSTATE invalid_sql_statement_name then. Nothing was done in either case.
- */
-export const wasTooSlow = (error: unknown) =>
-  isTimeout(error) || (error instanceof DatabaseError && error.code === '26000');
-
 type Known = { isQuick: boolean; runsAlone: number; backoff: number };
 
 /** Of about 200 bytes each. */

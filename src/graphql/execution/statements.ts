@@ -11,7 +11,7 @@ import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 import type { QueryTarget, RanStatement } from './operation.ts';
-import { type QuickStatements, quickTimeout, wasTooSlow } from './QuickStatements.ts';
+import { isTimeout, type QuickStatements, quickTimeout } from './QuickStatements.ts';
 import { openSnapshot, type Transaction } from './transaction.ts';
 
 /** How one operation reaches the database. */
@@ -75,7 +75,7 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
       quickStatements.wasQuick(key);
       return result;
     } catch (error) {
-      if (!wasTooSlow(error) || signal.aborted) throw error;
+      if (!isTimeout(error) || signal.aborted) throw error;
       quickStatements.wasSlow(key);
       return runAlone(pool, settings, proven, signal);
     }
