@@ -30,16 +30,12 @@ export class SharedConnections {
 
   /** Null when each has all that it may have; else to be released. @throws as `open` */
   async acquire(): Promise<SharedConnection | null> {
-    const opened = this.#open();
-    // In this turn of the event loop: later it may be released.
-    const shared = opened ? await opened : this.#join();
-    return shared && { client: shared.client, release: () => this.#release(shared) };
-  }
-
-  #join(): Shared | null {
-    const shared = this.#leastUsed();
-    if (shared) shared.inFlight++;
-    return shared;
+    const free = this.#leastUsed();
+    const opened = !free || free.inFlight > 0 ? this.#open() : null;
+    const shared = opened ? await opened : free;
+    if (!shared) return null;
+    if (shared.inFlight++ === 0) shared.waitsSince = this.#clock.now();
+    return { client: shared.client, release: () => this.#release(shared) };
   }
 
   #leastUsed(): Shared | null {
@@ -58,7 +54,7 @@ export class SharedConnections {
     this.#count++;
     return opened.then(
       (client) => {
-        const shared = { client, inFlight: 1, waitsSince: this.#clock.now() };
+        const shared = { client, inFlight: 0, waitsSince: 0 };
         this.#connections.add(shared);
         return shared;
       },

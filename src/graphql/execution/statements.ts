@@ -64,9 +64,8 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
   };
 
   const runNow = async (settings: TransactionSettings, proven: ProvenStatement): Promise<QueryResult> => {
-    const { name } = proven.statement;
-    const key = `${settings['graph.organization_id']} ${name}`;
-    const pace = name && quickStatements ? quickStatements.paceOf(key) : 'alone';
+    const key = `${settings['graph.organization_id']} ${proven.statement.name}`;
+    const pace = quickStatements?.paceOf(key) ?? 'alone';
     if (!quickStatements || pace === 'alone') return runAlone(pool, settings, proven, signal);
     const quickly = { ...settings, statement_timeout: quickTimeout };
     try {
