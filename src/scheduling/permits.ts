@@ -26,8 +26,6 @@ export type Permits = {
    * @param path of the flow, the tenant first
    */
   acquire(path: readonly string[], signal?: AbortSignal): Promise<() => void>;
-  /** The same if there is one at once; null otherwise. */
-  tryAcquire(path: readonly string[]): (() => void) | null;
   /** Runs `work` with a permit. */
   run<T>(path: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
   /** Throws the refusal when too many wait for one more of this flow. */
@@ -93,21 +91,16 @@ export function createPermits(
       else signal?.addEventListener('abort', leave);
     });
 
-  const tryAcquire = (path: readonly string[]) => {
-    const flow = root.at(path);
-    return isFree(flow) ? hold(flow) : null;
-  };
-
   const acquire: Permits['acquire'] = async (path, signal) => {
     refuseIfFull(path);
-    return tryAcquire(path) ?? wait(root.at(path), signal);
+    const flow = root.at(path);
+    return isFree(flow) ? hold(flow) : wait(flow, signal);
   };
   return {
     get waiting() {
       return root.waiting;
     },
     acquire,
-    tryAcquire,
     refuseIfFull,
     async run(path, work, signal) {
       const release = await acquire(path, signal);

@@ -7,7 +7,7 @@ import { roleOf, type ScopeRole } from './scopes.ts';
  * Every key is always there; an absent claim is `''`, which every policy treats as deny, so that nothing
  * outlives the transaction before on a pooled connection.
  */
-export type TransactionSettings = ReaderSettings & Partial<WriterSettings & QuickSettings>;
+export type TransactionSettings = ReaderSettings & Partial<WriterSettings>;
 
 type ReaderSettings = {
   readonly role: ScopeRole | 'graph_oauth' | 'graph_worker';
@@ -28,12 +28,6 @@ type WriterSettings = {
   readonly 'graph.server_request_id': string;
   /** How long a statement waits for a lock, such as another transaction's row; then SQLSTATE 55P03. */
   readonly lock_timeout: string;
-};
-
-/** What only a transaction sets that others wait for, on a shared connection. */
-type QuickSettings = {
-  /** How long its statement may run; then SQLSTATE 57014. */
-  readonly statement_timeout: string;
 };
 
 /** The settings of a GraphQL query. */
@@ -86,10 +80,9 @@ export const workerSettings = (organizationId: string | null): TransactionSettin
   role: 'graph_worker',
 });
 
-/** Sets all until the end of the transaction; prepared once per connection for each kind of it. */
+/** Sets all until the end of the transaction; prepared once per connection for reads, once for writes. */
 export function toStatement(settings: TransactionSettings) {
-  const kinds = 'statement_timeout' in settings ? quick : unhindered;
-  const { name, text, keys } = 'lock_timeout' in settings ? kinds.writing : kinds.reading;
+  const { name, text, keys } = 'lock_timeout' in settings ? writing : reading;
   return { name, isPinned: true as const, text, values: keys.map((key) => settings[key] ?? '') };
 }
 
@@ -99,9 +92,8 @@ function settingAll(name: string, keys: readonly string[]) {
 }
 
 const keys = Object.keys(oauthSettings(null, noRequest));
-const readerKeys = keys.filter((key) => !(key in writerSettings(noRequest, '')));
-const unhindered = { writing: settingAll('settings', keys), reading: settingAll('settings of a query', readerKeys) };
-const quick = {
-  writing: settingAll('settings, quick', [...keys, 'statement_timeout']),
-  reading: settingAll('settings of a query, quick', [...readerKeys, 'statement_timeout']),
-};
+const writing = settingAll('settings', keys);
+const reading = settingAll(
+  'settings of a query',
+  keys.filter((key) => !(key in writerSettings(noRequest, ''))),
+);

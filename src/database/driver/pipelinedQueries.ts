@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import { type PoolClient, Query, type QueryConfig } from 'pg';
 import { type DataRow, type DriverConnection, type DriverQuery, driverOf, prepareValue } from './driver.ts';
 import { preparesStatements } from './serverClient.ts';
@@ -15,26 +14,12 @@ type CallbackConfig = QueryConfig & { callback: unknown; rowMode?: 'array' };
  * @param first prepared once per connection, or parsed each time where the connection prepares none
  */
 export function queryAfter(client: PoolClient, first: readonly Precondition[], config: CallbackConfig): void {
-  corkForTurn(driverOf(client).connection.stream);
   const arePrepared = preparesStatements(client);
   if (arePrepared) prepare(client, first);
   const isPlain = arePrepared && config.name && config.rowMode === 'array';
   client.query(
     isPlain ? (new RowsAfter(first, config) as unknown as Query) : new QueryAfter(first, config, arePrepared),
   );
-}
-
-const corked = new WeakSet<Socket>();
-
-/** One write for all that is sent in this turn of the event loop, to PostgreSQL one packet. */
-function corkForTurn(socket: Socket): void {
-  if (corked.has(socket)) return;
-  corked.add(socket);
-  socket.cork();
-  setImmediate(() => {
-    corked.delete(socket);
-    socket.uncork();
-  });
 }
 
 /** Once per connection, pipelined with what follows, which fails and reports the error if this fails. */

@@ -21,12 +21,6 @@ export function withPreparedName(client: PoolClient, { name, isPinned, ...statem
   return { name, ...statement } as QueryConfig;
 }
 
-/** Whether a statement was sent to be prepared and is not known to be; only an error or its end tells. */
-export function isPreparing(client: PoolClient): boolean {
-  for (const _name in driverOf(client).connection.submittedNamedStatements) return true;
-  return false;
-}
-
 function createPrepared(client: PoolClient): LRUCache<string, string> {
   const { connection } = driverOf(client);
   const prepared = new LRUCache<string, string>({

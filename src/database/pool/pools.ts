@@ -7,7 +7,6 @@ import { isRetired } from '../driver/retire.ts';
 import { serverClient } from '../driver/serverClient.ts';
 import { socketOf } from '../driver/socketOf.ts';
 import { traceStatements } from '../driver/traceStatements.ts';
-import { SharedConnections } from './SharedConnections.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTimeoutMs'> &
@@ -37,8 +36,6 @@ export function createPool(
     statement_timeout: statementTimeoutMs,
     Client: serverClient({ connectMs: poolWaitMs, preparesStatements: preparedStatements }),
     readTimeout: { suspectAfterMs: poolWaitMs, terminateAfterMs: statementTimeoutMs + graceMs },
-    // A pooler without prepared statements takes each transaction to another session.
-    maxShared: preparedStatements ? Math.floor(poolSize * sharedPart) : 0,
   });
 }
 
@@ -65,8 +62,6 @@ export async function withOwnerPool<T>(ownerUrl: string, log: Log, work: (owner:
 /** Connections beyond the pool's size, for tenants that have none while others have all. */
 const connectionReserve = 2;
 const graceMs = 1000;
-/** The part of the connections that may be shared: about as many as PostgreSQL has processors. */
-const sharedPart = 0.4;
 /** Before what stands between forgets a connection in which nothing is sent. */
 const keepAliveAfterMs = 60_000;
 const evictEveryMs = 1000;
@@ -78,8 +73,6 @@ type BoundedPoolConfig = PoolConfig & {
   readonly connectionTimeoutMillis: number;
   /** After how long without a byte a connection in use is suspected, and destroyed; never unless said. */
   readonly readTimeout?: { readonly suspectAfterMs: number; readonly terminateAfterMs: number };
-  /** How many connections statements of several requests may share; none unless said. */
-  readonly maxShared?: number;
 };
 
 function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): EvictablePool {
@@ -106,10 +99,8 @@ export class EvictablePool extends Pool {
   readonly #permits: Permits;
   /** What releases the permit of a connection in use. */
   readonly #releases = new WeakMap<PoolClient, () => void>();
-  /** Its connections are a tenant of their own in fair queueing. */
-  readonly shared: SharedConnections;
 
-  constructor({ readTimeout, maxShared = 0, ...options }: BoundedPoolConfig) {
+  constructor({ readTimeout, ...options }: BoundedPoolConfig) {
     super({ ...options, max: options.max + connectionReserve });
     this.#permits = createPermits({
       maxHeld: options.max,
@@ -117,14 +108,6 @@ export class EvictablePool extends Pool {
       maxWaiting: Number.POSITIVE_INFINITY,
       waitMs: options.connectionTimeoutMillis,
       refusal: (cause) => this.#unavailable(cause),
-    });
-    this.shared = new SharedConnections({
-      maxConnections: maxShared,
-      open: () => {
-        const release = this.#permits.tryAcquire(['shared connections']);
-        return release && this.#withinBudget(this.#connectWith(release));
-      },
-      isUsable: (client) => this.#isUsable(client),
     });
     // Requests queue for a permit, and not in the pool.
     Object.defineProperty(this, 'waitingCount', { get: () => this.#permits.waiting });
@@ -197,7 +180,7 @@ export class EvictablePool extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<PoolClient> | undefined {
-    const connected = this.#withinBudget(this.#connectOnce());
+    const connected = this.#connectWithinBudget();
     if (!callback) return connected;
     connected.then(
       (client) => callback(undefined, client, (release) => client.release(release)),
@@ -206,7 +189,8 @@ export class EvictablePool extends Pool {
     return undefined;
   }
 
-  async #withinBudget(connected: Promise<PoolClient>): Promise<PoolClient> {
+  async #connectWithinBudget(): Promise<PoolClient> {
+    const connected = this.#connectOnce();
     try {
       return await withinWaitBudget(connected);
     } catch (error) {
@@ -221,10 +205,7 @@ export class EvictablePool extends Pool {
   }
 
   async #connectOnce(): Promise<PoolClient> {
-    return this.#connectWith(await this.#permits.acquire(callerPath()));
-  }
-
-  async #connectWith(release: () => void): Promise<PoolClient> {
+    const release = await this.#permits.acquire(callerPath());
     for (;;) {
       const client = await super.connect().catch((error: unknown) => {
         release();

@@ -1,8 +1,8 @@
+import type { Pool } from 'pg';
 import type { GraphQLFormattedError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
 import type { Config } from '../../config.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
-import type { EvictablePool } from '../../database/pool/pools.ts';
 import { isUnavailable } from '../../database/pool/unavailable.ts';
 import type { Log } from '../../log.ts';
 import { traced, tracePast } from '../../observability/tracing/traced.ts';
@@ -20,7 +20,6 @@ import { createEvaluator, type Evaluation } from './evaluate.ts';
 import { executeOnce } from './idempotency.ts';
 import { isOutdated } from './isOutdated.ts';
 import type { Operation, QueryTarget, RanStatement } from './operation.ts';
-import { QuickStatements } from './QuickStatements.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
 import { createSlowOperations } from './slowOperations.ts';
 import { createStatements } from './statements.ts';
@@ -28,9 +27,9 @@ import type { Transaction } from './transaction.ts';
 
 export type ExecutionOptions = {
   config: Pick<Config, 'limits' | 'slowMs' | 'webhookPrivateAddresses'>;
-  pool: EvictablePool;
+  pool: Pool;
   /** Connections to the replica, if there is one. */
-  replicaPool: EvictablePool | null;
+  replicaPool: Pool | null;
   secrets: Secrets;
   graph: Graph;
   log: Log;
@@ -45,7 +44,6 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const { limits } = config;
   const evaluate = createEvaluator(graph, limits.bytes);
-  const quickStatements = new QuickStatements();
   const reportIfSlow = createSlowOperations({ pool, slowMs: config.slowMs, log });
 
   const settingsOf = ({ prepared, requestId }: Operation, claims: Claims) =>
@@ -70,7 +68,6 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       isQuery,
       inSnapshot: () => isQuery && evaluation.context.statementCount !== 1,
       transaction,
-      quickStatements: isQuery ? quickStatements : null,
       onRan: (statement) => ran.push(statement),
       onFailed: (error) => {
         isReplicaUnusable ||= isReplica && isRetryableOnPrimary(error);

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
-import { DatabaseError } from 'pg';
+import { DatabaseError, type Pool } from 'pg';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
-import type { EvictablePool } from '../../database/pool/pools.ts';
 import { type AccessToken, InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
@@ -31,7 +30,7 @@ export type OnceOnly = {
  * @param run executes it in the transaction
  */
 export async function executeOnce(
-  pool: EvictablePool,
+  pool: Pool,
   secrets: Secrets,
   { idempotencyKey: { key, requestHash }, token, settings, isMany }: OnceOnly,
   run: (transaction: Transaction) => Promise<Answer>,
@@ -71,7 +70,10 @@ const claimAlone = {
   text: 'select state, answer_ciphertext as answer from app_hidden.claim_idempotency_key($1)',
 };
 
-/** Of several fields one may share the lock of the tree and a later one need it alone: two of such would wait for each other. */
+/**
+ * Lock order: the tree's lock before the first of several fields.
+ * One may share it, and a later one need it alone: two such operations would deadlock.
+ */
 const claimWithTree = {
   name: 'claim_idempotency_key_and_tree',
   text: `select state, answer_ciphertext as answer, case when state = 'claimed' then app_hidden.lock_units() end

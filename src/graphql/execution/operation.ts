@@ -1,5 +1,5 @@
+import type { Pool } from 'pg';
 import type { Precondition } from '../../database/driver/statement.ts';
-import type { EvictablePool } from '../../database/pool/pools.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import type { RequiredLsns } from '../../replica/queries.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
@@ -28,7 +28,7 @@ export type Operation = {
 
 /** The pool that a statement runs on, and the LSN check before it. */
 export type QueryTarget = {
-  readonly pool: EvictablePool;
+  readonly pool: Pool;
   /** Runs before each transaction, which does not take place if it fails. */
   readonly lsnCheck: Precondition | null;
 };

@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, type QueryResult } from 'pg';
+import { DatabaseError, type Pool, type QueryResult } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import type { Row } from '../../../plugins/compilation/parseRows.ts';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
-import type { EvictablePool } from '../../database/pool/pools.ts';
 import { isCollision } from '../../database/pool/unavailable.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 import type { QueryTarget, RanStatement } from './operation.ts';
-import { isTimeout, type QuickStatements, quickTimeout } from './QuickStatements.ts';
 import { openSnapshot, type Transaction } from './transaction.ts';
 
 /** How one operation reaches the database. */
@@ -36,8 +34,6 @@ export type StatementsOptions = {
   /** In which all of them run; null when each has its own. */
   readonly transaction: Transaction | null;
   readonly isQuery: boolean;
-  /** Which statements may share a connection; null when none may. */
-  readonly quickStatements: QuickStatements | null;
   /** Called after each statement, also when it failed. */
   readonly onRan: (statement: RanStatement) => void;
   readonly onFailed: (error: unknown) => void;
@@ -48,8 +44,7 @@ export type StatementsOptions = {
  * A statement that collided with another transaction is retried once.
  */
 export function createStatements({ pool, lsnCheck }: QueryTarget, options: StatementsOptions): Statements {
-  const { token, signal, retryLockTimeout, inSnapshot, transaction, isQuery, quickStatements, onRan, onFailed } =
-    options;
+  const { token, signal, retryLockTimeout, inSnapshot, transaction, isQuery, onRan, onFailed } = options;
   let snapshot: Transaction | null = null;
 
   const run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => {
@@ -60,24 +55,7 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
     }
     // With an LSN check, the token was verified before.
     const proven = { statement, proof: lsnCheck ?? proof };
-    return withRetry((retrying) => runNow({ ...settings, ...retrying }, proven));
-  };
-
-  const runNow = async (settings: TransactionSettings, proven: ProvenStatement): Promise<QueryResult> => {
-    const key = `${settings['graph.organization_id']} ${proven.statement.name}`;
-    const pace = quickStatements?.paceOf(key) ?? 'alone';
-    if (!quickStatements || pace === 'alone') return runAlone(pool, settings, proven, signal);
-    const quickly = { ...settings, statement_timeout: quickTimeout };
-    try {
-      const shared = pace === 'shared' ? await runShared(pool, quickly, proven, signal) : null;
-      const result = shared ?? (await runAlone(pool, quickly, proven, signal));
-      quickStatements.wasQuick(key);
-      return result;
-    } catch (error) {
-      if (!isTimeout(error) || signal.aborted) throw error;
-      quickStatements.wasSlow(key);
-      return runAlone(pool, settings, proven, signal);
-    }
+    return withRetry((retrying) => runAlone(pool, { ...settings, ...retrying }, proven, signal));
   };
 
   const withRetry = async (attempt: (retrying?: Pick<TransactionSettings, 'lock_timeout'>) => Promise<QueryResult>) => {
@@ -151,7 +129,7 @@ const backoffMs = 50;
 type ProvenStatement = { readonly statement: Statement; readonly proof: Precondition | null };
 
 async function runAlone(
-  pool: EvictablePool,
+  pool: Pool,
   settings: TransactionSettings,
   { statement, proof }: ProvenStatement,
   signal: AbortSignal,
@@ -161,26 +139,6 @@ async function runAlone(
     return await cancellable(client, signal, () => queryInImplicitTransaction(client, settings, statement, proof));
   } finally {
     client.release();
-  }
-}
-
-/**
- * Runs it while others are in flight on the connection; null when there is no room.
- * It is not cancelled, which could hit another one: its statement timeout ends it.
- */
-async function runShared(
-  pool: EvictablePool,
-  settings: TransactionSettings,
-  { statement, proof }: ProvenStatement,
-  signal: AbortSignal,
-) {
-  const shared = await pool.shared.acquire();
-  if (!shared) return null;
-  try {
-    signal.throwIfAborted();
-    return await queryInImplicitTransaction(shared.client, settings, statement, proof);
-  } finally {
-    shared.release();
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PoolClient, QueryResult } from 'pg';
+import { DatabaseError, type PoolClient, type QueryResult } from 'pg';
 import { withPreparedName } from '../../database/driver/preparedStatements.ts';
 import { socketOf } from '../../database/driver/socketOf.ts';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
@@ -10,7 +10,6 @@ import { type TransactionSettings, toStatement } from '../../token/settings.ts';
 import { allOf } from '../../token/transaction.ts';
 import { cancellable } from './cancellation.ts';
 import type { QueryTarget } from './operation.ts';
-import { isTimeout } from './QuickStatements.ts';
 
 /** One transaction on one connection for all statements of an operation. */
 export type Transaction = {
@@ -122,6 +121,9 @@ const release = 'release savepoint statement';
 
 /** A roll-back to the savepoint defers them again, and undoes what they did: the commit does it. */
 const checkConstraints = 'savepoint constraints; set constraints all immediate';
+
+/** SQLSTATE query_canceled. */
+const isTimeout = (error: unknown) => error instanceof DatabaseError && error.code === '57014';
 
 /** Pipelining: queries that `queue` sends leave in one write, and so make one round trip. */
 function pipelined<T>(client: PoolClient, queue: () => T): T {

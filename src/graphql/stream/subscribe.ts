@@ -40,7 +40,7 @@ export function createSubscriber(
       createStatements(
         { pool, lsnCheck: null },
         {
-          ...{ token, signal, retryLockTimeout: '0', transaction: null, quickStatements: null, isQuery: true },
+          ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true },
           ...{ inSnapshot: () => false, onRan: () => undefined, onFailed: () => undefined },
         },
       ).withPgClient(asked, callback);

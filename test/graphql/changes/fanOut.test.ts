@@ -50,8 +50,8 @@ async function startFollower(
   const { withPgClient } = createStatements(
     { pool, lsnCheck: null },
     {
-      ...{ token: null, signal: closing.signal, retryLockTimeout: '0', transaction: null, quickStatements: null },
-      ...{ isQuery: true, inSnapshot: () => false, onRan: () => undefined, onFailed: () => undefined },
+      ...{ token: null, signal: closing.signal, retryLockTimeout: '0', transaction: null, isQuery: true },
+      ...{ inSnapshot: () => false, onRan: () => undefined, onFailed: () => undefined },
     },
   );
   const reader = {
