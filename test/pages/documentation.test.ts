@@ -104,7 +104,7 @@ describe('the documentation', () => {
       ]) {
         await page.getByLabel('Search').fill(words ?? '');
         await page.keyboard.press('Enter');
-        expect(new URL(page.url()).hash).toBe(`#${first}`);
+        await until(() => new URL(page.url()).hash === `#${first}`);
       }
 
       await page.getByLabel('Search').fill('unheard of');

@@ -2,7 +2,7 @@ import { purgeExpired } from '../../../src/oauth/purge/purgeExpired.ts';
 import { tableSql } from '../../generation/tables.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTenant, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
-import { follow, inShort, present, readPage } from './feed.ts';
+import { follow, inShort, present, readPage, settled } from './feed.ts';
 
 describe('graph.follow adds the table of a team', () => {
   let graph: OwnGraphTest;
@@ -204,6 +204,7 @@ test('a reader begins with the oldest change that is kept, and goes on from ther
   await owner.query(
     `update graph.changes set at = date_trunc('day', now() - interval '30 days', 'UTC') + (id - 2) * interval '1 second'`,
   );
+  await settled(tenant);
   const first = (await readPage(graph, tenant, { first: 1 })).nodes.map(({ at }) => at);
 
   const changes = await follow(graph, tenant, null, 1);

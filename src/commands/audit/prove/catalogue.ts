@@ -117,7 +117,7 @@ const typeName = (oid: string, collation = 'named.typcollation') => `(
   left join pg_namespace ens on ens.oid = element.typnamespace
   where named.oid = ${oid})`;
 
-/** Whether an object was made in this database, by its number (`FirstNormalObjectId`), not by its schema. */
+/** Whether an object was made in this database, whatever its schema (`FirstNormalObjectId`). */
 export const isOwn = (oid: string) => `(${oid} >= 16384)`;
 
 const columnsOf = (relation: string, numbers: string) => `array(
