@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { seed } from '../support/search.ts';
+import { isWhole, seed } from '../support/search.ts';
 import { bugs } from './bugs.ts';
 import { compare } from './compare.ts';
 
@@ -14,7 +14,9 @@ describe(`the comparison of the database with sets (SEED=${seed})`, () => {
     await database.drop();
   });
 
-  it.each(Object.entries(bugs))('finds a policy that %s', async (_name, bug) => {
+  const part = Object.entries(bugs).filter((_, index) => isWhole || index % 3 === 0);
+
+  it.each(part)('finds a policy that %s', async (_name, bug) => {
     await database.owner.query(bug);
 
     expect(await compare(database, 30, { shrinks: false })).toMatch(/^Error: .+ by .+ gives .+ instead of /s);

@@ -30,6 +30,8 @@ export function createSubscriber(
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
   const turn = createPacer(maxEventsPerTurn);
+  // Planning a document may take 35 ms of the thread.
+  const turnToPlan = createPacer(1);
 
   return async (subscription: Subscription, stream: EventStream): Promise<void> => {
     const { prepared, variables, token, requestId, lastEventId } = subscription;
@@ -95,6 +97,8 @@ export function createSubscriber(
       const body = toBody(data, presented);
       return Buffer.byteLength(body) > maxEventBytes ? tooLong : body;
     };
+    await turnToPlan();
+    if (signal.aborted) return;
     const results = (await subscribe(args)) as AsyncGenerator<Result> | Result;
     if (!(Symbol.asyncIterator in results)) {
       const event = toEvent(results);
