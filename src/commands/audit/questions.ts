@@ -2,11 +2,18 @@ import { document, type Row, table } from './markdown.ts';
 import { rolledBack } from './rolledBack.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
-/** `audit who-can`: see `audit.who_can`. */
-export async function whoCan(database: AuditedDatabase, relation: string, key: string): Promise<Answer> {
+/** At a time that has passed, by the history; else now. */
+type AsOf = { readonly at?: string };
+
+/** `audit who-can`: see `audit.who_can` and `audit.who_could`. */
+export async function whoCan(database: AuditedDatabase, relation: string, key: string, { at }: AsOf): Promise<Answer> {
   const columns = 'command, principal, name, columns, policies, rules as rule, through';
-  const rows = await ask(database, `select ${columns} from audit.who_can($1, $2)`, relation, key);
-  return { text: document(`# Who can reach ${key} of ${relation}`, table(rows, 'No one.')), findings: 0 };
+  const asked = at === undefined ? 'who_can($1, $2)' : 'who_could($1, $2, $3)';
+  const values = at === undefined ? [relation, key] : [relation, key, at];
+  const rows = await ask(database, `select ${columns} from audit.${asked}`, ...values);
+  const title =
+    at === undefined ? `# Who can reach ${key} of ${relation}` : `# Who could reach ${key} of ${relation}, ${at}`;
+  return { text: document(title, table(rows, 'No one.')), findings: 0 };
 }
 
 /** `audit explain`: see `audit.explain_access`. */
@@ -25,8 +32,12 @@ export async function explain(
   return { text: answer, findings: 0 };
 }
 
-/** `audit visible`: see `audit.visible`. */
-export async function visible(database: AuditedDatabase, principal: string): Promise<Answer> {
+/** `audit visible`: see `audit.visible` and `audit.visible_at`. */
+export async function visible(database: AuditedDatabase, principal: string, { at }: AsOf): Promise<Answer> {
+  if (at !== undefined) {
+    const rows = await ask(database, 'select relation, key, value from audit.visible_at($1, $2)', principal, at);
+    return { text: document(`# What ${principal} could see, ${at}`, table(rows, 'Nothing.')), findings: 0 };
+  }
   const rows = await ask(database, 'select relation, rows, "of" from audit.visible($1)', principal);
   const text = document(`# What ${principal} sees`, table(rows, 'Nothing: no table is granted to this role.'));
   return { text, findings: 0 };

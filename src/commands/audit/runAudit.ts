@@ -49,7 +49,8 @@ function createAuditProgram(run: Run): Command {
     .description('who can select, update or delete a row, each tried, by which policies and through which access')
     .argument('<table>', 'such as app_public.units')
     .argument('<key>', keyHelp)
-    .action((table: string, key: string) => run((database) => whoCan(database, table, key)));
+    .option('--at <time>', atHelp)
+    .action((table: string, key: string, options) => run((database) => whoCan(database, table, key, options)));
   program
     .command('explain')
     .description('what becomes of each command of a principal on a row, and which part of which policy decided')
@@ -61,9 +62,10 @@ function createAuditProgram(run: Run): Command {
     );
   program
     .command('visible')
-    .description('how many rows of each table a principal sees')
+    .description('how many rows of each table a principal sees; with --at, which ones')
     .argument('<principal>', principals.join(', '))
-    .action((principal: string) => run((database) => visible(database, principal)));
+    .option('--at <time>', atHelp)
+    .action((principal: string, options) => run((database) => visible(database, principal, options)));
   program
     .command('changes')
     .description('who changed what, the newest first')
@@ -97,6 +99,8 @@ function createAuditProgram(run: Run): Command {
 }
 
 const keyHelp = 'its id; or its key as JSON, such as \'{"user_id": "…", "unit_id": "…"}\'';
+
+const atHelp = 'at a time that has passed, such as 2026-11-21 or yesterday, by the history and the present policies';
 
 const keys: Record<Holder, string> = { application: 'client id', user: 'user id, e-mail or external identifier' };
 const principals = [...scopeNames.map((name) => `${name}:<${keys[scopes[name].holder]}>`), 'oauth:<organization>'];
