@@ -1,4 +1,4 @@
-/** What an auditor asks, of the examples of `buildHistory`: the ten questions of docs/auditing-access.md. */
+/** What an auditor asks, of the examples of `buildHistory`: the twelve questions of docs/auditing-access.md. */
 export const questions: ReadonlyMap<string, string> = new Map([
   ['Who can see or change this unit?', `select * from audit.who_can('app_public.units', :unit)`],
   ['Who can see or change this person?', `select * from audit.who_can('app_public.users', :person)`],
@@ -7,6 +7,11 @@ export const questions: ReadonlyMap<string, string> = new Map([
     `select * from audit.explain_access('me:' || :person, 'app_public.units', :unit)`,
   ],
   ['What does she see?', `select * from audit.visible('me:' || :person)`],
+  [
+    'Who could see or change this unit yesterday?',
+    `select * from audit.who_could('app_public.units', :unit, 'yesterday')`,
+  ],
+  ['What did she see yesterday?', `select * from audit.visible_at('me:' || :person, 'yesterday')`],
   [
     'Who may change what in this table?',
     `select * from audit.matrix where relation = 'app_public.users'::regclass and granted`,

@@ -1,5 +1,5 @@
 --! Previous: sha1:f08626840186fb90cb72ce48f1221f009bb6c73c
---! Hash: sha1:231140a1b240d1f3bad8123cd5881813f83ce700
+--! Hash: sha1:8d49848fb40a3a1594ec018ad58bc83ab0e43c20
 --! Message: as of a date
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -76,7 +76,7 @@ create function audit.refill(source audit.recorded, at timestamptz, organization
       'with undone as materialized (
          select c.organization_id, c.row_id, case when %1$L then c.subject_id end as subject_id, c.id, c.command, c.before
          from audit.changes c
-         where c.relation = %2$L and c.occurred_at > $1 and (c.organization_id = $2 or $2 is null)
+         where c.relation = %2$L and c.occurred_at > $1 and c.command <> ''select'' and (c.organization_id = $2 or $2 is null)
        ),
        changed as materialized (
          select u.organization_id, u.row_id, u.subject_id,

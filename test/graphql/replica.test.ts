@@ -115,6 +115,23 @@ test.each([
   await until(async () => ((await sample('graph_queries_total{server="replica"}')) ?? 0) > answeredBefore);
 });
 
+test('reading that is recorded is answered by the primary, and by the replica again when it is not recorded any more', async () => {
+  const reader = await newReader();
+  const reads = `select count(*)::int as count from audit.changes where command = 'select' and relation = 'app_public.users'`;
+  const policies = `select from pg_policy where polname = 'record_reads'`;
+  const replayed = (count: number) => until(async () => (await atReplica.query(policies)).rowCount === count);
+
+  await owner.query(`select audit.record_reads('app_public.users')`);
+  await replayed(1);
+  expect((await askWhere(reader, count)).server).toBe('primary');
+  expect((await askWhere(reader, twice)).server).toBe('primary');
+  expect((await owner.query(reads)).rows[0].count).toBeGreaterThan(1);
+
+  await owner.query(`select audit.record_reads('app_public.users', 0)`);
+  await replayed(0);
+  expect((await askWhere(reader, count)).server).toBe('replica');
+});
+
 test.each([
   ['one statement', count],
   ['several statements', twice],

@@ -21,7 +21,7 @@ export type Transaction = {
   rollBack(): Promise<void>;
 };
 
-/** Read-only snapshot: one repeatable-read transaction for a query's statements. */
+/** Snapshot: one repeatable-read transaction for a query's statements. Not read-only, since reading may be recorded. */
 export const openSnapshot = (target: QueryTarget, settings: TransactionSettings, signal: AbortSignal): Transaction =>
   openTransaction(target, settings, signal, false);
 
@@ -50,7 +50,7 @@ function openTransaction(
     isOpen = true;
     // In a transaction of its own, before the snapshot is taken: that must have what was replayed.
     const required = lsnCheck ? [queryInImplicitTransaction(client, settings, lsnCheck)] : [];
-    const mode = writes ? 'read committed' : 'repeatable read read only';
+    const mode = writes ? 'read committed' : 'repeatable read';
     const begun = client.query(`begin isolation level ${mode}`);
     return [...required, begun, client.query(toStatement(settings))];
   };
