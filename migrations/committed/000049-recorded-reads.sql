@@ -1,5 +1,5 @@
 --! Previous: sha1:8d49848fb40a3a1594ec018ad58bc83ab0e43c20
---! Hash: sha1:d429ae84e7904900a79b1a7b5526abf797702c7a
+--! Hash: sha1:79f2a801d5bcb0ad6e7836e779c678f152d3a3b3
 --! Message: recorded reads
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -62,8 +62,6 @@ comment on function audit.record_read(text, float8) is 'Adds to the history that
 grant usage, create on schema audit to graph_helper;
 alter function audit.record_read(text, float8) owner to graph_helper;
 revoke create on schema audit from graph_helper;
--- A policy calls a function with the rights of the caller. None of these may use the schema, and so none can call it by name.
-grant execute on function audit.record_read(text, float8) to graph_app, graph_user, graph_basic, graph_oauth, graph_worker;
 
 create function audit.record_reads(relation regclass, share float8 default 1) returns void
   language plpgsql volatile set search_path = pg_catalog, pg_temp
@@ -77,6 +75,8 @@ create function audit.record_reads(relation regclass, share float8 default 1) re
       raise exception using
         errcode = 'invalid_parameter_value', message = format('%s has no row-level security', relation), hint = 'Record what a view reads by its tables.';
     end if;
+    -- A policy calls a function with the rights of the caller. None of these may use the schema, and so none can call it by name.
+    revoke execute on function audit.record_read(text, float8) from graph_app, graph_user, graph_basic, graph_oauth, graph_worker;
     execute format('drop policy if exists record_reads on %s', relation);
     delete from audit.accepted where kind = 'literal_in_policy' and object = named;
     if share > 0 then
@@ -87,6 +87,9 @@ create function audit.record_reads(relation regclass, share float8 default 1) re
         relation, (select r.name from audit.relations r where r.relation = record_reads.relation), share);
       execute format('comment on policy record_reads on %s is %L', relation, 'Each statement that reads the table is recorded, or a sample of them; hides nothing.');
     end if;
+    if exists (select from pg_policy p where p.polname = 'record_reads') then
+      grant execute on function audit.record_read(text, float8) to graph_app, graph_user, graph_basic, graph_oauth, graph_worker;
+    end if;
   end
   $$;
 comment on function audit.record_reads(regclass, float8) is
@@ -94,6 +97,7 @@ comment on function audit.record_reads(regclass, float8) is
 grant execute on function audit.record_reads(regclass, float8) to graph_admin;
 
 insert into audit.accepted (kind, object, who, reason) values
+  ('definer', 'audit.record_read(text, double precision)', 'nobody', 'Policies of audit.record_reads call it, and there is none.'),
   ('definer', 'audit.record_read(text, double precision)', 'graph_app, graph_basic, graph_oauth, graph_user, graph_worker',
     'Policies call it with the rights of who reads, and nobody may write the history by hand. It says who asked, as the settings have it.')
 on conflict on constraint accepted_pkey do update set reason = excluded.reason;

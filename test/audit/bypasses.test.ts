@@ -195,6 +195,35 @@ describe('audit.matrix', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('names the columns with personal data that a role may read or change', async () => {
+    const personal = (relation: string, role: string) => `
+      select command, personal from audit.matrix
+      where relation = '${relation}'::regclass and role = '${role}' and granted order by command`;
+    const ofUsers = (role: string) => undone(database.owner, personal('app_public.users', role));
+    const written = ['external_identifier', 'full_name', 'email', 'locale', 'time_zone'];
+    const all = [...written.slice(0, 3), 'email_lowercase', 'locale', 'time_zone'];
+    const added = [
+      'create table app_public.pets (id int, name text, weight int)',
+      `comment on column app_public.pets.name is e'@personalData\\nAs its person calls it.'`,
+      `comment on column app_public.pets.weight is 'No @personalData.'`,
+      'grant select, update (weight) on app_public.pets to graph_app',
+    ];
+
+    expect(await ofUsers('graph_app')).toEqual([
+      { command: 'delete', personal: all },
+      { command: 'insert', personal: written },
+      { command: 'select', personal: all },
+      { command: 'update', personal: written },
+    ]);
+    expect(await ofUsers('graph_oauth')).toEqual([
+      { command: 'select', personal: ['full_name', 'email', 'email_lowercase'] },
+    ]);
+    expect(await undone(database.owner, ...added, personal('app_public.pets', 'graph_app'))).toEqual([
+      { command: 'select', personal: ['name'] },
+      { command: 'update', personal: [] },
+    ]);
+  });
+
   it('says the columns and the rule in plain English', async () => {
     expect(
       await matrix(`relation = 'oauth.applications'::regclass and role = 'graph_app' and command = 'select'`),

@@ -33,7 +33,7 @@ test('npm run audit says all of it on one page, and ends with 0 when nothing is 
   expect(rowsBelow(stdout, 'Findings')).toEqual(foreign);
   expect(code).toBe(foreign.length > 0 ? 1 : 0);
   expect(rowsBelow(stdout, 'Who may do what')).toContainEqual(
-    '| app_public.users | graph_app | delete |  | An application deletes users of its organization. |',
+    '| app_public.users | graph_app | delete |  | external_identifier, full_name, email, email_lowercase, locale, time_zone | An application deletes users of its organization. |',
   );
   expect(rowsBelow(stdout, 'The history')[0]).toMatch(/^\| app_hidden.organizations \| insert \| 2 \|/);
 });

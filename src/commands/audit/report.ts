@@ -40,7 +40,7 @@ const aboutDatabase = `select current_database() as database, to_char(now(), 'YY
 const bypasses = 'select kind, object, who, how, reason, known from audit.bypasses order by known, kind, object, who';
 
 const matrix = `
-  select name as "table", role, command, columns,
+  select name as "table", role, command, columns, personal as "personal data",
     case when kind = 'view' then array['What the policies of its tables say.'] else rules end as rule
   from audit.matrix
   join audit.relations using (relation, kind)

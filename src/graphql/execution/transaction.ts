@@ -8,6 +8,7 @@ import { isReadOnly } from '../../database/pool/unavailable.ts';
 import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from '../../token/settings.ts';
 import { allOf } from '../../token/transaction.ts';
+import { publishStatement } from '../../token/uses.ts';
 import { cancellable } from './cancellation.ts';
 import type { QueryTarget } from './operation.ts';
 
@@ -21,7 +22,7 @@ export type Transaction = {
   rollBack(): Promise<void>;
 };
 
-/** Snapshot: one repeatable-read transaction for a query's statements. Not read-only, since reading may be recorded. */
+/** Snapshot: one repeatable-read transaction for a query's statements, whose reading may be recorded. */
 export const openSnapshot = (target: QueryTarget, settings: TransactionSettings, signal: AbortSignal): Transaction =>
   openTransaction(target, settings, signal, false);
 
@@ -56,6 +57,8 @@ function openTransaction(
   };
 
   const runNow = async (client: PoolClient, statement: Statement, proof: Precondition | null): Promise<QueryResult> => {
+    publishStatement(settings, statement.text);
+    if (proof) publishStatement(settings, proof.text);
     const { result, all } = pipelined(client, () => {
       const before = [...(isOpen ? [] : open(client)), client.query(`${ending}savepoint statement`)];
       if (proof) before.push(client.query(withPreparedName(client, proof)));
@@ -104,15 +107,17 @@ function openTransaction(
       previous = result;
       return result;
     },
-    commit: (last) =>
-      end((client) =>
+    commit: (last) => {
+      if (last) publishStatement(settings, last.text);
+      return end((client) =>
         allOf(
           pipelined(client, () => [
             ...(last ? [client.query(withPreparedName(client, last))] : []),
             client.query('commit'),
           ]),
         ),
-      ),
+      );
+    },
     rollBack: () => end((client) => client.query('rollback')).catch(() => undefined),
   };
 }
