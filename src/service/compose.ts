@@ -24,6 +24,7 @@ import { redirectBrowsers } from '../pages/redirectBrowsers.ts';
 import { createPagesRouter } from '../pages/router.ts';
 import { basePathOf } from '../pages/site.ts';
 import type { Replica } from '../replica/watchReplica.ts';
+import { startRecordingUses } from '../token/recordUses.ts';
 import { startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
 
@@ -69,6 +70,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
   const oauth = createOauthRouter({ ...context, pool: oauthPool, secrets, userIdOf, onThrottled });
   const purging = startPurging(oauthPool, log);
+  const recordingUses = startRecordingUses(oauthPool, log);
   const feedLag = config.metricsPort === undefined ? null : watchFeedLag(oauthPool, log);
   if (feedLag) context.metrics.watchFeedLag(feedLag.get);
 
@@ -114,6 +116,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
       await purging.stop();
       await feedLag?.stop();
       await hotSwap.stop();
+      await recordingUses.stop();
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Precondition, Statement } from '../database/driver/statement.ts';
 import { evictPoolOf } from '../database/pool/pools.ts';
 import { isReadOnly } from '../database/pool/unavailable.ts';
 import { type TransactionSettings, toStatement } from './settings.ts';
+import { publishStatement } from './uses.ts';
 
 /**
  * Runs one statement under these settings in an implicit transaction: one round trip, pipelined.
@@ -20,6 +21,8 @@ export function queryInImplicitTransaction<Row extends QueryResultRow>(
   precondition: Precondition | null = null,
 ): Promise<QueryResult<Row>> {
   const set = toStatement(settings);
+  publishStatement(settings, statement.text);
+  if (precondition) publishStatement(settings, precondition.text);
   return new Promise((resolve, reject) => {
     const callback = (error: Error | null, result: QueryResult<Row>) => {
       if (isReadOnly(error)) evictPoolOf(client);

@@ -73,6 +73,7 @@ describe('the permissions of the database', () => {
         'app_hidden.units_insert_ancestors()',
         'app_hidden.units_move_subtrees()',
         'audit.erase_person()',
+        'audit.record_read(text,double precision)',
         'audit.record_rows()',
         'audit.record_update()',
         'graph.changed_since(uuid[],xid8[],bigint[])',
@@ -80,6 +81,7 @@ describe('the permissions of the database', () => {
         'graph.record_update()',
       ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
+      'oauth.note_uses(text[],text[]) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
       // The owner of the history: only that may drop a partition of it.
       'oauth.purge_changes(integer) as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
@@ -136,6 +138,7 @@ describe('the permissions of the database', () => {
       'audit.accepted',
       'audit.invariants',
       'audit.seals',
+      'audit.uses',
       'oauth.throttles',
     ]);
     const keys = `
@@ -153,6 +156,7 @@ describe('the permissions of the database', () => {
       'audit.accepted_pkey',
       'audit.invariants_pkey',
       'audit.seals_pkey',
+      'audit.uses_pkey',
       'oauth.applications_client_id_key',
       'oauth.sessions_sid_key',
       'oauth.throttles_pkey',

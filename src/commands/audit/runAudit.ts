@@ -10,6 +10,7 @@ import { verify } from './history/verify.ts';
 import { prove } from './prove/prove.ts';
 import { explain, visible, whoCan } from './questions.ts';
 import { report } from './report.ts';
+import { findUnused } from './unused.ts';
 import { type Answer, type AuditedDatabase, withAuditedDatabase } from './withAuditedDatabase.ts';
 
 /**
@@ -74,6 +75,11 @@ function createAuditProgram(run: Run): Command {
     .option('--since <time>', 'such as 2026-11-21 or yesterday')
     .option('--limit <number>', 'at most so many', positive, 100)
     .action((options) => run((database) => readChanges(database, options)));
+  program
+    .command('unused')
+    .description('which rights and policies of tokens no request has used')
+    .option('--since <day>', 'such as 2026-11-21; else since uses are counted')
+    .action((options) => run((database) => findUnused(database, options)));
   program
     .command('diff')
     .description('what the migrations here let whom do that those of a git revision did not, and the other way round')

@@ -4,6 +4,7 @@ import type { PoolSettings } from '../../database/pool/pools.ts';
 import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import type { Claims } from '../../token/claims.ts';
+import type { Use } from '../../token/uses.ts';
 import type { Answer } from '../execution/answer.ts';
 import type { Operation } from '../execution/operation.ts';
 
@@ -39,10 +40,11 @@ export type OffloadRequest =
 
 export type OffloadRefusal = 'rows' | 'bytes' | 'token' | 'unavailable';
 
-/** Messages from the offload thread: an answer, a refusal, a failure, a log line, or its state. */
+/** Messages from the offload thread: an answer, a refusal, a failure, a log line, its state, or uses. */
 export type OffloadMessage =
   | { readonly id: number; readonly answer: Answer }
   | { readonly id: number; readonly refused: OffloadRefusal }
   | { readonly id: number; readonly failed: true }
   | { readonly line: string }
-  | { readonly state: ThreadState };
+  | { readonly state: ThreadState }
+  | { readonly used: readonly Use[] };

@@ -11,6 +11,7 @@ import type { ServerName } from '../../replica/watchReplica.ts';
 import { callerPath, withoutPermit } from '../../scheduling/caller.ts';
 import { createPermits } from '../../scheduling/permits.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
+import { publishUse } from '../../token/uses.ts';
 import { DocumentError } from '../document/document.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
 import type { Answer } from '../execution/answer.ts';
@@ -61,6 +62,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     });
     started.on('message', (message: OffloadMessage) => {
       if ('line' in message) return relay(relayed, message.line);
+      if ('used' in message) return message.used.forEach(publishUse);
       if ('state' in message) {
         state = message.state;
         return;

@@ -13,6 +13,7 @@ import { tracedFrom } from '../../observability/tracing/traced.ts';
 import { createReplicaPool, reconnect } from '../../replica/watchReplica.ts';
 import { type AccessToken, cachedToken, InvalidTokenError, liveToken } from '../../token/accessTokens.ts';
 import type { Claims } from '../../token/claims.ts';
+import { createUses } from '../../token/uses.ts';
 import { coerceVariables } from '../document/arguments.ts';
 import { createDocumentReader, DocumentError } from '../document/document.ts';
 import { createExecution } from '../execution/execution.ts';
@@ -47,6 +48,7 @@ const graph = await buildGraph(pool, { isCompiled: mayCompile(config, log), maxB
   },
 );
 const readDocument = createDocumentReader(graph.schema, config.limits);
+const uses = createUses();
 const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
 
 const lag = monitorEventLoopDelay({ resolution: 10 });
@@ -94,6 +96,8 @@ function createAnswer() {
       send({ id, failed: true });
     } finally {
       running.delete(id);
+      const used = uses.take();
+      if (used.length > 0) send({ used });
     }
   };
 }

@@ -1,0 +1,41 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Log } from '../log.ts';
+import { noRequest } from '../observability/requestFields.ts';
+import { oauthSettings } from './settings.ts';
+import { queryOnce } from './transaction.ts';
+import { createUses } from './uses.ts';
+
+/** Write-behind: every ten seconds, and at the end, audit.uses gets what was used since. */
+export function startRecordingUses(pool: Pool, log: Log, everyMs = 10_000) {
+  const uses = createUses();
+  const stopping = new AbortController();
+  const record = async () => {
+    const taken = uses.take();
+    if (taken.length === 0) return;
+    try {
+      const values = [taken.map(({ role }) => role), taken.map(({ text }) => text)];
+      await queryOnce(pool, oauthSettings(null, noRequest), { text: 'select oauth.note_uses($1, $2)', values });
+    } catch (error) {
+      uses.forget(taken);
+      log.debug({ error }, 'what was used is not noted yet');
+    }
+  };
+  const recordRepeatedly = async () => {
+    for (;;) {
+      await setTimeout(everyMs, null, { ref: false, signal: stopping.signal });
+      await record();
+    }
+  };
+  // Only stopping ends it.
+  const ended = recordRepeatedly().catch(() => undefined);
+
+  return {
+    async stop(): Promise<void> {
+      stopping.abort();
+      await ended;
+      uses.stop();
+      await record();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { channel } from 'node:diagnostics_channel';
+import type { TransactionSettings } from './settings.ts';
+
+/** A statement that a request has run, and its role. */
+export type Use = { readonly role: string; readonly text: string };
+
+/** Diagnostics channel: each statement under the settings of a request, as it is sent. */
+const sent = channel('statement:sent');
+
+export function publishStatement({ role, 'graph.request_id': requestId }: TransactionSettings, text: string): void {
+  if (requestId !== 'warm-up') publishUse({ role, text });
+}
+
+/** Of the offload thread as of this one. */
+export const publishUse = (use: Use): void => sent.publish(use);
+
+/** Deduplication: collects each text of a token's role once a day, for `audit unused`. */
+export function createUses() {
+  const noted: Readonly<Record<string, Set<string>>> = {
+    graph_app: new Set(),
+    graph_user: new Set(),
+    graph_basic: new Set(),
+  };
+  let day = '';
+  let notedCharacters = 0;
+  let uses: Use[] = [];
+  let characters = 0;
+
+  const note = (message: unknown) => {
+    const { role, text } = message as Use;
+    const texts = noted[role];
+    if (!texts || texts.has(text)) return;
+    // It is noted when it is run again: the many texts of a client must not cost more than this in a while.
+    if (characters > maxCharacters) return;
+    texts.add(text);
+    uses.push({ role, text });
+    characters += text.length;
+    notedCharacters += text.length;
+  };
+  sent.subscribe(note);
+
+  return {
+    /** What was used since the last time. */
+    take(): readonly Use[] {
+      const today = new Date().toISOString().slice(0, 10);
+      // A text that is forgotten is noted once more.
+      if (today !== day || notedCharacters > maxNotedCharacters) {
+        for (const texts of Object.values(noted)) texts.clear();
+        notedCharacters = 0;
+      }
+      day = today;
+      const taken = uses;
+      uses = [];
+      characters = 0;
+      return taken;
+    },
+    /** They could not be recorded, and are noted when they are run again. */
+    forget(taken: readonly Use[]): void {
+      for (const { role, text } of taken) noted[role]?.delete(text);
+    },
+    stop: () => void sent.unsubscribe(note),
+  };
+}
+
+const maxCharacters = 200_000;
+const maxNotedCharacters = 2_000_000;
