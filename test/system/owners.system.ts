@@ -132,6 +132,41 @@ async function rolesOfGuide(): Promise<string[]> {
   return statements.split(/;\s*/).filter(Boolean);
 }
 
+/** What the owner can only ask with the rights that a superuser has anyway. */
+async function expectToAnswer(ownerUrl: string): Promise<void> {
+  await query(ownerUrl, `insert into app_hidden.organizations (name) values ('Acme')`);
+  await query(
+    ownerUrl,
+    `insert into app_public.units (organization_id, name) select id, 'Hall' from app_hidden.organizations`,
+  );
+  await query(
+    ownerUrl,
+    `insert into oauth.applications (organization_id, name, client_id, scopes) select id, 'Acme', 'acme', '{app}' from app_hidden.organizations`,
+  );
+  const [before] = await query<{ now: string }>(ownerUrl, 'select clock_timestamp()::text as now');
+  await query(ownerUrl, `select audit.record_reads('app_public.units')`);
+  await query(ownerUrl, `delete from app_public.units`);
+
+  const visibleAt = (at: string) =>
+    query(
+      ownerUrl,
+      `select value ->> 'name' as name from audit.visible_at('app:acme', ${at}) where relation = 'app_public.units'::regclass`,
+    );
+  expect(await visibleAt(`'${before?.now}'`)).toEqual([{ name: 'Hall' }]);
+  expect(await visibleAt('now()')).toEqual([]);
+  const readers = `select w.principal, w.command from audit.changes c, audit.who_could('app_public.units', c.row_id::text, '${before?.now}') w
+    where c.relation = 'app_public.units' and c.command = 'delete'`;
+  expect(await query(ownerUrl, readers)).toEqual([
+    { principal: 'app:acme', command: 'select' },
+    { principal: 'app:acme', command: 'update' },
+    { principal: 'app:acme', command: 'delete' },
+  ]);
+  expect(
+    (await query(ownerUrl, `select * from audit.unused(current_date) where role = 'graph_app'`)).length,
+  ).toBeGreaterThan(50);
+  expect(await query(ownerUrl, 'select * from audit.findings')).toEqual([]);
+}
+
 async function expectToServe(urls: { ownerUrl: string; authUrl: string; oauthUrl?: string }): Promise<void> {
   expect(await query(urls.ownerUrl, 'select * from audit.findings')).toEqual([]);
   await withLogin(urls.authUrl, async (client) => {
@@ -143,4 +178,5 @@ async function expectToServe(urls: { ownerUrl: string; authUrl: string; oauthUrl
   expect(await (await fetch(`${service.url}/readyz`)).text()).not.toContain('reason');
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   await service.stop();
+  await expectToAnswer(urls.ownerUrl);
 }
