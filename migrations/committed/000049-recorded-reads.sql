@@ -1,5 +1,5 @@
 --! Previous: sha1:8d49848fb40a3a1594ec018ad58bc83ab0e43c20
---! Hash: sha1:79f2a801d5bcb0ad6e7836e779c678f152d3a3b3
+--! Hash: sha1:e557f11774b34200fd8d28c48ca918a8c12b2869
 --! Message: recorded reads
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -77,6 +77,7 @@ create function audit.record_reads(relation regclass, share float8 default 1) re
     end if;
     -- A policy calls a function with the rights of the caller. None of these may use the schema, and so none can call it by name.
     revoke execute on function audit.record_read(text, float8) from graph_app, graph_user, graph_basic, graph_oauth, graph_worker;
+    delete from audit.accepted where kind = 'definer' and object = 'audit.record_read(text, double precision)' and who <> 'nobody';
     execute format('drop policy if exists record_reads on %s', relation);
     delete from audit.accepted where kind = 'literal_in_policy' and object = named;
     if share > 0 then
@@ -89,6 +90,9 @@ create function audit.record_reads(relation regclass, share float8 default 1) re
     end if;
     if exists (select from pg_policy p where p.polname = 'record_reads') then
       grant execute on function audit.record_read(text, float8) to graph_app, graph_user, graph_basic, graph_oauth, graph_worker;
+      insert into audit.accepted (kind, object, who, reason) values (
+        'definer', 'audit.record_read(text, double precision)', 'graph_app, graph_basic, graph_oauth, graph_user, graph_worker',
+        'Policies call it with the rights of who reads, and nobody may write the history by hand. It says who asked, as the settings have it.');
     end if;
   end
   $$;
@@ -97,7 +101,5 @@ comment on function audit.record_reads(regclass, float8) is
 grant execute on function audit.record_reads(regclass, float8) to graph_admin;
 
 insert into audit.accepted (kind, object, who, reason) values
-  ('definer', 'audit.record_read(text, double precision)', 'nobody', 'Policies of audit.record_reads call it, and there is none.'),
-  ('definer', 'audit.record_read(text, double precision)', 'graph_app, graph_basic, graph_oauth, graph_user, graph_worker',
-    'Policies call it with the rights of who reads, and nobody may write the history by hand. It says who asked, as the settings have it.')
+  ('definer', 'audit.record_read(text, double precision)', 'nobody', 'Policies of audit.record_reads call it, and there is none.')
 on conflict on constraint accepted_pkey do update set reason = excluded.reason;

@@ -1,5 +1,5 @@
---! Previous: sha1:79f2a801d5bcb0ad6e7836e779c678f152d3a3b3
---! Hash: sha1:b50d4c40b1c9d52cc86c59e6c3f0afa3111b2a78
+--! Previous: sha1:e557f11774b34200fd8d28c48ca918a8c12b2869
+--! Hash: sha1:5a95606a746dee24544a277775949288557a2cc8
 --! Message: personal data
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,

@@ -1,5 +1,5 @@
---! Previous: sha1:b50d4c40b1c9d52cc86c59e6c3f0afa3111b2a78
---! Hash: sha1:2f92dfda21bc8f91dce8d8a186d9d7e293859fc5
+--! Previous: sha1:5a95606a746dee24544a277775949288557a2cc8
+--! Hash: sha1:1f5d59bbc79a1da59651fd72f00d5862d0cf172c
 --! Message: unused rights
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
