@@ -66,6 +66,13 @@ parentPort?.on('message', createAnswer());
 
 function createAnswer() {
   const running = new Map<number, AbortController>();
+  /** Before its outcome, so that a service that ends after its last answer has them. */
+  const finish = (outcome: OffloadMessage) => {
+    const used = uses.take();
+    if (used.length > 0) send({ used });
+    send(outcome);
+  };
+
   return async (request: OffloadRequest) => {
     if ('end' in request) {
       await endTracing?.();
@@ -87,17 +94,15 @@ function createAnswer() {
         await token?.requireLive();
         return answer;
       };
-      send({ id, answer: await tracedFrom(trace, 'second thread', work) });
+      finish({ id, answer: await tracedFrom(trace, 'second thread', work) });
     } catch (error) {
-      if (error instanceof DocumentError) return send({ id, refused: limitOf(error) });
-      if (error instanceof InvalidTokenError) return send({ id, refused: 'token' });
-      if (isRetryable(error)) return send({ id, refused: 'unavailable' });
+      if (error instanceof DocumentError) return finish({ id, refused: limitOf(error) });
+      if (error instanceof InvalidTokenError) return finish({ id, refused: 'token' });
+      if (isRetryable(error)) return finish({ id, refused: 'unavailable' });
       log.error({ requestId: operation.requestId, error }, 'an operation failed');
-      send({ id, failed: true });
+      finish({ id, failed: true });
     } finally {
       running.delete(id);
-      const used = uses.take();
-      if (used.length > 0) send({ used });
     }
   };
 }

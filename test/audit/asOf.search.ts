@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { sizeOf } from '../support/search.ts';
 import { company, insertCompany, undone } from './support.ts';
 
 let database: TestDatabase;
@@ -245,9 +246,10 @@ describe('a history of many changes', () => {
   it('gives at each moment what each principal saw then', async () => {
     const principals = [backend, ada, grace, `me:${company.konrad}`];
     const client = await database.owner.connect();
+    const made = changes.slice(0, sizeOf({ small: 5, whole: changes.length }));
     const seen: { at: string; visible: string[][] }[] = [];
     try {
-      for (const change of changes) {
+      for (const change of made) {
         await client.query(change);
         const visible = [];
         for (const principal of principals) visible.push(await visibleTo(client, principal));
@@ -265,7 +267,7 @@ describe('a history of many changes', () => {
     }
     expect(found).toEqual(seen);
     // Each change shows, to one of them at least.
-    expect(new Set(seen.map(({ visible }) => JSON.stringify(visible))).size).toBe(changes.length);
+    expect(new Set(seen.map(({ visible }) => JSON.stringify(visible))).size).toBe(made.length);
   });
 
   const acme = `'${company.acme}'`;
