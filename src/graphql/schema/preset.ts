@@ -14,6 +14,7 @@ import { ConstraintRulesPlugin } from '../../../plugins/ConstraintRulesPlugin.ts
 import { createCompilationPlugin } from '../../../plugins/compilation/CompilationPlugin.ts';
 import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../../plugins/ExternalAuthenticationTokenPlugin.ts';
+import { CompositeAttributesPlugin } from '../../../plugins/functions/CompositeAttributesPlugin.ts';
 import { FunctionArgumentsPlugin } from '../../../plugins/functions/FunctionArgumentsPlugin.ts';
 import { FunctionMutationsPlugin } from '../../../plugins/functions/FunctionMutationsPlugin.ts';
 import { InputObjectsPlugin } from '../../../plugins/functions/InputObjectsPlugin.ts';
@@ -73,6 +74,7 @@ export function createPreset(
       InputObjectsPlugin,
       FunctionArgumentsPlugin,
       FunctionMutationsPlugin,
+      CompositeAttributesPlugin,
       UncallableFunctionsPlugin,
       UsersSyncPlugin,
       ExternalAuthenticationTokenPlugin,
