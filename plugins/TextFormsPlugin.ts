@@ -15,10 +15,15 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
         const cast = casts.get(pgCodec as PgCodec);
         // The type is the library's own object, by which it knows it.
         if (cast) pgCodec.castFromPg = cast;
+        if (pgCodec.arrayOfCodec === TYPES.jsonb) pgCodec.toPg = quotedJson;
       },
     },
   },
 };
+
+/** JSON has no character but `"` and `\\` that a string of JSON escapes, and an array of PostgreSQL escapes these alike. */
+const quotedJson = (items: readonly unknown[]) =>
+  `{${items.map((item) => (item == null ? 'NULL' : JSON.stringify(JSON.stringify(item)))).join()}}`;
 
 const orAsText = (cast: ((fragment: SQL, notNull?: boolean) => SQL) | undefined) => (fragment: SQL) =>
   sql`coalesce(${cast?.(fragment) ?? sql.null}, (${fragment})::text)`;

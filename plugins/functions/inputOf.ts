@@ -110,12 +110,11 @@ function typeNameOf(tag: unknown, owner: string): string | undefined {
 
 function readObject(build: GraphileBuild.Build, codec: PgCodec): Input['read'] {
   return (value, path) => {
-    const fields = inputFieldsOf(build, codec);
     const attributes: Record<string, unknown> = Object.create(null);
-    for (const [name, given] of Object.entries(value as object)) {
-      const field = fields.get(name);
-      if (!field || given === undefined) continue;
-      attributes[field.attribute] = given === null ? null : field.input.read(given, `${path}.${name}`);
+    for (const [name, { attribute, input }] of inputFieldsOf(build, codec)) {
+      const given = (value as Readonly<Record<string, unknown>>)[name];
+      if (given === undefined) continue;
+      attributes[attribute] = given === null ? null : input.read(given, `${path}.${name}`);
     }
     return attributes;
   };

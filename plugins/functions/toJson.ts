@@ -3,14 +3,15 @@ import { baseOf } from '../baseOf.ts';
 
 export const isJson = (codec: PgCodec) => [TYPES.json, TYPES.jsonb].includes(baseOf(codec) as typeof TYPES.json);
 
-/** A value as `jsonb_populate_record` reads it: by names of attributes, without what was not given. */
+/** Makes of a value, in its place, what `jsonb_populate_record` reads: by names of attributes, without what was not given. */
 export function toJson(codec: PgCodec, value: unknown): unknown {
   if (value === null) return null;
   const { arrayOfCodec, attributes } = codec;
   if (arrayOfCodec) return (value as readonly unknown[]).map((item) => toJson(arrayOfCodec, item));
   if (attributes) {
-    const entries = Object.entries(value as Readonly<Record<string, unknown>>);
-    return Object.fromEntries(entries.map(([name, item]) => [name, toJson(attributes[name]?.codec as PgCodec, item)]));
+    const row = value as Record<string, unknown>;
+    for (const name in row) row[name] = toJson(attributes[name]?.codec as PgCodec, row[name]);
+    return row;
   }
   return isJson(codec) || typeof value === 'number' || typeof value === 'boolean' ? value : codec.toPg(value);
 }

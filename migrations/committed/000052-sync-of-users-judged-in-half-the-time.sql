@@ -1,0 +1,254 @@
+--! Previous: sha1:1f5d59bbc79a1da59651fd72f00d5862d0cf172c
+--! Hash: sha1:fe87a0060e36514fc64ed6a29f03c76f675f99d3
+--! Message: sync of users judged in half the time
+
+-- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
+-- that of a function in the last file of migrations/committed that makes it (psql: \sf app_public.user_create).
+
+-- A sync of users is judged in half the time. The id of a new user is made by the statement that writes it: to make it for each row, as text within
+-- JSON, took half of what judging takes. And no plan that is kept reads all users for each row.
+
+create or replace function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_user[]
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+  as $$
+  declare
+    organization uuid = app_hidden.current_organization_id();
+    -- Rows by an index, in statements of their own, planned anew as the table grows: else all users of the organization might be read.
+    known app_public.users[] = array(
+      select u from app_public.users u
+      where u.organization_id = organization
+        and u.external_identifier = any (array(select g ->> 'external_identifier' from unnest(judge_users.given) as g)));
+    new_user app_public.users;
+  begin
+    new_user.organization_id = organization;
+    -- A placeholder: a new user gets an id when it is written, or has that which its token is sealed for.
+    new_user.id = app_hidden.uuid_v7();
+    new_user.locale = 'en';
+    new_user.time_zone = 'UTC';
+    return (
+      with given as materialized (
+        select
+          place, g ->> 'external_identifier' as external_identifier, g -> 'accessible_units' as units,
+          case when g ? 'external_authentication_token' then coalesce((g ->> 'external_authentication_token')::jsonb, 'null') end as token,
+          case when g ->> 'full_name' <> full_name or g ->> 'email' <> email
+            then g || jsonb_strip_nulls(jsonb_build_object('full_name', full_name, 'email', email))
+            else g
+          end as columns,
+          row_number() over (partition by g ->> 'external_identifier' collate "C" order by place) as number
+        from unnest(judge_users.given) with ordinality as rows (g, place)
+        cross join lateral (
+          select btrim(g ->> 'full_name', app_hidden.white_space()) as full_name, btrim(g ->> 'email', app_hidden.white_space()) as email
+        ) as trimmed
+      ),
+      units as materialized (
+        select named.name, u.id
+        from (select distinct jsonb_array_elements_text(g.units) from given g where jsonb_typeof(g.units) = 'array') as named (name)
+        left join app_public.units u on u.organization_id = organization and u.external_identifier = named.name
+      ),
+      wanted_access as materialized (
+        select g.place, array_agg(distinct u.id) as unit_ids, bool_or(u.id is null) as has_unknown
+        from given g
+        cross join lateral jsonb_array_elements_text(g.units) as named (name)
+        join units u using (name)
+        where jsonb_typeof(g.units) = 'array'
+        group by g.place
+      ),
+      access as materialized (
+        select a.user_id, array_agg(a.unit_id order by a.unit_id) as unit_ids
+        from app_hidden.unit_access a
+        where a.organization_id = organization
+          and a.user_id = any (array(
+            select u.id from given g join unnest(known) as u on u.external_identifier = g.external_identifier where g.units is not null))
+        group by a.user_id
+      ),
+      compared as materialized (
+        select
+          g.place, g.external_identifier, g.token, g.number, u as before,
+          case when u.id is null then jsonb_strip_nulls(g.columns) else g.columns end
+            || case
+              when g.token is null or g.token ? 'problem' or u.id is null and g.token = 'null'
+                or encode(u.external_authentication_token_hash, 'hex') in (g.token ->> 'hash', g.token ->> 'previousHash') then '{}'
+              else jsonb_build_object(
+                'id', coalesce(u.id, (g.token ->> 'userId')::uuid), 'external_authentication_token_ciphertext', '\x' || (g.token ->> 'ciphertext'),
+                'external_authentication_token_hash', '\x' || (g.token ->> 'hash'), 'previous_hash', '\x' || (g.token ->> 'previousHash'))
+            end as changes,
+          case when g.units is not null then coalesce(w.unit_ids, '{}') end as unit_ids, w.has_unknown,
+          coalesce(a.unit_ids, '{}') as old_unit_ids
+        from given g
+        left join unnest(known) as u on u.external_identifier = g.external_identifier
+        left join wanted_access w on w.place = g.place
+        left join access a on a.user_id = u.id
+      ),
+      wanted as materialized (
+        select c.*, jsonb_populate_record(case when (c.before).id is null then new_user else c.before end, c.changes) as after
+        from compared c
+      ),
+      judged as (
+        select
+          w.*,
+          case
+            when w.number > 1 then row ('CONFLICT', 'externalIdentifier', 'An earlier row has this external identifier.')::app_public.sync_error
+            when missing.argument is not null and (w.before).id is null
+              then row ('BAD_USER_INPUT', missing.argument, 'A new user needs ' || missing.argument || '.')::app_public.sync_error
+            when missing.argument is not null
+              then row ('BAD_USER_INPUT', missing.argument, missing.argument || ' cannot be null; leave it out to keep its value.')::app_public.sync_error
+            when w.token ? 'problem'
+              then row ('BAD_USER_INPUT', 'externalAuthenticationToken', w.token ->> 'problem')::app_public.sync_error
+            when w.has_unknown then row ('NOT_FOUND', 'accessibleUnits', 'There is no such unit.')::app_public.sync_error
+            when w.changes ->> 'external_authentication_token_hash' is not null and (w.token ->> 'userId')::uuid is distinct from (w.after).id
+              then row ('UNAVAILABLE', null, 'The user was created or deleted meanwhile; send the row again.')::app_public.sync_error
+          end as error
+        from wanted w
+        cross join lateral (
+          select case
+            when (w.after).full_name is null then 'fullName'
+            when (w.after).email is null then 'email'
+            when (w.after).locale is null then 'locale'
+            when (w.after).time_zone is null then 'timeZone'
+          end as argument
+        ) as missing
+      )
+      select array_agg(row (
+        j.place, j.external_identifier, j.changes, j.before, j.after, j.unit_ids,
+        case
+          when (j.error).code is not null then 'REFUSED'
+          when (j.before).id is null then 'CREATED'
+          when j.before is distinct from j.after or j.unit_ids <> j.old_unit_ids then 'UPDATED'
+          else 'UNCHANGED'
+        end, j.error)::app_hidden.judged_user)
+      from judged j);
+  end
+  $$;
+
+create or replace function app_hidden.write_users(judged app_hidden.judged_user[]) returns app_public.users[]
+  -- The triggers of the rows keep their plans, and so do these statements, which may have been planned when the table was small. So none of them joins
+  -- it: a join would read all users of the organization for each row of the sync, or all rows of the sync for each user.
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = auto set enable_seqscan = off
+  as $$
+  declare
+    organization uuid = app_hidden.current_organization_id();
+    known_ids uuid[] = array(select (before).id from unnest(judged) where outcome = 'UPDATED');
+    changes_by_id jsonb;
+    email_leavers uuid[];
+    token_leavers uuid[];
+    changed app_public.users[];
+    created app_public.users[];
+    unit_ids_by_id jsonb;
+  begin
+    if known_ids <> '{}' then
+      -- In one order, so that it and a change of one user never wait for each other.
+      perform from app_public.users u where u.organization_id = organization and u.id = any (known_ids) order by u.id for no key update;
+
+      -- A user whose address or token another one of the sync gets loses it first, until the next statement.
+      with changed as (
+        select (before).id, (before).email_lowercase as old_email, lower((after).email) as new_email,
+          (before).external_authentication_token_hash as old_hash, (after).external_authentication_token_hash as new_hash
+        from unnest(judged)
+        where outcome in ('CREATED', 'UPDATED')
+      )
+      select
+        array_agg(id) filter (where old_email <> new_email and old_email in (select new_email from changed)),
+        array_agg(id) filter (where old_hash is distinct from new_hash and old_hash in (select new_hash from changed where new_hash is not null))
+        into email_leavers, token_leavers
+      from changed;
+      if num_nonnulls(email_leavers, token_leavers) > 0 then
+        update app_public.users u set
+          email = case when u.id = any (email_leavers) then u.id || '@parked.invalid' else u.email end,
+          external_authentication_token_ciphertext = case when u.id = any (token_leavers) then null else u.external_authentication_token_ciphertext end,
+          external_authentication_token_hash = case when u.id = any (token_leavers) then null else u.external_authentication_token_hash end
+        where u.organization_id = organization and u.id = any (email_leavers || token_leavers);
+      end if;
+
+      changes_by_id = (
+        select jsonb_object_agg((before).id, changes) from unnest(judged) where outcome = 'UPDATED' and before is distinct from after);
+      with changed as (
+        update app_public.users u set (
+          full_name, email, locale, time_zone, external_authentication_token_ciphertext, external_authentication_token_hash
+        ) = (
+          -- Of the row as it is by now: what is not given stays, whoever has changed it meanwhile.
+          select c.full_name, c.email, c.locale, c.time_zone, c.external_authentication_token_ciphertext, c.external_authentication_token_hash
+          from jsonb_populate_record(u, changes_by_id -> u.id::text) as c
+        )
+        where u.organization_id = organization and u.id = any (known_ids) and changes_by_id ? u.id::text
+        returning u
+      )
+      select array_agg(u) into changed from changed;
+    end if;
+
+    with created as (
+      insert into app_public.users as u (
+        organization_id, id, external_identifier, full_name, email, locale, time_zone,
+        external_authentication_token_ciphertext, external_authentication_token_hash)
+      select
+        organization, coalesce((changes ->> 'id')::uuid, app_hidden.uuid_v7()), (after).external_identifier, (after).full_name, (after).email,
+        (after).locale, (after).time_zone, (after).external_authentication_token_ciphertext, (after).external_authentication_token_hash
+      from unnest(judged)
+      where outcome = 'CREATED'
+      returning u
+    )
+    select array_agg(u) into created from created;
+
+    if exists (select from unnest(judged) where outcome in ('CREATED', 'UPDATED') and unit_ids is not null) then
+      unit_ids_by_id = (select jsonb_object_agg((before).id, to_jsonb(unit_ids)) from unnest(judged) where outcome = 'UPDATED' and unit_ids is not null);
+      delete from app_hidden.unit_access a
+      where a.organization_id = organization and a.user_id = any (known_ids) and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
+
+      insert into app_hidden.unit_access (organization_id, user_id, unit_id)
+      select organization, coalesce((j.before).id, c.id), granted.unit_id
+      from unnest(judged) as j
+      left join unnest(created) as c on c.external_identifier = j.external_identifier
+      cross join lateral unnest(j.unit_ids) as granted (unit_id)
+      where j.outcome in ('CREATED', 'UPDATED')
+      on conflict do nothing;
+    end if;
+    return changed || created;
+  end
+  $$;
+
+create or replace function app_public.users_sync(users jsonb[], dry_run boolean default false) returns setof app_public.user_sync_result
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    organization uuid = app_hidden.current_organization_id();
+    is_dry_run boolean = coalesce(dry_run, false);
+    judged app_hidden.judged_user[];
+    written app_public.users[];
+    tries int = 0;
+  begin
+    if cardinality(users_sync.users) = 0 then
+      raise invalid_parameter_value using message = 'A sync has 1 to 1,000 rows', column = 'users';
+    end if;
+    if not is_dry_run then
+      -- The tree first, as always: no unit is deleted while access to it is granted. Then syncs of one organization wait for each other.
+      if exists (select from unnest(users_sync.users) as g where g ? 'accessible_units') then
+        perform app_hidden.lock_units(shared => true);
+      end if;
+      perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.users', 0)));
+    end if;
+    loop
+      judged = app_hidden.judge_users(users_sync.users);
+      -- No index knows a token by its hash under the key before.
+      if is_dry_run or tries > 0 or exists (select from unnest(judged) as j where j.changes ->> 'previous_hash' is not null) then
+        judged = app_hidden.refuse_users(judged);
+      end if;
+      exit when is_dry_run;
+      begin
+        written = app_hidden.write_users(judged);
+        exit;
+      exception
+        -- A row breaks a rule; or another change took an address, or deleted a user, since they were judged.
+        when check_violation or unique_violation or foreign_key_violation then
+          tries = tries + 1;
+          if tries = 4 then
+            raise;
+          end if;
+      end;
+    end loop;
+
+    return query
+      select j.external_identifier, j.outcome, case when j.outcome <> 'REFUSED' then coalesce(w, j.before) end, j.error
+      from unnest(judged) as j
+      left join unnest(written) as w on w.external_identifier = j.external_identifier
+      order by j.place;
+  end
+  $$;
