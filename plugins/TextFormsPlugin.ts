@@ -21,7 +21,7 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** JSON has no character but `"` and `\\` that a string of JSON escapes, and an array of PostgreSQL escapes these alike. */
+/** An array of JSON as text: a string of JSON escapes quotes and backslashes, as an array does. */
 const quotedJson = (items: readonly unknown[]) =>
   `{${items.map((item) => (item == null ? 'NULL' : JSON.stringify(JSON.stringify(item)))).join()}}`;
 

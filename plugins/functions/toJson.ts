@@ -3,7 +3,7 @@ import { baseOf } from '../baseOf.ts';
 
 export const isJson = (codec: PgCodec) => [TYPES.json, TYPES.jsonb].includes(baseOf(codec) as typeof TYPES.json);
 
-/** Makes of a value, in its place, what `jsonb_populate_record` reads: by names of attributes, without what was not given. */
+/** A value as `jsonb_populate_record` reads it, changed in its place: without what was not given. */
 export function toJson(codec: PgCodec, value: unknown): unknown {
   if (value === null) return null;
   const { arrayOfCodec, attributes } = codec;
