@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Use } from '../../src/token/uses.ts';
 import { shareService } from '../support/sharedService.ts';
 import {
   ask,
@@ -44,6 +46,24 @@ describe('usersSync', () => {
     ]);
     expect((await rows()).bob).toEqual(versions.bob);
     expect((await rows()).ada?.xmin).not.toBe(versions.ada?.xmin);
+  });
+
+  it('reads outcomes and errors in its one statement', async () => {
+    const query = `mutation($users: [UserSyncInput!]!) {
+      usersSync(users: $users) { results { outcome error { code } } } }`;
+    const texts: string[] = [];
+    const note = (use: unknown) => void texts.push((use as Use).text);
+    subscribe('statement:sent', note);
+    const data = await read(graph, tenant.app, query, { users: [ada, { ...bob, email: 'ada@acme.test' }] });
+    unsubscribe('statement:sent', note);
+
+    const results = [
+      { outcome: 'CREATED', error: null },
+      { outcome: 'REFUSED', error: { code: 'CONFLICT' } },
+    ];
+    expect(data).toEqual({ usersSync: { results } });
+    const isProof = (text: string) => /verify_access_token|require_access_token/.test(text);
+    expect(texts.filter((text) => !isProof(text))).toEqual([expect.stringContaining('users_sync')]);
   });
 
   it('writes nothing in a dry run, and says what would come of it', async () => {
