@@ -220,6 +220,12 @@ export const functions: Record<string, Function> = {
         : ['null'];
     },
   },
+  'oauth.note_uses(text[],text[])': {
+    roles: ['graph_oauth'],
+    text: `select noted::text from oauth.note_uses('{graph_app}', '{table app_public.users}') as noted`,
+    values: () => [],
+    expected: () => ['null'],
+  },
   'oauth.purge(integer)': {
     roles: ['graph_oauth'],
     text: 'select purged::text from oauth.purge($1) as purged',
