@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { seed, sizeOf } from '../support/search.ts';
 import { type Comparison, startComparison } from './compilation/startComparison.ts';
 
-const count = sizeOf({ small: 120, whole: 1500 });
+const count = sizeOf({ small: 80, whole: 1500 });
 
 let database: TestDatabase;
 let comparison: Comparison;

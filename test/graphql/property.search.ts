@@ -18,7 +18,7 @@ import { type Request, requests } from './arbitrary/requests.ts';
 import { createValues, type Known } from './arbitrary/values.ts';
 import { type Answer, type OwnGraphTest, startGraphTest } from './support.ts';
 
-const count = sizeOf({ small: 400, whole: 5000 });
+const count = sizeOf({ small: 250, whole: 5000 });
 /** So many requests are under way at any time; a repeated seed repeats all but the order in which they meet. */
 const lanes = 8;
 
