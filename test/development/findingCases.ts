@@ -136,7 +136,12 @@ export const findingCases: [what: string, where: string, said: RegExp, wrong: Ed
     'a table without a primary key',
     'create table app_public.doors',
     /warning: app_public\.doors has no primary key/,
-    replace('constraint doors_pkey primary key', 'constraint doors_pkey unique'),
+    // What is followed has one, or the migration fails.
+    (doors: string) =>
+      replace(
+        "select graph.follow('app_public.doors');",
+        '',
+      )(replace('constraint doors_pkey primary key', 'constraint doors_pkey unique')(doors)),
     add('-- Nothing more?'),
   ],
   [

@@ -30,6 +30,7 @@ test(`${count} queries that are drawn from the schema get the same answer whethe
   const { compiled, notCompiled, failedRuns, reasons } = comparison.seen;
   // A text that cannot be built would not be built for any request.
   expect([...reasons.keys()].filter((reason) => reason.includes('SQL with'))).toEqual([]);
-  expect(compiled).toBeGreaterThan(19 * notCompiled);
+  // Of 20,000 it is 95 % (`bench compilation`); of fewer, more or less by chance.
+  expect(compiled).toBeGreaterThan(14 * notCompiled);
   expect(failedRuns).toBeGreaterThan(0);
 }, 300_000);
