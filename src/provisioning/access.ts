@@ -2,17 +2,16 @@ import type { ClientBase } from 'pg';
 import type { Unit, User, UserOutline } from './document.ts';
 import type { Path, Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';
-import type { PlacedUnit } from './units.ts';
 import type { ExistingUser } from './users.ts';
 
 /** The units that users refer to and neither the document nor the database has. */
 export async function findAccessProblems(
   client: ClientBase,
   users: readonly Entry<UserOutline>[],
-  units: readonly PlacedUnit<Partial<Unit>>[],
+  units: readonly Entry<Partial<Unit>>[],
 ): Promise<Problem[]> {
   const key = (organizationId: string, identifier: string | undefined) => JSON.stringify([organizationId, identifier]);
-  const inDocument = new Set(units.map(({ organizationId, unit }) => key(organizationId, unit.externalIdentifier)));
+  const inDocument = new Set(units.map(({ organizationId, value }) => key(organizationId, value.externalIdentifier)));
   const elsewhere = users.flatMap(({ organizationId, value, path }) =>
     value.accessibleUnits.flatMap((identifier, position) =>
       identifier === undefined || inDocument.has(key(organizationId, identifier))

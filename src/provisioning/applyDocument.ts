@@ -12,7 +12,7 @@ import { writeOrganizations } from './organizations.ts';
 import { writePasswords } from './passwords.ts';
 import { DocumentError } from './problem.ts';
 import { entriesOf } from './rows.ts';
-import { readUnits, unitsOf, writeUnits } from './units.ts';
+import { unitsOf, writeUnits } from './units.ts';
 import { findUserProblems, readUsers, writeUsers } from './users.ts';
 
 export type ApplyOptions = {
@@ -75,7 +75,6 @@ async function readExisting(client: ClientBase, { organizations }: Outline, secr
   return {
     organizationIds,
     users: await readUsers(client, users),
-    units: await readUnits(client, units),
     problems: [
       ...findApplicationProblems(applications, await readApplications(client, applications)),
       ...(await findUserProblems(client, users, secrets)),
@@ -95,11 +94,12 @@ async function write(
   const users = entriesOf(organizations, organizationIds, 'users');
 
   const generated = await writeApplications(client, applications);
-  await writeUnits(client, unitsOf(organizations, organizationIds), existing.units, report);
-  await writeUsers(client, users, existing.users, secrets, report);
-  await writeAccess(client, users, existing.users);
-  await writeCards(client, users, existing.users);
-  await writePasswords(client, users, existing.users, passwords, report);
+  await writeUnits(client, unitsOf(organizations, organizationIds), report);
+  const ids = await writeUsers(client, users, existing.users, secrets, report);
+  const written = existing.users.map((user, index) => ({ ...user, id: ids[index] as string }));
+  await writeAccess(client, users, written);
+  await writeCards(client, users, written);
+  await writePasswords(client, users, written, passwords, report);
 
   return {
     organizations: organizations.map(({ name, applications }, index) => ({
@@ -113,10 +113,22 @@ async function write(
   };
 }
 
-/** Class 23, a broken rule: another session wrote meanwhile, or a table is stricter than we are. */
+/** What PostgreSQL refuses, as a problem of the document; any other error as it is. */
 function asDocumentError(error: unknown): unknown {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
-  if (typeof code !== 'string' || !code.startsWith('23')) return error;
-  const message = `breaks the rule ${String(constraint)}; if another session is changing the same things, try again`;
+  if (typeof code !== 'string') return error;
+  // Class 23, a broken rule: another session wrote meanwhile, or a table is stricter than we are.
+  if (code.startsWith('23')) {
+    const message = `breaks the rule ${String(constraint)}; if another session is changing the same things, try again`;
+    return new DocumentError([{ path: [], message }]);
+  }
+  if (code !== outOfMemory) return error;
+  const message = 'is more than PostgreSQL has memory for; apply it in parts, or raise max_locks_per_transaction';
   return new DocumentError([{ path: [], message }]);
 }
+
+/**
+ * SQLSTATE, of a full lock table, too.
+ * Each organization's sync holds a lock until the transaction ends: thousands fill the table of PostgreSQL's default settings.
+ */
+const outOfMemory = '53200';

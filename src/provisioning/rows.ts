@@ -22,9 +22,6 @@ export function entriesOf<Key extends 'applications' | 'users', O extends Readon
   });
 }
 
-/** What a statement reads of changes, which also have what was before. */
-export const rowsOf = <Row>(changes: readonly { row: Row }[]): Row[] => changes.map(({ row }) => row);
-
 /** Rows for one statement: PostgreSQL plans `jsonb_to_recordset` for a hundred; as many still fit. */
 const batchSize = 5000;
 

@@ -273,6 +273,29 @@ describe('applying a document', () => {
     expect(opened).toEqual([token('bbbb'), token('aaaa'), null, token('cccc')]);
   });
 
+  it('gives users keys in the order of the document', async () => {
+    const identifiers = Array.from({ length: 50 }, (_, n) => `u-${n}`);
+    await apply(database.owner, acme({ users: identifiers.map((name) => user(name)) }));
+
+    expect(await values('select external_identifier from app_public.users order by id')).toEqual(identifiers);
+  });
+
+  it('lets users swap addresses who are too far apart to be written at once', async () => {
+    const users = Array.from({ length: 2001 }, (_, n) => user(`u-${n}`));
+    await apply(database.owner, acme({ users }));
+
+    const far = [...users];
+    far[0] = { ...user('u-0'), email: user('u-2000').email };
+    far[2000] = { ...user('u-2000'), email: user('u-0').email };
+    await apply(database.owner, acme({ users: far }));
+
+    expect(
+      await values(
+        "select email from app_public.users where external_identifier in ('u-0', 'u-2000') order by external_identifier",
+      ),
+    ).toEqual([user('u-2000').email, user('u-0').email]);
+  });
+
   it('sets the password only of a user who has none', async () => {
     await apply(database.owner, example);
     await apply(database.owner, acme({ users: [user('u-2')] }));

@@ -214,15 +214,27 @@ describe('what is wrong with a document', () => {
     expect(paths).toEqual(['organizations[0].name', inUser('accessibleUnits[1]'), inUser('timeZone')]);
   });
 
-  it('is what another session has written in the meantime', async () => {
-    const other = await database.owner.connect();
-    await other.query('begin');
-    await other.query(
+  it.each([
+    [
+      'a user, whom the sync refuses',
       `insert into app_public.users (organization_id, full_name, email)
        select id, 'Quick', 'quick@acme.test' from app_hidden.organizations where name = 'Acme'`,
-    );
+      { users: [{ ...user('u-9'), email: 'quick@acme.test' }] },
+      'organizations[0].users[0].email: Another user has this e-mail address.',
+    ],
+    [
+      'an application, whose rule is broken',
+      `with other as (insert into app_hidden.organizations (name) values ('Quick') returning id)
+       insert into oauth.applications (organization_id, name, client_id) select id, 'Quick', 'quick' from other`,
+      { applications: [{ ...backend, clientId: 'quick' }] },
+      'document: breaks the rule application_secrets_application_id_fkey; if another session is changing the same things, try again',
+    ],
+  ])('is what another session has written in the meantime: %s', async (_what, statement, document, problem) => {
+    const other = await database.owner.connect();
+    await other.query('begin');
+    await other.query(statement);
 
-    const problems = problemsOf(database.owner, acme({ users: [{ ...user('u-9'), email: 'quick@acme.test' }] }));
+    const problems = problemsOf(database.owner, acme(document));
     await until(async () => {
       const waiting = await database.owner.query(
         "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
@@ -232,9 +244,21 @@ describe('what is wrong with a document', () => {
     await other.query('commit');
     other.release();
 
-    expect(await problems).toEqual([
-      'document: breaks the rule users_email_key; if another session is changing the same things, try again',
+    expect(await problems).toEqual([problem]);
+  });
+
+  it('is more than PostgreSQL has memory for', async () => {
+    const nothing = await everyRow(database.owner);
+    await database.owner.query(`
+      create function public.fill_lock_table() returns trigger language plpgsql as $$
+      begin raise out_of_memory using message = 'out of shared memory'; end $$;
+      create trigger fill_lock_table before insert on app_public.users execute function public.fill_lock_table()`);
+
+    expect(await problemsOf(database.owner, acme({ users: [user('u-8')] }))).toEqual([
+      'document: is more than PostgreSQL has memory for; apply it in parts, or raise max_locks_per_transaction',
     ]);
+    expect(await everyRow(database.owner)).toEqual(nothing);
+    await database.owner.query('drop function public.fill_lock_table cascade');
   });
 
   it('repeats no secret', async () => {
