@@ -105,6 +105,27 @@ test.each([
   expect((await run({ text: 'select id from app_public.notes where id in (10, 11)' })).rows).toEqual([]);
 });
 
+test('a check that is not prepared before the timeout fails what is behind it with the timeout', async () => {
+  const check = {
+    name: 'first note',
+    isPinned: true,
+    text: 'select id from app_public.notes limit 1',
+    values: [],
+  } as const;
+  const checked = () => queryInImplicitTransaction(client, settings, { text: 'select 1 as one' }, check);
+  await client.query(`set statement_timeout = '100ms'`);
+  const other = await database.owner.connect();
+  await other.query('begin; lock table app_public.notes');
+
+  const failure = await checked().catch((error: unknown) => error);
+  await other.query('commit');
+  other.release();
+
+  expect(failure).toMatchObject({ code: '57014' });
+  expect((await checked()).rows).toEqual([{ one: 1 }]);
+  await client.query('reset statement_timeout');
+});
+
 test('a role that the authenticator may not take is refused before the statement runs', async () => {
   const other = { ...settings, role: 'graph_admin' as 'graph_app' };
   const insert = { text: `insert into app_public.notes values (20, 'twenty', null)` };

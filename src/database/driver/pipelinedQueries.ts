@@ -15,21 +15,30 @@ type CallbackConfig = QueryConfig & { callback: unknown; rowMode?: 'array' };
  */
 export function queryAfter(client: PoolClient, first: readonly Precondition[], config: CallbackConfig): void {
   const arePrepared = preparesStatements(client);
-  if (arePrepared) prepare(client, first);
+  const after = arePrepared ? prepare(client, first, config) : config;
   const isPlain = arePrepared && config.name && config.rowMode === 'array';
-  client.query(
-    isPlain ? (new RowsAfter(first, config) as unknown as Query) : new QueryAfter(first, config, arePrepared),
-  );
+  client.query(isPlain ? (new RowsAfter(first, after) as unknown as Query) : new QueryAfter(first, after, arePrepared));
 }
 
-/** Once per connection, pipelined with what follows, which fails and reports the error if this fails. */
-function prepare(client: PoolClient, statements: readonly Precondition[]): void {
+/** Once per connection, pipelined with what follows. @returns that, which fails with the error if this fails */
+function prepare(client: PoolClient, statements: readonly Precondition[], config: CallbackConfig): CallbackConfig {
   const { connection } = driverOf(client);
+  let failure: Error | null = null;
+  const onPrepared: Callback = (error) => {
+    failure ??= error;
+  };
+  let following = config;
   for (const [index, { name, text }] of statements.entries()) {
     if (name in connection.parsedStatements || name in connection.submittedNamedStatements) continue;
     // Parsing one needs the rights of the role that those before it have set.
-    client.query(new Preparation(statements.slice(0, index), { name, text, callback: () => undefined }));
+    client.query(new Preparation(statements.slice(0, index), { name, text, callback: onPrepared }));
+    // Otherwise it would say that there is no such statement.
+    following = {
+      ...config,
+      callback: (error: Error | null, result: unknown) => (config.callback as Callback)(failure ?? error, result),
+    };
   }
+  return following;
 }
 
 const BaseQuery = Query as unknown as new (config: CallbackConfig) => DriverQuery & Query;
