@@ -20,7 +20,11 @@ export function queryAfter(client: PoolClient, first: readonly Precondition[], c
   client.query(isPlain ? (new RowsAfter(first, after) as unknown as Query) : new QueryAfter(first, after, arePrepared));
 }
 
-/** Once per connection, pipelined with what follows. @returns that, which fails with the error if this fails */
+/**
+ * Once per connection, pipelined with what follows.
+ *
+ * @returns that, which fails with the error if this fails
+ */
 function prepare(client: PoolClient, statements: readonly Precondition[], config: CallbackConfig): CallbackConfig {
   const { connection } = driverOf(client);
   let failure: Error | null = null;

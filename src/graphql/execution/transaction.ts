@@ -47,6 +47,11 @@ function openTransaction(
   /** What ends the savepoints of the statement before. */
   let ending = '';
 
+  const send = (client: PoolClient, statement: Statement): Promise<QueryResult> => {
+    publishStatement(settings, statement.text);
+    return client.query(withPreparedName(client, statement));
+  };
+
   const open = (client: PoolClient) => {
     isOpen = true;
     // In a transaction of its own, before the snapshot is taken: that must have what was replayed.
@@ -57,12 +62,10 @@ function openTransaction(
   };
 
   const runNow = async (client: PoolClient, statement: Statement, proof: Precondition | null): Promise<QueryResult> => {
-    publishStatement(settings, statement.text);
-    if (proof) publishStatement(settings, proof.text);
     const { result, all } = pipelined(client, () => {
       const before = [...(isOpen ? [] : open(client)), client.query(`${ending}savepoint statement`)];
-      if (proof) before.push(client.query(withPreparedName(client, proof)));
-      const result = client.query(withPreparedName(client, statement));
+      if (proof) before.push(send(client, proof));
+      const result = send(client, statement);
       return { result, all: [...before, result, client.query(writes ? checkConstraints : release)] };
     });
     ending = '';
@@ -107,17 +110,8 @@ function openTransaction(
       previous = result;
       return result;
     },
-    commit: (last) => {
-      if (last) publishStatement(settings, last.text);
-      return end((client) =>
-        allOf(
-          pipelined(client, () => [
-            ...(last ? [client.query(withPreparedName(client, last))] : []),
-            client.query('commit'),
-          ]),
-        ),
-      );
-    },
+    commit: (last) =>
+      end((client) => allOf(pipelined(client, () => [...(last ? [send(client, last)] : []), client.query('commit')]))),
     rollBack: () => end((client) => client.query('rollback')).catch(() => undefined),
   };
 }

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
+import { testPasswordCost, testPasswords } from '../../test/support/passwords.ts';
+
+// Read by express and PostGraphile when they are imported.
+process.env.NODE_ENV = 'production';
+process.env.GRAPHILE_ENV = 'production';
+const { loadConfig } = await import('../../src/config.ts');
+const { createSecrets } = await import('../../src/crypto/secrets.ts');
+const { createOwnerPool } = await import('../../src/database/pool/pools.ts');
+const { createLog } = await import('../../src/log.ts');
+const { applyDocument } = await import('../../src/provisioning/applyDocument.ts');
+const { startService } = await import('../../src/service/service.ts');
+const { startWithOneLogin } = await import('../../test/support/startWithOneLogin.ts');
+
+/**
+ * A PostgreSQL of its own, and services on it that run in this process as in production.
+ * Disposing of it stops all of them.
+ */
+export async function startCluster() {
+  await using resources = new AsyncDisposableStack();
+  const key = randomBytes(32);
+  const clientSecret = randomBytes(32).toString('base64url');
+  const log = createLog('error');
+  const dataDir = await createTestDataDirectory();
+  resources.defer(() => removeTestDataDirectory(dataDir));
+  const postgres = await startWithOneLogin(dataDir, log);
+  resources.defer(() => postgres.stop());
+
+  const started = resources.move();
+  return {
+    postgres,
+    /** Of every application. */
+    clientSecret,
+    ownerPool: (ownerUrl = postgres.ownerUrl) => createOwnerPool(ownerUrl, log),
+    async provision(organizations: readonly object[], ownerUrl = postgres.ownerUrl): Promise<void> {
+      const owner = createOwnerPool(ownerUrl, log);
+      const options = { secrets: createSecrets([key]), passwords: testPasswords, report: () => undefined };
+      await applyDocument(owner, { organizations }, options).finally(() => owner.end());
+    },
+    /** @returns its URL */
+    async startService(authUrl = postgres.authUrl): Promise<string> {
+      const environment = {
+        ...{ HOST: '127.0.0.1', PORT: '0', AUTH_DATABASE_URL: authUrl, SECRET_KEY: key.toString('base64') },
+        ...{ THROTTLE_REQUESTS_PER_MINUTE: '1000000', ...testPasswordCost },
+      };
+      const service = await startService(loadConfig(environment, 'serve'), log);
+      started.defer(() => service.stop());
+      return service.url;
+    },
+    /** An access token; of the application itself unless a person's credentials are given. */
+    async getToken(url: string, clientId: string, person?: Record<string, string>): Promise<string> {
+      const grant = { grant_type: person ? 'password' : 'client_credentials', ...person };
+      const form = new URLSearchParams({ ...grant, client_id: clientId, client_secret: clientSecret });
+      const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: form });
+      return ((await response.json()) as { access_token: string }).access_token;
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
