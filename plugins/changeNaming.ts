@@ -28,11 +28,18 @@ export function createNaming(build: GraphileBuild.Build): Naming {
     if (!codec) throw refusal('UNAVAILABLE', `The schema does not have ${relation}; try again.`);
     return codec;
   };
+  /** Inflection takes longer than all else that is done for a change. */
+  const typeNames = new Map<string, string>();
   const typeOf: Naming['typeOf'] = ({ relation, type }) => {
-    const codec = codecOf(relation);
-    if (type === null || codec.polymorphism?.mode !== 'single') return build.inflection.tableType(codec as never);
-    return codec.polymorphism.types[type]?.name ?? type;
+    const key = `${relation} ${type}`;
+    const name = typeNames.get(key) ?? typeNameOf(codecOf(relation), type);
+    typeNames.set(key, name);
+    return name;
   };
+  const typeNameOf = (codec: PgCodec, type: string | null) =>
+    type === null || codec.polymorphism?.mode !== 'single'
+      ? build.inflection.tableType(codec as never)
+      : (codec.polymorphism.types[type]?.name ?? type);
   return {
     typeOf,
     typesOf(relation) {
