@@ -11,7 +11,7 @@ import {
 import { findConflicts } from '../../src/graphql/document/overlappingFields.ts';
 import { seed, sizeOf } from '../support/search.ts';
 
-const count = sizeOf({ small: 2000, whole: 20_000 });
+const count = sizeOf({ small: 800, whole: 20_000 });
 
 const schema = buildSchema(`
   interface Box { id: ID inner: Box text(a: Int, b: Point): String any: Any }

@@ -17,7 +17,7 @@ test('rows, and rows in their cells, are what the driver finds level by level', 
       expect(parsed).toEqual(rows);
       expect(parsed).toEqual(parseByLevel(text, shape));
     }),
-    { numRuns: sizeOf({ small: 500, whole: 5000 }), seed },
+    { numRuns: sizeOf({ small: 200, whole: 5000 }), seed },
   );
 });
 
@@ -38,7 +38,7 @@ test('a text that is cut off is refused', () => {
 
       expect(() => parseRows(text.slice(0, at % text.length), shape)).toThrow(SyntaxError);
     }),
-    { numRuns: sizeOf({ small: 500, whole: 5000 }), seed },
+    { numRuns: sizeOf({ small: 200, whole: 5000 }), seed },
   );
 });
 
