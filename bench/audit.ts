@@ -70,7 +70,9 @@ function format(ms = 0): string {
 
 /** In turns, so that whatever else the machine does falls on both; the median of each. */
 async function timeUserCreate(recordingUrl: string, plainUrl: string) {
-  const [recording, plain] = [await startCreating(recordingUrl), await startCreating(plainUrl)];
+  await using recordingService = await cluster.startService(recordingUrl);
+  await using plainService = await cluster.startService(plainUrl);
+  const [recording, plain] = [await creatingOn(recordingService), await creatingOn(plainService)];
   const times: { recording: number[]; plain: number[] } = { recording: [], plain: [] };
   for (let round = -200; round < rounds; round++) {
     const pair = [recording(round), plain(round)] as const;
@@ -84,9 +86,8 @@ async function timeUserCreate(recordingUrl: string, plainUrl: string) {
   return compared('userCreate over HTTP', 'ms', median(times.recording), median(times.plain));
 }
 
-async function startCreating(authUrl: string) {
-  const url = await cluster.startService(authUrl);
-  const token = await cluster.getToken(url, 'bench');
+async function creatingOn({ url, getToken }: Awaited<ReturnType<typeof cluster.startService>>) {
+  const token = await getToken('bench');
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const query = `mutation($email: String!) { userCreate(fullName: "Ada Lovelace", email: $email) { user { id } } }`;
   return (round: number) => async () => {

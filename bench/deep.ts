@@ -10,8 +10,9 @@ const rounds = 21;
 
 await using cluster = await startCluster();
 await provisionChain();
-const url = await cluster.startService();
-const token = await cluster.getToken(url, 'deep');
+await using service = await cluster.startService();
+const { url } = service;
+const token = await service.getToken('deep');
 const rows = [];
 for (const form of ['nodes { # }', 'edges { node { # } }']) rows.push(await time(form));
 console.table(rows);

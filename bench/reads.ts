@@ -17,7 +17,8 @@ const maxCost = 0.05;
 const password = randomBytes(16).toString('base64url');
 await using cluster = await startCluster();
 await provision();
-const rates = await measure(await cluster.startService());
+await using service = await cluster.startService();
+const rates = await measure();
 const [none = 0, ...others] = rates.map((found) => median(found));
 console.table(
   rates.map((found, index) => ({
@@ -29,14 +30,14 @@ console.table(
 process.exitCode = (others[0] ?? 0) >= none * (1 - maxCost) ? 0 : 1;
 
 /** Requests per second in each round, by share; in turns, so that whatever else the machine does falls on all. */
-async function measure(url: string): Promise<number[][]> {
+async function measure(): Promise<number[][]> {
   const owner = new Client({ connectionString: cluster.postgres.ownerUrl });
   // The database is stopped when something has failed.
   owner.on('error', () => undefined);
   await owner.connect();
-  const token = await cluster.getToken(url, 'bench', { username: 'u@bench.test', password });
+  const token = await service.getToken('bench', { username: 'u@bench.test', password });
   const order = {
-    ...{ port: Number(new URL(url).port), operation: 'Q1' as const, connections, from: 0 },
+    ...{ port: Number(new URL(service.url).port), operation: 'Q1' as const, connections, from: 0 },
     ...{
       tokens: { users: [token], applications: [], grantedEverything: token },
       size: { users: 1, unitsByDepth: [1, 40], serverSettings: {} },

@@ -13,7 +13,6 @@ import { timeSync } from './write/timeSync.ts';
 const users = Number(process.argv[2] ?? 100_000);
 
 await using cluster = await startCluster();
-await using resources = new AsyncDisposableStack();
 const units = ['hq', 'annex'].map((name) => ({ externalIdentifier: name, name }));
 await cluster.provision(
   ['ours', 'sql'].map((name) => ({
@@ -22,16 +21,17 @@ await cluster.provision(
     units,
   })),
 );
-const url = await cluster.startService();
+await using service = await cluster.startService();
+await using resources = new AsyncDisposableStack();
 const handWritten = await serveSql(cluster.postgres.authUrl);
 resources.defer(handWritten.stop);
 
-const ours = sendWithToken(`${url}/graphql`, await cluster.getToken(url, 'ours'));
-const sql = sendWithToken(handWritten.url, await cluster.getToken(url, 'sql'));
+const ours = sendWithToken(`${service.url}/graphql`, await service.getToken('ours'));
+const sql = sendWithToken(handWritten.url, await service.getToken('sql'));
 const rows = [
   ...(await timeSync({ users, ours, sql })),
   ...(await timeMutations({ users, ours, sql })),
-  ...(await timeMove({ ours, other: sendWithToken(`${url}/graphql`, await cluster.getToken(url, 'sql')) })),
+  ...(await timeMove({ ours, other: sendWithToken(`${service.url}/graphql`, await service.getToken('sql')) })),
 ];
 console.table(rows);
 process.exitCode = rows.every(({ isMet }) => isMet) ? 0 : 1;

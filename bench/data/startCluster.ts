@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
 import { testPasswordCost, testPasswords } from '../../test/support/passwords.ts';
+import { getToken } from './getToken.ts';
 
 // Read by express and PostGraphile when they are imported.
 process.env.NODE_ENV = 'production';
@@ -15,7 +16,7 @@ const { startWithOneLogin } = await import('../../test/support/startWithOneLogin
 
 /**
  * A PostgreSQL of its own, and services on it that run in this process as in production.
- * Disposing of it stops all of them.
+ * Disposing of it stops PostgreSQL: services are disposed of before.
  */
 export async function startCluster() {
   await using resources = new AsyncDisposableStack();
@@ -38,22 +39,16 @@ export async function startCluster() {
       const options = { secrets: createSecrets([key]), passwords: testPasswords, report: () => undefined };
       await applyDocument(owner, { organizations }, options).finally(() => owner.end());
     },
-    /** @returns its URL */
-    async startService(authUrl = postgres.authUrl): Promise<string> {
+    /** Disposing of it stops it. */
+    async startService(authUrl = postgres.authUrl) {
       const environment = {
         ...{ HOST: '127.0.0.1', PORT: '0', AUTH_DATABASE_URL: authUrl, SECRET_KEY: key.toString('base64') },
         ...{ THROTTLE_REQUESTS_PER_MINUTE: '1000000', ...testPasswordCost },
       };
-      const service = await startService(loadConfig(environment, 'serve'), log);
-      started.defer(() => service.stop());
-      return service.url;
-    },
-    /** An access token; of the application itself unless a person's credentials are given. */
-    async getToken(url: string, clientId: string, person?: Record<string, string>): Promise<string> {
-      const grant = { grant_type: person ? 'password' : 'client_credentials', ...person };
-      const form = new URLSearchParams({ ...grant, client_id: clientId, client_secret: clientSecret });
-      const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: form });
-      return ((await response.json()) as { access_token: string }).access_token;
+      const { url, stop } = await startService(loadConfig(environment, 'serve'), log);
+      const getTokenOf = (clientId: string, person?: Record<string, string>) =>
+        getToken(url, { client_id: clientId, client_secret: clientSecret }, person);
+      return { url, getToken: getTokenOf, [Symbol.asyncDispose]: () => stop() };
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };

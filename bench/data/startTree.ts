@@ -12,6 +12,7 @@ import { createTestDataDirectory, removeTestDataDirectory } from '../../test/sup
 import { testPasswords } from '../../test/support/passwords.ts';
 import { startWithOneLogin } from '../../test/support/startWithOneLogin.ts';
 import { asStarted } from '../asStarted.ts';
+import { getToken } from './getToken.ts';
 
 /** A PostgreSQL with the data, for services that are started on it. */
 export type TreeDatabase = {
@@ -114,14 +115,15 @@ async function startService(clientSecret: string, environment: Record<string, st
   };
   try {
     const url = await addressOf(service);
-    const token = await getToken(url, 'tree', clientSecret);
+    const grantToken = (clientId = 'other') => getToken(url, { client_id: clientId, client_secret: clientSecret });
+    const token = await grantToken('tree');
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: graphqlResponse };
     const { pid = 0 } = service;
     return {
       url,
       pid,
       token,
-      grantToken: (clientId = 'other') => getToken(url, clientId, clientSecret),
+      grantToken,
       clientSecret,
       stop,
       async send(query, variables = {}) {
@@ -154,12 +156,6 @@ async function addressOf(service: ChildProcess): Promise<string> {
     if (url) return url;
   }
   throw new Error('The service ended before it said where it listens.');
-}
-
-async function getToken(url: string, clientId: string, clientSecret: string): Promise<string> {
-  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
-  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-  return ((await response.json()) as { access_token: string }).access_token;
 }
 
 type Unit = { externalIdentifier: string; name: string; children?: Unit[] };

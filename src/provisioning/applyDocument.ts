@@ -12,7 +12,8 @@ import { writeOrganizations } from './organizations.ts';
 import { writePasswords } from './passwords.ts';
 import { DocumentError } from './problem.ts';
 import { entriesOf } from './rows.ts';
-import { unitsOf, writeUnits } from './units.ts';
+import { writeUnits } from './units.ts';
+import { unitPath } from './unitTree.ts';
 import { findUserProblems, readUsers, writeUsers } from './users.ts';
 
 export type ApplyOptions = {
@@ -70,7 +71,7 @@ async function readExisting(client: ClientBase, { organizations }: Outline, secr
   const idsOrNew = organizationIds.map((id) => id ?? randomUUID());
   const applications = entriesOf(organizations, organizationIds, 'applications');
   const users = entriesOf(organizations, idsOrNew, 'users');
-  const units = unitsOf(organizations, idsOrNew);
+  const units = entriesOf(organizations, idsOrNew, 'units', unitPath);
 
   return {
     organizationIds,
@@ -94,7 +95,7 @@ async function write(
   const users = entriesOf(organizations, organizationIds, 'users');
 
   const generated = await writeApplications(client, applications);
-  await writeUnits(client, unitsOf(organizations, organizationIds), report);
+  await writeUnits(client, entriesOf(organizations, organizationIds, 'units', unitPath), report);
   const ids = await writeUsers(client, users, existing.users, secrets, report);
   const written = existing.users.map((user, index) => ({ ...user, id: ids[index] as string }));
   await writeAccess(client, users, written);

@@ -5,20 +5,29 @@ import type { Path } from './problem.ts';
 export type Entry<T> = { readonly organizationId: string; readonly value: T; readonly path: Path };
 
 /**
- * All applications, or all users, of all organizations.
+ * All applications, units or users of all organizations.
  *
  * @param organizationIds by position; null for an organization that the database cannot have, which is left out
+ * @param pathOf where an element stands in its list, or below
  */
-export function entriesOf<Key extends 'applications' | 'users', O extends Readonly<Record<Key, readonly unknown[]>>>(
+export function entriesOf<
+  Key extends 'applications' | 'units' | 'users',
+  O extends Readonly<Record<Key, readonly unknown[]>>,
+>(
   organizations: readonly O[],
   organizationIds: readonly (string | null)[],
   key: Key,
+  pathOf: (value: O[Key][number], position: number) => Path = (_, position) => [position],
 ): Entry<O[Key][number]>[] {
   return organizations.flatMap((organization, index) => {
     const organizationId = organizationIds[index] ?? null;
     if (organizationId === null) return [];
     const list: readonly O[Key][number][] = organization[key];
-    return list.map((value, position) => ({ organizationId, value, path: ['organizations', index, key, position] }));
+    return list.map((value, position) => ({
+      organizationId,
+      value,
+      path: ['organizations', index, key, ...pathOf(value, position)],
+    }));
   });
 }
 

@@ -2,26 +2,10 @@ import type { ClientBase } from 'pg';
 import type { Unit } from './document.ts';
 import type { Entry } from './rows.ts';
 import { sync } from './sync.ts';
-import { type UnitOf, unitPath } from './unitTree.ts';
-
-/** All units of all organizations, as `entriesOf` has users; parents stand before their children. */
-export function unitsOf<T extends Partial<Unit>>(
-  organizations: readonly { readonly units: readonly UnitOf<T>[] }[],
-  organizationIds: readonly (string | null)[],
-): Entry<UnitOf<T>>[] {
-  return organizations.flatMap(({ units }, index) => {
-    const organizationId = organizationIds[index] ?? null;
-    if (organizationId === null) return [];
-    return units.map((value) => ({
-      organizationId,
-      value,
-      path: ['organizations', index, 'units', ...unitPath(value)],
-    }));
-  });
-}
+import type { UnitOf } from './unitTree.ts';
 
 /**
- * Adds units, moves and renames those that differ.
+ * Adds units, moves and renames those that differ; parents stand before their children.
  * They come from the top of the tree to its bottom: the chain from a unit's new parent up to the root is by then the document's own, so that
  * no move closes a circle.
  */

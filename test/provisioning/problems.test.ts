@@ -248,7 +248,7 @@ describe('what is wrong with a document', () => {
   });
 
   it('is more than PostgreSQL has memory for', async () => {
-    const nothing = await everyRow(database.owner);
+    const before = await everyRow(database.owner);
     await database.owner.query(`
       create function public.fill_lock_table() returns trigger language plpgsql as $$
       begin raise out_of_memory using message = 'out of shared memory'; end $$;
@@ -257,7 +257,7 @@ describe('what is wrong with a document', () => {
     expect(await problemsOf(database.owner, acme({ users: [user('u-8')] }))).toEqual([
       'document: is more than PostgreSQL has memory for; apply it in parts, or raise max_locks_per_transaction',
     ]);
-    expect(await everyRow(database.owner)).toEqual(nothing);
+    expect(await everyRow(database.owner)).toEqual(before);
     await database.owner.query('drop function public.fill_lock_table cascade');
   });
 

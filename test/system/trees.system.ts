@@ -63,5 +63,5 @@ test('another organization does not wait for the move of a unit with 10,000 belo
     `moves of 10,000 units: ${took.map(Math.round)} ms; others waited ${Math.round(Math.max(...waits))} ms at most, of ${waits.length}`,
   );
   // How long a move may take is for `bench write` to say.
-  expect(Math.max(...waits)).toBeLessThan(Math.min(...took) / 2);
+  expect(Math.max(...waits)).toBeLessThan(250);
 }, 240_000);
