@@ -13,7 +13,7 @@ import { type Context, defaultPageSize, rootResolvers, typeDefs } from './rootRe
 export async function serveApollo(authUrl: string): Promise<Server> {
   const apollo = new ApolloServer<ApolloContext>({
     typeDefs,
-    resolvers: { ...rootResolvers, ...loadingResolvers },
+    resolvers: [rootResolvers, loadingResolvers],
     plugins: [ApolloServerPluginCacheControlDisabled(), endingTransactions],
     stopOnTerminationSignals: false,
   });
