@@ -76,7 +76,7 @@ export function createEndpoint({
   // Mutations of one tenant may wait for each other's row locks: this limits the connections that they hold meanwhile.
   const writers = createPermits({
     maxHeld: Number.POSITIVE_INFINITY,
-    maxHeldByTenant: maxWriters,
+    maxHeldByTenant: Math.max(2, Math.floor(shareOfWriters * config.poolSize)),
     maxWaiting: maxWaitingWriters,
     waitMs: config.poolWaitMs,
     refusal: (cause) => new DatabaseUnavailable({ cause }),
@@ -237,8 +237,8 @@ export type Endpoint = {
 /** An answer of more bytes is compressed for clients that ask for it. */
 const maxUncompressed = 1000;
 
-/** How many mutations of a tenant are executed at once. */
-const maxWriters = 2;
+/** Of the connections, those that mutations of one tenant may hold: with fewer they would wait for each other's commits, too. */
+const shareOfWriters = 0.4;
 /** Each keeps its document. */
 const maxWaitingWriters = 200;
 
