@@ -5,7 +5,7 @@ import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { DatabaseUnavailable, isRetryable } from '../database/pool/unavailable.ts';
-import { chooseEncoding, createCompressor } from '../http/compression.ts';
+import { chooseEncoding, createEncoder } from '../http/compression.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
@@ -72,7 +72,7 @@ export function createEndpoint({
   const replicaPool = replica?.pool ?? null;
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const introspected = createIntrospectionCache();
-  const compress = createCompressor();
+  const encode = createEncoder();
   // Mutations of one tenant may wait for each other's row locks: this limits the connections that they hold meanwhile.
   const writers = createPermits({
     maxHeld: Number.POSITIVE_INFINITY,
@@ -153,7 +153,9 @@ export function createEndpoint({
     }
     const execute = () =>
       isExpensive(operation)
-        ? traced('execute elsewhere', () => offload.execute(operation))
+        ? traced('execute elsewhere', () =>
+            offload.execute(operation, wantsEvents(response) ? null : chooseEncoding(request)),
+          )
         : introspected(prepared, () => executeOperation(operation));
     const answering = isQuery ? execute() : withWriterPermit(execute, signal);
     // Read-your-writes: recorded before the answer is sent, also when the mutation failed.
@@ -195,18 +197,14 @@ export function createEndpoint({
    * No browser adds a credential to these requests by itself, so BREACH has no victim here.
    */
   const send = async (request: IncomingMessage, response: ServerResponse, answer: Answer) => {
-    const { status, body, headers = {} } = wantsEvents(response) ? toEventStream(answer) : answer;
+    const { status, body, headers = {}, encoded } = wantsEvents(response) ? toEventStream(answer) : answer;
     if (status === 503) response.setHeader('Retry-After', '2');
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;
-    // Node.js would copy a long text twice: behind the headers, and as bytes.
-    const content = body.length > longText ? Buffer.from(body) : body;
-    const bytes = Buffer.byteLength(content);
-    const encoding = bytes > maxUncompressed ? chooseEncoding(request) : 'identity';
-    const compressed = encoding === 'identity' ? null : await compress(encoding, content);
-    if (compressed) response.setHeader('Content-Encoding', encoding);
-    response.setHeader('Content-Length', compressed?.length ?? bytes);
-    response.end(compressed ?? content);
+    const { encoding, content } = encoded ?? (await encode(body, () => chooseEncoding(request)));
+    if (encoding !== 'identity') response.setHeader('Content-Encoding', encoding);
+    response.setHeader('Content-Length', Buffer.byteLength(content));
+    response.end(content);
   };
 
   const refuse = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
@@ -234,9 +232,6 @@ export type Endpoint = {
   endStreams(): void;
 };
 
-/** An answer of more bytes is compressed for clients that ask for it. */
-const maxUncompressed = 1000;
-
 /** Of the connections, those that mutations of one tenant may hold: with fewer they would wait for each other's commits, too. */
 const shareOfWriters = 0.4;
 /** Each keeps its document. */
@@ -260,9 +255,6 @@ function untilClosed(response: ServerResponse): AbortSignal {
   });
   return controller.signal;
 }
-
-/** In characters: shorter ones Node.js writes from its stack. */
-const longText = 16_384;
 
 /** Fails with what express' parser throws, which has the status of the client's mistake. */
 function createBodyReader(limit: number) {

@@ -35,6 +35,31 @@ export function createCompressor(maxBytes = 16_000_000) {
   };
 }
 
+/** A body as it is sent. */
+export type Encoded = { readonly encoding: Encoding; readonly content: string | Uint8Array };
+
+/**
+ * Encodes bodies: a long one in the content coding that the client asks for.
+ *
+ * @param accepted asked only for a body that is worth it
+ */
+export function createEncoder() {
+  const compress = createCompressor();
+  return async (body: string, accepted: () => Encoding): Promise<Encoded> => {
+    // Node.js would copy a long text twice: behind the headers, and as bytes.
+    const content = body.length > longText ? Buffer.from(body) : body;
+    const encoding = Buffer.byteLength(content) > maxUncompressed ? accepted() : 'identity';
+    const compressed = encoding === 'identity' ? null : await compress(encoding, content);
+    return compressed ? { encoding, content: compressed } : { encoding: 'identity', content };
+  };
+}
+
+/** In characters: shorter ones Node.js writes from its stack. */
+const longText = 16_384;
+
+/** A body of more bytes is compressed for clients that ask for it. */
+const maxUncompressed = 1000;
+
 const encoders = {
   gzip: (content: string | Buffer) => promisify(gzip)(content, { level: constants.Z_BEST_SPEED }),
   br: (content: string | Buffer) => promisify(brotliCompress)(content, brotliOptions),

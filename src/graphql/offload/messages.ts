@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Precondition } from '../../database/driver/statement.ts';
 import type { PoolSettings } from '../../database/pool/pools.ts';
+import type { Encoding } from '../../http/compression.ts';
 import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import type { Claims } from '../../token/claims.ts';
@@ -27,6 +28,8 @@ export type OffloadedOperation = Omit<Operation, 'prepared' | 'coerced' | 'signa
   readonly proof: Precondition | null;
   readonly query: string;
   readonly operationName: string | null;
+  /** In which the answer is sent; null when its text is needed. */
+  readonly encoding: Encoding | null;
   /** Its trace, as headers of W3C Trace Context. */
   readonly trace: Readonly<Record<string, string>>;
 };

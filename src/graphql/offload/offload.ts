@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import type { Precondition } from '../../database/driver/statement.ts';
 import { DatabaseUnavailable } from '../../database/pool/unavailable.ts';
+import type { Encoding } from '../../http/compression.ts';
 import type { Log } from '../../log.ts';
 import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import { traceHeaders } from '../../observability/tracing/traced.ts';
@@ -19,7 +20,8 @@ import type { Operation } from '../execution/operation.ts';
 import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';
 
 export type Offload = {
-  execute(operation: Operation): Promise<Answer>;
+  /** @param encoding in which the answer is sent; null when its text is needed */
+  execute(operation: Operation, encoding: Encoding | null): Promise<Answer>;
   /** Replaces the connections that were made before. */
   reconnect(server: ServerName): void;
   /** As it was a few seconds ago; null while the thread is not needed. */
@@ -29,7 +31,8 @@ export type Offload = {
 
 /**
  * Offloading: a second thread executes expensive operations, which would block this event loop.
- * Node.js plans an operation and writes its answer in one tick. The thread starts with the first such operation and has connections of
+ * Node.js plans an operation and writes its answer in one tick, and a long text that comes and goes makes V8 collect the whole heap: the
+ * thread encodes the answer, too. It starts with the first such operation and has connections of
  * its own. Operations wait in a fair queue as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do those
  * that find 64 waiting, unless their tenant has less than its share of these.
  */
@@ -88,6 +91,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   const send = (
     { prepared, coerced: _coerced, signal, token, ...operation }: Operation,
     proof: Precondition | null,
+    encoding: Encoding | null,
   ): Promise<Answer> => {
     worker ??= start();
     const thread = worker;
@@ -105,6 +109,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
       id,
       query,
       operationName,
+      encoding,
       trace: traceHeaders(),
     } satisfies OffloadRequest);
     signal.addEventListener('abort', () => thread.postMessage({ id, aborted: true } satisfies OffloadRequest));
@@ -112,10 +117,11 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   };
 
   return {
-    execute: (operation: Operation): Promise<Answer> =>
+    execute: (operation, encoding) =>
       withoutPermit(() => {
         const { token, signal } = operation;
-        const work = (proof: Precondition | null) => permits.run(callerPath(), () => send(operation, proof), signal);
+        const work = (proof: Precondition | null) =>
+          permits.run(callerPath(), () => send(operation, proof, encoding), signal);
         return token ? token.withTokenCheck(work) : work(null);
       }),
     reconnect: (server) => worker?.postMessage({ reconnect: server } satisfies OffloadRequest),

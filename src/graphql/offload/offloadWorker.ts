@@ -6,6 +6,7 @@ import type { Precondition } from '../../database/driver/statement.ts';
 import { createPool } from '../../database/pool/pools.ts';
 import { watchDatabase } from '../../database/pool/readiness.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
+import { createEncoder } from '../../http/compression.ts';
 import { createLog } from '../../log.ts';
 import { stateOf } from '../../observability/metrics/stateOf.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
@@ -48,6 +49,7 @@ const graph = await buildGraph(pool, { isCompiled: mayCompile(config, log), maxB
   },
 );
 const readDocument = createDocumentReader(graph.schema, config.limits);
+const encode = createEncoder();
 const uses = createUses();
 const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
 
@@ -82,7 +84,7 @@ function createAnswer() {
     const { id } = request;
     if ('aborted' in request) return running.get(id)?.abort();
 
-    const { query, operationName, trace, claims, proof, ...operation } = request;
+    const { query, operationName, encoding, trace, claims, proof, ...operation } = request;
     const controller = new AbortController();
     running.set(id, controller);
     try {
@@ -92,7 +94,7 @@ function createAnswer() {
         const coerced = coerceVariables(graph.schema, prepared, operation.variables);
         const answer = await execute({ ...operation, coerced, token, prepared, signal: controller.signal });
         await token?.requireLive();
-        return answer;
+        return encoding ? { ...answer, body: '', encoded: await encode(answer.body, () => encoding) } : answer;
       };
       finish({ id, answer: await tracedFrom(trace, 'second thread', work) });
     } catch (error) {
