@@ -169,7 +169,5 @@ export type Change = {
 
 export function presentChange(change: FeedChange, naming: Naming): Change {
   const { operation, at } = change;
-  const typeName = naming.typeOf(change);
-  const id = naming.idOf(change);
-  return { cursor: encodePosition(change), operation, typeName, id, fields: naming.fieldsOf(change), at };
+  return { cursor: encodePosition(change), operation, ...naming.describe(change), at };
 }

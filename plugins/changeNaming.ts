@@ -8,11 +8,13 @@ import { refusal } from './refusal.ts';
 /** What tables, rows and columns are called in the graph. */
 export type Naming = {
   typeOf(row: Pick<FeedChange, 'relation' | 'type'>): string;
-  idOf(row: Pick<FeedChange, 'relation' | 'type' | 'key'>): string;
   /** Every type that rows of a relation may have. */
   typesOf(relation: string): readonly string[];
-  fieldsOf(row: Pick<FeedChange, 'relation' | 'type' | 'columns'>): readonly string[];
+  /** The row as an object, and the fields of its columns. */
+  describe(row: Pick<FeedChange, 'relation' | 'type' | 'key' | 'columns'>): Described;
 };
+
+type Described = { readonly typeName: string; readonly id: string; readonly fields: readonly string[] };
 
 export function createNaming(build: GraphileBuild.Build): Naming {
   const codecs = new Map<string, PgCodec>();
@@ -20,45 +22,50 @@ export function createNaming(build: GraphileBuild.Build): Naming {
     const { schemaName, name } = codec.extensions?.pg ?? {};
     if (!parameters && codec.attributes) codecs.set(`${schemaName}.${name}`, codec);
   }
-  const fieldsByColumn = new Map<string, ReadonlyMap<string, string>>();
-
   const codecOf = (relation: string) => {
     const codec = codecs.get(relation);
     // A migration has just made it, or hides it.
     if (!codec) throw refusal('UNAVAILABLE', `The schema does not have ${relation}; try again.`);
     return codec;
   };
-  /** Inflection takes longer than all else that is done for a change. */
-  const typeNames = new Map<string, string>();
-  const typeOf: Naming['typeOf'] = ({ relation, type }) => {
-    const key = `${relation} ${type}`;
-    const name = typeNames.get(key) ?? typeNameOf(codecOf(relation), type);
-    typeNames.set(key, name);
-    return name;
+
+  /** By relation and type, since inflection takes longer than all else that is done for a change. */
+  const known = new Map<string, Map<string | null, Named>>();
+  const named = ({ relation, type }: Pick<FeedChange, 'relation' | 'type'>): Named => {
+    const ofRelation = known.get(relation) ?? new Map<string | null, Named>();
+    const found = ofRelation.get(type) ?? nameOf(build, codecOf(relation), type);
+    known.set(relation, ofRelation.set(type, found));
+    return found;
   };
-  const typeNameOf = (codec: PgCodec, type: string | null) =>
-    type === null || codec.polymorphism?.mode !== 'single'
-      ? build.inflection.tableType(codec as never)
-      : (codec.polymorphism.types[type]?.name ?? type);
   return {
-    typeOf,
+    typeOf: (row) => named(row).typeName,
     typesOf(relation) {
       const { polymorphism } = codecOf(relation);
       const types = polymorphism?.mode === 'single' ? Object.keys(polymorphism.types) : [null];
-      return types.map((type) => typeOf({ relation, type }));
+      return types.map((type) => named({ relation, type }).typeName);
     },
-    idOf(row) {
-      const typeName = typeOf(row);
-      const codecs = build.nodeKeys.get(typeName) ?? [];
-      return encodeNodeId([typeName, ...row.key.map((text, at) => partOfId(text, codecs[at]))]) ?? '';
-    },
-    fieldsOf(row) {
-      const typeName = typeOf(row);
-      const known = fieldsByColumn.get(typeName) ?? fieldNames(build, codecOf(row.relation), typeName);
-      fieldsByColumn.set(typeName, known);
-      return [...new Set(row.columns.flatMap((column) => known.get(column) ?? []))].sort();
+    describe(row) {
+      const { typeName, keyCodecs, fields } = named(row);
+      const id = encodeNodeId([typeName, ...row.key.map((text, at) => partOfId(text, keyCodecs[at]))]) ?? '';
+      return { typeName, id, fields: [...new Set(row.columns.flatMap((column) => fields.get(column) ?? []))].sort() };
     },
   };
+}
+
+type Named = {
+  readonly typeName: string;
+  readonly keyCodecs: readonly PgCodec[];
+  /** By column. */
+  readonly fields: ReadonlyMap<string, string>;
+};
+
+function nameOf(build: GraphileBuild.Build, codec: PgCodec, type: string | null): Named {
+  const { polymorphism } = codec;
+  const typeName =
+    type === null || polymorphism?.mode !== 'single'
+      ? build.inflection.tableType(codec as never)
+      : (polymorphism.types[type]?.name ?? type);
+  return { typeName, keyCodecs: build.nodeKeys.get(typeName) ?? [], fields: fieldNames(build, codec, typeName) };
 }
 
 /** As the ids of rows have it: times have six digits behind the second, unlike in PostgreSQL's JSON. */
