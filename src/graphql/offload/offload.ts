@@ -31,10 +31,10 @@ export type Offload = {
 
 /**
  * Offloading: a second thread executes expensive operations, which would block this event loop.
- * Node.js plans an operation and writes its answer in one tick, and a long text that comes and goes makes V8 collect the whole heap: the
- * thread encodes the answer, too. It starts with the first such operation and has connections of
- * its own. Operations wait in a fair queue as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do those
- * that find 64 waiting, unless their tenant has less than its share of these.
+ * Node.js plans an operation and writes its answer in one tick; and long texts, which are encoded there as well, make V8 collect the whole
+ * heap of the thread that has them. The thread starts with the first such operation and has connections of its own. Operations wait in a
+ * fair queue as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do those that find 64 waiting, unless
+ * their tenant has less than its share of these.
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
   // The offload thread has serialized its log lines.
