@@ -1,6 +1,9 @@
 import { openStream } from './openStream.ts';
 
-/** A child process, so that the client of the streams is not that of the queries that are timed: opens streams, and holds them until it is ended. */
+/**
+ * A child process that opens streams, and holds them until it is ended.
+ * The process that times queries would collect garbage of theirs.
+ */
 export type HoldOrder = { readonly url: string; readonly tokens: readonly string[]; readonly each: number };
 
 process.on('message', async ({ url, tokens, each }: HoldOrder) => {
