@@ -32,10 +32,11 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   /** By relation and type, since inflection takes longer than all else that is done for a change. */
   const known = new Map<string, Map<string | null, Named>>();
   const named = ({ relation, type }: Pick<FeedChange, 'relation' | 'type'>): Named => {
-    const ofRelation = known.get(relation) ?? new Map<string | null, Named>();
-    const found = ofRelation.get(type) ?? nameOf(build, codecOf(relation), type);
-    known.set(relation, ofRelation.set(type, found));
-    return found;
+    const found = known.get(relation)?.get(type);
+    if (found) return found;
+    const name = nameOf(build, codecOf(relation), type);
+    known.set(relation, new Map(known.get(relation)).set(type, name));
+    return name;
   };
   return {
     typeOf: (row) => named(row).typeName,

@@ -17,7 +17,12 @@ export async function measureIdle(service: TreeService, applications: readonly s
   const open = async () => {
     const child = fork(join(import.meta.dirname, 'holdStreams.ts'));
     child.send({ url: service.url, tokens, each: ofOrganization } satisfies HoldOrder);
-    await once(child, 'message');
+    const failed = once(child, 'exit').then(() => {
+      throw new Error('The process that holds the streams has ended.');
+    });
+    // Later it ends because it is told to.
+    failed.catch(() => undefined);
+    await Promise.race([once(child, 'message'), failed]);
     return child;
   };
   const p99 = async () => {
@@ -39,11 +44,11 @@ export async function measureIdle(service: TreeService, applications: readonly s
   };
 
   await p99();
-  const before = await service.residentBytes();
   const rises: number[] = [];
   let megabytes = 0;
   for (let round = 0; round < rounds; round++) {
     const without = await settledP99();
+    const before = await service.residentBytes();
     const holder = await open();
     if (round === 0) megabytes = ((await service.residentBytes()) - before) / 1e6;
     rises.push((100 * (await settledP99())) / without - 100);

@@ -2,12 +2,15 @@ import { until } from '../support/until.ts';
 import { ask, createTenant, createUser, type OwnGraphTest, read, startGraphTest, type Tenant } from './support.ts';
 
 /** Many writers of one row, which another transaction holds. */
-describe('a hot row', () => {
+describe.each([
+  { poolSize: 3, writers: 2 },
+  { poolSize: 8, writers: 3 },
+])('a hot row, with $poolSize connections', ({ poolSize, writers }) => {
   let graph: OwnGraphTest;
   let tenant: Tenant;
   let neighbour: Tenant;
   beforeAll(async () => {
-    graph = await startGraphTest({ DATABASE_POOL_SIZE: '8' });
+    graph = await startGraphTest({ DATABASE_POOL_SIZE: String(poolSize) });
     tenant = await createTenant(graph);
     neighbour = await createTenant(graph);
   });
@@ -25,7 +28,7 @@ describe('a hot row', () => {
     return rows.length;
   };
 
-  it('lets three writers of a tenant, for eight connections, wait in PostgreSQL, for two seconds in two tries, and keeps no other tenant waiting', async () => {
+  it(`lets ${writers} writers of a tenant wait in PostgreSQL, for two seconds in two tries, and keeps no other tenant waiting`, async () => {
     const user = await createUser(tenant);
     const rename = (fullName: string) =>
       ask(
@@ -39,9 +42,9 @@ describe('a hot row', () => {
     const since = performance.now();
 
     const writing = Array.from({ length: 8 }, (_, index) => rename(`Grace ${index}`));
-    await until(async () => (await waitingForLocks()) === 3);
+    await until(async () => (await waitingForLocks()) === writers);
     expect(await read(graph, neighbour.app, '{ app { name } }')).toEqual({ app: { name: 'Acme Backend' } });
-    expect(await waitingForLocks()).toBe(3);
+    expect(await waitingForLocks()).toBe(writers);
 
     const [first] = await Promise.race(writing.map(async (answer) => [await answer]));
     if (!first) throw new Error('There is no answer.');

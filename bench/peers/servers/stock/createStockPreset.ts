@@ -12,7 +12,7 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
   const { plugins = [], ...preset } = createPreset(pool, {});
   return {
     ...preset,
-    plugins: [...plugins.filter(({ name }) => !left.has(name)), StringOutputPlugin],
+    plugins: [...plugins.filter(({ name }) => !leftOut.has(name)), StringOutputPlugin],
     pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings })],
     grafast: { context, explain: false },
     grafserv: { graphqlPath: '/graphql', graphiql: false, outputDataAsString: true },
@@ -20,7 +20,7 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
 }
 
 /** They limit and watch what is executed. */
-const left = new Set(['RowLimitPlugin', 'StatementCountPlugin', 'ByteLimitPlugin', 'ConstraintRulesPlugin']);
+const leftOut = new Set(['RowLimitPlugin', 'StatementCountPlugin', 'ByteLimitPlugin', 'ConstraintRulesPlugin']);
 
 /** The setting `outputDataAsString` of grafserv reaches Grafast only so: the data are not parsed to be written again. */
 const StringOutputPlugin: GraphileConfig.Plugin = {
