@@ -12,6 +12,14 @@ import type { Measured } from './measured.ts';
  */
 const kept = Number(process.argv[2] ?? 10_000_000);
 
+const rows: Measured[] = [];
+const report = (measured: readonly Measured[]) => {
+  console.table(measured);
+  rows.push(...measured);
+};
+
+report(await measureCost());
+
 await using resources = new AsyncDisposableStack();
 const organizations = Array.from({ length: 20 }, (_, number) => ({
   name: `Follower ${number}`,
@@ -23,13 +31,6 @@ resources.defer(database.stop);
 const service = await database.startService({ THROTTLE_REQUESTS_PER_MINUTE: '1000000' });
 resources.defer(service.stop);
 
-const rows: Measured[] = [];
-const report = (measured: readonly Measured[]) => {
-  console.table(measured);
-  rows.push(...measured);
-};
-
-report(await measureCost(service, database.ownerUrl));
 report(await measureLatency(service));
 report(await measureIdle(service, Object.keys(Object.assign({}, ...organizations.map((one) => one.applications)))));
 await fillFeed(database.ownerUrl, kept);

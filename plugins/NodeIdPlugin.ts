@@ -6,6 +6,7 @@ import {
   type PgResource,
   TYPES,
 } from 'postgraphile/@dataplan/pg';
+import { toBase64url } from './base64url.ts';
 import { baseOf } from './baseOf.ts';
 import { isUuid } from './isUuid.ts';
 import { isValueOf } from './isValueOf.ts';
@@ -79,17 +80,11 @@ export function encodeNodeId(value: readonly unknown[] | null): string | null {
   if (value === null) return null;
   const [type, first] = value;
   if (value.length === 2 && isUuid(first)) {
-    return withoutPadding(`${type}:${first}`);
+    return toBase64url(`${type}:${first}`);
   }
   return Buffer.from(`${type}:${JSON.stringify(value.slice(1))}`).toString('base64url');
 }
 encodeNodeId.isSyncAndSafe = true;
-
-/**
- * Base64url in a quarter of the time that a Buffer takes.
- * Letters, digits and `_:-` never give `+` or `/`, only `=` at the end.
- */
-const withoutPadding = (text: string) => btoa(text).slice(0, Math.ceil((text.length * 4) / 3));
 
 /** A global id to `[type, …key]`, or null when no service can have issued it. */
 export function decodeNodeId(id: unknown): NodeId | null {
@@ -97,7 +92,7 @@ export function decodeNodeId(id: unknown): NodeId | null {
   const text = Buffer.from(id, 'base64url').toString();
   const uuid = text.slice(-36);
   if (isUuid(uuid) && /^\w+:$/.test(text.slice(0, -36)))
-    return withoutPadding(text) === id ? [text.slice(0, -37), uuid] : null;
+    return toBase64url(text) === id ? [text.slice(0, -37), uuid] : null;
   const [, type, key] = /^(\w+):(.+)$/s.exec(text) ?? [];
   if (type === undefined || key === undefined) return null;
   const values = isUuid(key) ? [key] : parseKey(key);

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { toBase64url } from './base64url.ts';
 
 /** Position in an organization's change feed: behind the change `id` of `horizon`. */
 export type FeedPosition = {
@@ -16,8 +17,8 @@ export type FeedPosition = {
  * The checksum tells a mistake of the client from a cursor that is out of date. A forged one is another place in the caller's own feed, at worst.
  */
 export function encodePosition({ origin, organizationId, atMs, horizon, id }: FeedPosition): string {
-  const parts = [origin, organizationId, atMs.toString(36), horizon, id].join('.');
-  return Buffer.from(`${parts}.${checksumOf(parts)}`).toString('base64url');
+  const parts = `${origin}.${organizationId}.${atMs.toString(36)}.${horizon}.${id}`;
+  return toBase64url(`${parts}.${checksumOf(parts)}`);
 }
 
 /** Null when the service cannot have issued it. */

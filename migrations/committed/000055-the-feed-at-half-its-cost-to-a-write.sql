@@ -1,0 +1,134 @@
+--! Previous: sha1:65e6ef88479144b91ecb0d53ec0ae3d1dc066209
+--! Hash: sha1:f5af2642ff31f469da2fcaac070a3cf8a5bfb985
+--! Message: the feed at half its cost to a write
+
+-- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
+-- that of a function in the last file of migrations/committed that makes it (psql: \sf app_public.user_create).
+
+-- The change feed costs a write half of what it did: a change had its origin read from the disk, and its key's columns parsed.
+
+-- A constant of each plan. For a session it is: a cluster gets its identifier from initdb, and a table that was restored has another oid.
+create or replace function graph.origin() returns bigint
+  language sql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ select hashint8extended(system_identifier, 'graph.changes'::regclass::oid::bigint) from pg_control_system() $$;
+comment on function graph.origin() is 'Tells this cluster and this table from those that they were restored from. Does not change while a session lasts.';
+
+-- The triggers write these three words alone. Each insert parsed the constraint anew.
+alter table graph.changes drop constraint if exists changes_operation_known;
+comment on column graph.changes.operation is 'CREATE, UPDATE or DELETE.';
+
+-- Arguments of the trigger: the relation, the operation, the column of the type or '', and the columns of the key.
+create or replace function graph.record_rows() returns trigger
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    -- Runs as graph_helper because nobody may write the feed by hand. Inserts and deletes come by the thousand: one statement records all of them.
+    if tg_nargs = 4 and tg_argv[2] = '' then
+      insert into graph.changes (origin, horizon, organization_id, relation, key, operation, columns)
+      select graph.origin(), graph.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r) ->> tg_argv[3]], tg_argv[1], '{}'
+      from affected r;
+    else
+      -- `offset 0` makes each value once, not for each mention.
+      insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select graph.origin(), graph.next_horizon(organization_id), organization_id, tg_argv[0], value ->> tg_argv[2],
+        array(select value ->> name from unnest(tg_argv[3:]) as name), tg_argv[1], '{}'
+      from (select r.organization_id, to_jsonb(r) as value from affected r offset 0) as rows;
+    end if;
+    return null;
+  end
+  $$;
+
+-- Arguments of the trigger: the relation, the column of the type or '', the ignored columns, and the columns of the key.
+create or replace function graph.record_update() returns trigger
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    type_column text = tg_argv[1];
+    ignored text[] = tg_argv[2];
+    names text[] = tg_argv[3:];
+    old_value jsonb = to_jsonb(old);
+    new_value jsonb = to_jsonb(new);
+    changed text[] = array(
+      select name from jsonb_object_keys(new_value) as name
+      where old_value -> name is distinct from new_value -> name and name <> all (ignored)
+      order by name);
+    old_key text[] = array(select old_value ->> name from unnest(names) as name);
+    new_key text[] = array(select new_value ->> name from unnest(names) as name);
+    is_same_row boolean = old_key = new_key
+      and old_value ->> 'organization_id' = new_value ->> 'organization_id'
+      and old_value ->> type_column is not distinct from new_value ->> type_column;
+  begin
+    -- Runs as graph_helper because nobody may write the feed by hand. A row with another key is another object.
+    insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+    select
+      graph.origin(), graph.next_horizon((value ->> 'organization_id')::uuid), (value ->> 'organization_id')::uuid,
+      tg_argv[0], value ->> type_column, key, operation, case operation when 'UPDATE' then changed else '{}' end
+    from (
+      values
+        (1, 'UPDATE', new_value, new_key, is_same_row),
+        (2, 'DELETE', old_value, old_key, not is_same_row),
+        (3, 'CREATE', new_value, new_key, not is_same_row)
+    ) as made (place, operation, value, key, is_made)
+    where is_made
+    order by place;
+    return null;
+  end
+  $$;
+
+create or replace function graph.follow(followed regclass, shown regclass default null, ignored name[] default '{}') returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    key text = (
+      select string_agg(quote_literal(a.attname), ', ' order by k.place)
+      from pg_index i
+      cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
+      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+      where i.indrelid = followed and i.indisprimary and a.attname <> 'organization_id');
+    all_ignored name[] = ignored || '{updated_at}' || array(select attname from pg_attribute where attrelid = followed and attgenerated <> '');
+    relation text;
+    type_column text;
+    missing text = (
+      select string_agg(wanted, ', ')
+      from unnest('{organization_id}' || ignored) as wanted
+      where wanted not in (select attname from pg_attribute where attrelid = followed and attnum > 0 and not attisdropped));
+  begin
+    if not exists (select from pg_class where oid = coalesce(shown, followed) and relnamespace = 'app_public'::regnamespace) then
+      raise undefined_table using message = format('%s is not in the graph', coalesce(shown, followed)), hint = 'Name the view of app_public that shows it.';
+    end if;
+    if missing is not null then
+      raise undefined_column using message = format('%s has no column %s', followed, missing);
+    end if;
+    if key is null then
+      raise undefined_object using message = format('%s has no primary key', followed), hint = 'A change names its row by that.';
+    end if;
+    select format('%I.%I', n.nspname, c.relname),
+        coalesce((regexp_match(obj_description(c.oid, 'pg_class'), '^@interface [^\n]*\mtype:(\w+)', 'n'))[1], '')
+      into relation, type_column
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where c.oid = coalesce(shown, followed);
+    execute format(
+      'create or replace trigger follow_insert after insert on %s referencing new table as affected
+         for each statement execute function graph.record_rows(%L, %L, %L, %s)', followed, relation, 'CREATE', type_column, key);
+    execute format(
+      'create or replace trigger follow_update after update on %s
+         for each row when (old.* is distinct from new.* and to_jsonb(old) - %2$L::text[] is distinct from to_jsonb(new) - %2$L::text[])
+         execute function graph.record_update(%3$L, %4$L, %2$L, %5$s)', followed, all_ignored, relation, type_column, key);
+    execute format(
+      'create or replace trigger follow_delete after delete on %s referencing old table as affected
+         for each statement execute function graph.record_rows(%L, %L, %L, %s)', followed, relation, 'DELETE', type_column, key);
+  end
+  $$;
+
+-- Each table that is followed, this service's own and others, with the view and the ignored columns that it had.
+select graph.follow(t.tgrelid, shown => arguments[1]::regclass, ignored => array(
+  select attname from pg_attribute
+  where attrelid = t.tgrelid and attname = any (arguments[4]::name[]) and attname <> 'updated_at' and attgenerated = ''))
+from pg_trigger t
+cross join lateral (
+  select array_agg(convert_from(decode(argument, 'escape'), 'UTF8') order by place) as arguments
+  from string_to_table(encode(t.tgargs, 'escape'), '\000') with ordinality as a (argument, place)) as made
+where t.tgname = 'follow_insert' and t.tgfoid = 'graph.record_rows'::regproc
+  -- Not yet of the new form.
+  and arguments[2] like '{%';
