@@ -82,7 +82,10 @@ export const toChange = (row: FeedRow, feed: Pick<FeedPosition, 'origin' | 'orga
 
 const beginning = { horizon: '0', id: '0' };
 
-/** The present, and rows of the feed as arrays: with the names of their columns their text would be half as long again. */
+/**
+ * The present, and rows of the feed as arrays.
+ * With the names of their columns their text would be half as long again.
+ */
 type Page<Columns> = {
   readonly origin: string;
   readonly horizon: string;

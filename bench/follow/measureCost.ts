@@ -59,7 +59,10 @@ async function createUsers(service: TreeService, requests: number): Promise<numb
   return performance.now() - startedAt;
 }
 
-/** Without the tenth at either end: more precise than the median, and as little moved by what else the machine does for a moment. */
+/**
+ * Mean without the tenth at either end.
+ * It is more precise than the median, and as little moved by what else the machine does for a moment.
+ */
 function trimmedMean(values: readonly number[]): number {
   const tenth = Math.floor(values.length / 10);
   const kept = values.toSorted((a, b) => a - b).slice(tenth, values.length - tenth);
