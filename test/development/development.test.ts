@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask } from '../graphql/client.ts';
 import type { TestProcess } from '../support/process.ts';
@@ -159,6 +159,8 @@ describe('the way of a change', () => {
     const committed = (await readdir(join(copy.root, 'migrations/committed'))).sort().at(-1) ?? '';
     expect(committed).toMatch(/^\d{6}-label-units\.sql$/);
     expect(await readFile(join(copy.root, 'migrations/committed', committed), 'utf8')).toContain(addLabel.trim());
+    const { mode } = await stat(join(copy.root, 'migrations/committed', committed));
+    expect((mode & 0o777).toString(8)).toBe('444');
     expect(await copy.run(['status'])).toEqual({
       code: 1,
       output: [

@@ -1,7 +1,9 @@
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
 import { commit as commitMigration } from 'graphile-migrate';
 import { DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
-import { readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
+import { migrationsFolder, readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
@@ -33,6 +35,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   try {
     const warnings = await refuseErrors(ownerUrl, text);
     await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
+    await allowReading();
     return [...warnings, 'Committed. Next: `npm run schema:update`, then review and commit what has changed.'];
   } catch (error) {
     if (error instanceof StartupError) throw error;
@@ -45,6 +48,15 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
     await asRoot(ownerUrl, `drop database if exists "${databaseName(shadowUrl)}"`);
     await database.close();
   }
+}
+
+/**
+ * Lets everybody read the new migration, as the user of an image that is built from these files must.
+ * graphile-migrate makes it readable for its owner and group alone.
+ */
+async function allowReading(): Promise<void> {
+  for (const { name } of (await readCommitted()).slice(-1))
+    await chmod(join(migrationsFolder, 'committed', name), 0o444);
 }
 
 /** Tries the migration after those that are committed. @returns its warnings */
