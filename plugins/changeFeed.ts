@@ -41,8 +41,7 @@ export function startOf({ organizationId }: FeedReader, after: string | null | u
  */
 export async function readFeed(graph: FeedReader, after: FeedPosition | null, count: number): Promise<FeedPage> {
   const { horizon, id } = after ?? beginning;
-  const { rows, ...feed } = await readPage<FeedColumns>(graph, after, changesAfter, [horizon, id, count]);
-  const changes = rows.map((row) => toChange(toFeedRow(row), feed));
+  const { changes, ...feed } = await readPage(graph, after, { text: changesAfter, values: [horizon, id, count] });
   const last = changes.at(-1);
   // Without a change the position is the same, and as good as if it had been given now.
   return { changes, end: last ?? { ...feed, horizon, id } };
@@ -50,81 +49,51 @@ export async function readFeed(graph: FeedReader, after: FeedPosition | null, co
 
 /** The position behind all that is certain. */
 export async function readEnd(graph: FeedReader): Promise<FeedPosition> {
-  const { rows, ...feed } = await readPage<[horizon: string, id: number]>(graph, null, lastChange, []);
-  const [horizon, id] = rows[0] ?? [beginning.horizon, beginning.id];
-  return { ...feed, horizon, id: String(id) };
+  const { changes, ...feed } = await readPage(graph, null, { text: lastChange, values: [] });
+  const { horizon, id } = changes[0] ?? beginning;
+  return { ...feed, horizon, id };
 }
 
-async function readPage<Columns>(graph: FeedReader, after: FeedPosition | null, text: string, values: unknown[]) {
+async function readPage(graph: FeedReader, after: FeedPosition | null, statement: { text: string; values: unknown[] }) {
   const { organizationId } = graph;
-  const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
-    client.query<Page<Columns>>({ text, values }),
-  );
-  const [page] = rows;
-  if (!page) throw new Error('graph.position has no row');
-  const { origin, atMs } = page;
+  const { rows } = await graph.withPgClient(graph.pgSettings, (client) => client.query<Row>(statement));
+  const [row] = rows;
+  if (!row) throw new Error('graph.position has no row');
+  const { origin, atMs } = row;
   // A replica that lags behind may not have seen the cursor's transaction yet.
-  const isAhead = after !== null && !page.isReplica && BigInt(after.horizon) >= BigInt(page.horizon);
-  if (after && (after.origin !== origin || after.atMs < page.oldestMs || isAhead))
+  const isAhead = after !== null && !row.isReplica && BigInt(after.horizon) >= BigInt(row.horizon);
+  if (after && (after.origin !== origin || after.atMs < row.oldestMs || isAhead))
     throw refusal('CURSOR_EXPIRED', 'This cursor is older than what is kept; read everything and begin anew.', {
       argument: 'after',
     });
-  return { origin, organizationId, atMs, rows: page.rows ?? [] };
+  const changes = (row.changes ?? []).map((change) => toChange(change, { origin, organizationId }));
+  return { origin, organizationId, atMs, changes };
 }
 
 export const toChange = (row: FeedRow, feed: Pick<FeedPosition, 'origin' | 'organizationId'>): FeedChange => ({
   ...row,
-  origin: feed.origin,
-  organizationId: feed.organizationId,
+  ...feed,
   atMs: Date.parse(row.at),
   id: String(row.id),
 });
 
 const beginning = { horizon: '0', id: '0' };
 
-/**
- * The present, and rows of the feed as arrays.
- * With the names of their columns their text would be half as long again.
- */
-type Page<Columns> = {
+/** The present, and changes as JSON. */
+type Row = {
   readonly origin: string;
   readonly horizon: string;
   readonly atMs: number;
   readonly oldestMs: number;
   readonly isReplica: boolean;
-  readonly rows: readonly Columns[] | null;
+  readonly changes: readonly FeedRow[] | null;
 };
 
-type FeedColumns = readonly [
-  horizon: string,
-  id: number,
-  at: string,
-  relation: string,
-  type: string | null,
-  key: readonly string[],
-  operation: string,
-  columns: readonly string[],
-];
-
-const toFeedRow = ([horizon, id, at, relation, type, key, operation, columns]: FeedColumns): FeedRow => ({
-  horizon,
-  id,
-  at,
-  relation,
-  type,
-  key,
-  operation,
-  columns,
-});
-
-const withPosition = (columns: string, changes: string) => `
+const withPosition = (changes: string) => `
   select
     p.origin, p.horizon, floor(extract(epoch from p.at) * 1000)::float8 as "atMs",
     floor(extract(epoch from p.oldest) * 1000)::float8 as "oldestMs", pg_is_in_recovery() as "isReplica",
-    (select json_agg(json_build_array(${columns})) from ${changes} as c) as rows
+    (select json_agg(c) from ${changes} as c) as changes
   from graph.position() as p`;
-const changesAfter = withPosition(
-  'c.horizon, c.id, c.at, c.relation, c.type, c.key, c.operation, c.columns',
-  'graph.changes_after($1, $2, $3)',
-);
-const lastChange = withPosition('c.horizon, c.id', 'graph.last_change()');
+const changesAfter = withPosition('graph.changes_after($1, $2, $3)');
+const lastChange = withPosition('graph.last_change()');
