@@ -64,7 +64,7 @@ describe('the permissions of the database', () => {
 
   it("let few functions run with their owner's rights, each by a pinned search path, none for everybody", async () => {
     const definers = `
-      select p.oid::regprocedure || ' as ' || p.proowner::regrole || ', ' || array_to_string(p.proconfig, ' ')
+      select p.oid::regprocedure || ' as ' || p.proowner::regrole || ', ' || (select setting from unnest(p.proconfig) as setting where setting like 'search_path=%')
       from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
     expect(await lines(definers)).toEqual([
       ...[
