@@ -16,5 +16,7 @@ export function fillFeed(ownerUrl: string, count: number): Promise<void> {
       [count],
     );
     await owner.query('vacuum analyze graph.changes');
+    // What is measured next does not wait for what this has written.
+    await owner.query('checkpoint');
   });
 }
