@@ -1,5 +1,5 @@
 --! Previous: sha1:65e6ef88479144b91ecb0d53ec0ae3d1dc066209
---! Hash: sha1:09765b5329bf4076d11dc487fdfe9557782b1a52
+--! Hash: sha1:b65762b9e341627859d88228bbdfeb63b3940c06
 --! Message: the feed at half its cost
 
 -- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
@@ -23,7 +23,7 @@ create or replace function graph.record_rows() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
   begin
-    -- Runs as graph_helper because nobody may write the feed by hand. Inserts and deletes come by the thousand: one statement records all of them.
+    -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
     if tg_nargs = 4 and tg_argv[2] = '' then
       insert into graph.changes (origin, horizon, organization_id, relation, key, operation, columns)
       select graph.origin(), graph.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r) ->> tg_argv[3]], tg_argv[1], '{}'
@@ -54,7 +54,8 @@ create or replace function graph.record_update() returns trigger
     if changed <@ ignored then
       return null;
     end if;
-    -- Runs as graph_helper because nobody may write the feed by hand. A row with another key or type, or of another organization, is another object.
+    -- Runs as graph_helper because no client role has a right to write the feed.
+    -- A change of the key, the type or the organization is the deletion of one object and the creation of another.
     if not changed && (names || array['organization_id', type_column]) then
       insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       values (
