@@ -29,9 +29,10 @@ export type Step = {
   readonly dependencyOnReject: readonly unknown[];
   readonly hasSideEffects: boolean;
   readonly isSyncAndSafe: boolean;
-  readonly polymorphicPaths: ReadonlySet<string> | null;
+  /** The types of objects that it runs for; null for all. */
+  polymorphicPaths: ReadonlySet<string> | null;
   /** Whether it is left out for some types of objects of its layer. */
-  readonly _isSelectiveStep: boolean;
+  _isSelectiveStep: boolean;
   unbatchedExecute?(extra: object, ...values: unknown[]): unknown;
 };
 
@@ -102,6 +103,10 @@ export type LayerPlan = {
   readonly reason: {
     readonly type: string;
     readonly parentLayerPlan?: LayerPlan;
+    /** Of a layer that is combined from several. */
+    readonly parentLayerPlans?: readonly LayerPlan[];
+    /** Of a polymorphic layer. */
+    readonly polymorphicPaths?: ReadonlySet<string>;
     readonly parentStep?: Step;
     readonly typeNames?: readonly string[];
     readonly stream?: unknown;
@@ -111,6 +116,14 @@ export type LayerPlan = {
   /** Its steps in the order in which they run. */
   readonly phases: readonly { readonly _allSteps: readonly Step[] }[];
 };
+
+/** The paths of the objects of a layer; null where none of the layers above is polymorphic. */
+export function polymorphicPathsOf({ reason }: LayerPlan): ReadonlySet<string> | null {
+  if (reason.polymorphicPaths) return reason.polymorphicPaths;
+  if (reason.parentLayerPlans)
+    return new Set(reason.parentLayerPlans.flatMap((each) => [...(polymorphicPathsOf(each) ?? [])]));
+  return reason.parentLayerPlan ? polymorphicPathsOf(reason.parentLayerPlan) : null;
+}
 
 /** How values become JSON. */
 export type OutputPlan = {

@@ -23,6 +23,7 @@ import { UncallableFunctionsPlugin } from '../../../plugins/functions/Uncallable
 import { NodeIdPlugin, nodeIdCodecName } from '../../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../../plugins/NodeTypePlugin.ts';
 import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
+import { PolymorphicPathsPlugin } from '../../../plugins/PolymorphicPathsPlugin.ts';
 import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../../plugins/RowLimitPlugin.ts';
 import { StatementCountPlugin } from '../../../plugins/StatementCountPlugin.ts';
@@ -66,6 +67,8 @@ export function createPreset(
       // Counts first, since compilation may end the execution.
       ...(isCompiled ? [createCompilationPlugin(maxBytes)] : []),
       StatementCountPlugin,
+      // Before anything else sees a plan.
+      PolymorphicPathsPlugin,
       AccessibleUnitsPlugin,
       UnitTreePlugin,
       UserMutationsPlugin,
