@@ -1,5 +1,6 @@
 import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { queryAfter } from '../database/driver/pipelinedQueries.ts';
+import { type OpenTransaction, queryHeldOpen } from '../database/driver/heldOpen.ts';
+import { type CallbackConfig, queryAfter } from '../database/driver/pipelinedQueries.ts';
 import { withPreparedName } from '../database/driver/preparedStatements.ts';
 import type { Precondition, Statement } from '../database/driver/statement.ts';
 import { evictPoolOf } from '../database/pool/pools.ts';
@@ -20,18 +21,46 @@ export function queryInImplicitTransaction<Row extends QueryResultRow>(
   statement: Statement,
   precondition: Precondition | null = null,
 ): Promise<QueryResult<Row>> {
-  const set = toStatement(settings);
+  return new Promise((resolve, reject) => {
+    const [first, config] = pipelineOf(client, settings, statement, precondition, (error, result) =>
+      error ? reject(error) : resolve(result as QueryResult<Row>),
+    );
+    queryAfter(client, first, config);
+  });
+}
+
+/** The rows of a statement whose implicit transaction is open. */
+export type Uncommitted = OpenTransaction & { readonly result: QueryResult };
+
+/** Like {@link queryInImplicitTransaction}, but leaves the transaction open until the caller ends it. */
+export function queryUncommitted(
+  client: PoolClient,
+  settings: TransactionSettings,
+  statement: Statement,
+  precondition: Precondition | null,
+): Promise<Uncommitted> {
+  return new Promise((resolve, reject) => {
+    const [first, config] = pipelineOf(client, settings, statement, precondition, (error, result) =>
+      error ? reject(error) : resolve({ ...transaction, result }),
+    );
+    const transaction = queryHeldOpen(client, first, config);
+  });
+}
+
+/** What is sent: the settings, the precondition and the statement. */
+function pipelineOf(
+  client: PoolClient,
+  settings: TransactionSettings,
+  statement: Statement,
+  precondition: Precondition | null,
+  settle: (error: Error | null, result: QueryResult) => void,
+): [readonly Precondition[], CallbackConfig] {
   publishStatement(settings, statement.text);
   if (precondition) publishStatement(settings, precondition.text);
-  return new Promise((resolve, reject) => {
-    const callback = (error: Error | null, result: QueryResult<Row>) => {
-      if (isReadOnly(error)) evictPoolOf(client);
-      if (error) reject(error);
-      else resolve(result);
-    };
-    queryAfter(client, precondition ? [set, precondition] : [set], {
-      ...withPreparedName(client, statement),
-      callback,
-    });
-  });
+  const set = toStatement(settings);
+  const callback = (error: Error | null, result: QueryResult) => {
+    if (isReadOnly(error)) evictPoolOf(client);
+    settle(error, result);
+  };
+  return [precondition ? [set, precondition] : [set], { ...withPreparedName(client, statement), callback }];
 }

@@ -27,6 +27,7 @@ export type DriverConnection = {
   execute(message: { portal: string }): void;
   close(message: { type: 'S'; name: string }): void;
   sync(): void;
+  flush(): void;
 };
 
 export type DriverQuery = {
@@ -34,8 +35,11 @@ export type DriverQuery = {
   readonly text: string;
   prepare(connection: DriverConnection): void;
   requiresPreparation(): boolean;
+  handleRowDescription(message: unknown): void;
   handleDataRow(message: DataRow): void;
   handleCommandComplete(message: unknown, connection: DriverConnection): void;
+  handleError(error: Error, connection: DriverConnection): void;
+  handleReadyForQuery(connection: DriverConnection): void;
 };
 
 /** The cells of a row. */

@@ -4,7 +4,7 @@ import { preparesStatements } from './serverClient.ts';
 import type { Precondition } from './statement.ts';
 
 type Callback = (error: Error | null, result?: unknown) => void;
-type CallbackConfig = QueryConfig & { callback: unknown; rowMode?: 'array' };
+export type CallbackConfig = QueryConfig & { callback: unknown; rowMode?: 'array' };
 
 /**
  * Pipelining: sends several statements before one Sync, which makes them one transaction.
@@ -14,10 +14,15 @@ type CallbackConfig = QueryConfig & { callback: unknown; rowMode?: 'array' };
  * @param first prepared once per connection, or parsed each time where the connection prepares none
  */
 export function queryAfter(client: PoolClient, first: readonly Precondition[], config: CallbackConfig): void {
+  client.query(createQueryAfter(client, first, config));
+}
+
+/** The query, which is not sent yet; what it needs to be prepared is. */
+export function createQueryAfter(client: PoolClient, first: readonly Precondition[], config: CallbackConfig): Query {
   const arePrepared = preparesStatements(client);
   const after = arePrepared ? prepare(client, first, config) : config;
   const isPlain = arePrepared && config.name && config.rowMode === 'array';
-  client.query(isPlain ? (new RowsAfter(first, after) as unknown as Query) : new QueryAfter(first, after, arePrepared));
+  return isPlain ? (new RowsAfter(first, after) as unknown as Query) : new QueryAfter(first, after, arePrepared);
 }
 
 /**

@@ -31,7 +31,7 @@ const failedRun = channel('compilation:failed run');
 
 /**
  * Evaluates operations by what they were compiled to, once they are planned.
- * Grafast runs those that cannot be compiled. When a compiled run fails, Grafast gets the rows that were read, and reports the error.
+ * Grafast runs those that cannot be compiled. When a compiled run fails, what it has done is undone, and Grafast executes all of it anew.
  */
 export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
   const runGrafast = async ({ prepared, variables }: Operation, evaluation: Evaluation, compilesOnly: boolean) => {
@@ -61,7 +61,7 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     if (!settings) return null;
     const { planning } = evaluation.context;
     const { statementCount } = compiled;
-    const withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
+    const withPgClient = statements.withPgClientBeside as Grafast.Context['withPgClient'];
     const context = {
       ...newContext(),
       pgSettings: settings,
@@ -77,7 +77,7 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
       if (error instanceof InvalidTokenError) throw error;
       if (error instanceof TooLong) return { errors: [limitExceeded('bytes', maxBytes)] };
       failedRun.publish({ error });
-      statements.replay();
+      await statements.again();
       return null;
     }
   };

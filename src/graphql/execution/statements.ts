@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { DatabaseError, type Pool, type QueryResult } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import type { Row } from '../../../plugins/compilation/parseRows.ts';
@@ -11,15 +12,26 @@ import type { TransactionSettings } from '../../token/settings.ts';
 import { cancellable } from './cancellation.ts';
 import type { QueryTarget, RanStatement } from './operation.ts';
 import { openSnapshot, type Transaction } from './transaction.ts';
+import { createSingleWriting, createWriting, createWritingWithin, type Writing } from './writing.ts';
 
-/** How one operation reaches the database. */
+/** How one operation, or one field of a mutation, reaches the database. */
 export type Statements = {
+  /** For Grafast: its statements are those of the plan, and what plans ask besides. */
   readonly withPgClient: WithPgClient;
+  /** For a compiled run: what its plan asks besides its statements. */
+  readonly withPgClientBeside: WithPgClient;
+  /** Runs a statement of a compiled run. */
   query(settings: TransactionSettings, statement: Statement): Promise<readonly Row[]>;
-  /** From now on, statements that were run have the same outcome again, without being run. */
-  replay(): void;
-  /** After its last statement. */
-  end(): void;
+  /**
+   * Undoes what a mutation has done, so that it can be executed anew.
+   * Then a statement that has failed fails again without being run, if its text and its values are the same: it would wait for its
+   * timeout once more.
+   */
+  again(): Promise<void>;
+  /** What the mutation has done takes place. Rejects when it does not. */
+  keep(): Promise<void>;
+  /** After its last statement: what was not kept is undone. */
+  end(): Promise<void>;
 };
 
 export type StatementsOptions = {
@@ -34,21 +46,24 @@ export type StatementsOptions = {
   /** In which all of them run; null when each has its own. */
   readonly transaction: Transaction | null;
   readonly isQuery: boolean;
+  /** Called at the first statement of a compiled run: whether it is the only one. */
+  readonly isSingle: () => boolean;
   /** Called after each statement, also when it failed. */
   readonly onRan: (statement: RanStatement) => void;
   readonly onFailed: (error: unknown) => void;
 };
 
 /**
- * One transaction and one round trip for each statement; a query with several runs in a snapshot.
- * A statement that collided with another transaction is retried once.
+ * Statements of a query: one transaction and one round trip each, or one snapshot for several.
+ * Those of a mutation field take place together when its answer is known. A statement that collided with another transaction is retried
+ * once.
  */
 export function createStatements({ pool, lsnCheck }: QueryTarget, options: StatementsOptions): Statements {
-  const { token, signal, retryLockTimeout, inSnapshot, transaction, isQuery, onRan, onFailed } = options;
+  const { token, signal, retryLockTimeout, inSnapshot, transaction, isQuery, isSingle, onRan, onFailed } = options;
   let snapshot: Transaction | null = null;
+  let writing: Writing | null = transaction && createWritingWithin(transaction);
 
-  const run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => {
-    if (transaction) return withRetry(() => transaction.run(statement, proof));
+  const runRead: Run = (settings, statement, proof) => {
     if (inSnapshot()) {
       snapshot ??= openSnapshot({ pool, lsnCheck }, settings, signal);
       return snapshot.run(statement, proof);
@@ -57,6 +72,28 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
     const proven = { statement, proof: lsnCheck ?? proof };
     return withRetry((retrying) => runAlone(pool, { ...settings, ...retrying }, proven, signal));
   };
+
+  const runWrite = (
+    settings: TransactionSettings,
+    statement: Statement,
+    proof: Precondition | null,
+    create: typeof createWriting,
+  ) => {
+    writing ??= create(pool);
+    const { run } = writing;
+    return withRetry((retrying) => run(statement, proof, { ...settings, ...retrying }));
+  };
+
+  const runCompiled: Run = (settings, statement, proof) =>
+    isQuery
+      ? runRead(settings, statement, proof)
+      : runWrite(settings, statement, proof, isSingle() ? createSingleWriting : createWriting);
+
+  const runByGrafast: Run = (settings, statement, proof) =>
+    isQuery ? runRead(settings, statement, proof) : runWrite(settings, statement, proof, createWriting);
+
+  const runBeside: Run = (settings, statement, proof) =>
+    transaction ? runByGrafast(settings, statement, proof) : runRead(settings, statement, proof);
 
   const withRetry = async (attempt: (retrying?: Pick<TransactionSettings, 'lock_timeout'>) => Promise<QueryResult>) => {
     try {
@@ -70,7 +107,7 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
     }
   };
 
-  const runAndRecord = async (settings: TransactionSettings, statement: Statement) => {
+  const runVerified = async (run: Run, settings: TransactionSettings, statement: Statement) => {
     const startedAt = performance.now();
     try {
       if (!token) return await run(settings, statement, null);
@@ -83,23 +120,24 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
     }
   };
 
-  const recorded: Recorded[] = [];
-  let isReplaying = false;
+  const failed: Failed[] = [];
+  let isAgain = false;
 
-  const query = async (settings: TransactionSettings, statement: Statement): Promise<readonly Row[]> => {
-    if (isReplaying && recorded.length > 0) {
-      const known = recorded.find(({ text }) => text === statement.text);
-      if (known) recorded.splice(recorded.indexOf(known), 1);
-      if (known) return known.outcome;
-      if (!isQuery) throw new Error('A statement of a mutation would be run again with another text');
+  const queryBy = (run: Run) => async (settings: TransactionSettings, statement: Statement) => {
+    const same = isAgain ? failed.findIndex((each) => isSame(each.statement, statement)) : -1;
+    if (same !== -1) throw failed.splice(same, 1)[0]?.error;
+    try {
+      const { rows } = await runVerified(run, settings, statement);
+      return rows as readonly Row[];
+    } catch (error) {
+      if (!isAgain) failed.push({ statement, error });
+      throw error;
     }
-    const outcome = runAndRecord(settings, statement).then(({ rows }) => rows);
-    if (!isReplaying) recorded.push({ text: statement.text, outcome });
-    return outcome;
   };
 
-  return {
-    withPgClient: async (settings, callback) =>
+  const clientBy = (run: Run): WithPgClient => {
+    const query = queryBy(run);
+    return async (settings, callback) =>
       callback({
         async query(asked) {
           const rows = await query(settings as TransactionSettings, toNamed(asked));
@@ -110,17 +148,34 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
             'Each statement of a plan is a transaction of its own; put what belongs together into a function',
           );
         },
-      }),
-    query,
-    replay: () => {
-      isReplaying = true;
+      });
+  };
+
+  return {
+    withPgClient: clientBy(runByGrafast),
+    withPgClientBeside: clientBy(runBeside),
+    query: queryBy(runCompiled),
+    async again() {
+      isAgain = true;
+      await writing?.undo();
+      if (!transaction) writing = null;
     },
-    end: () => void snapshot?.commit().catch(() => undefined),
+    keep: async () => writing?.keep(),
+    async end() {
+      void snapshot?.commit().catch(() => undefined);
+      if (!transaction) await writing?.undo();
+    },
   };
 }
 
-/** A statement that was run, and what came of it. */
-type Recorded = { readonly text: string; readonly outcome: Promise<readonly Row[]> };
+type Run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => Promise<QueryResult>;
+
+/** A statement that has failed. */
+type Failed = { readonly statement: Statement; readonly error: unknown };
+
+/** A text is no identity: with other values it is another statement. */
+const isSame = (one: Statement, other: Statement) =>
+  one.text === other.text && isDeepStrictEqual(one.values ?? [], other.values ?? []);
 
 /** Before a statement is retried. */
 const backoffMs = 50;

@@ -16,6 +16,10 @@ import type { QueryTarget } from './operation.ts';
 export type Transaction = {
   /** @param proof runs before the statement, which does not run if that fails */
   run(statement: Statement, proof: Precondition | null): Promise<QueryResult>;
+  /** Where {@link undo} goes back to. */
+  mark(): void;
+  /** Undoes what was done since the mark, which stays. */
+  undo(): Promise<void>;
   /** Runs one more statement, if there is one, and commits with it; when either fails, nothing was done. */
   commit(last?: Statement): Promise<void>;
   /** Does nothing once it has ended. A connection that is lost has rolled back. */
@@ -46,6 +50,8 @@ function openTransaction(
   let timeout: unknown = null;
   /** What ends the savepoints of the statement before. */
   let ending = '';
+  /** Whether the mark is to be set, is set, or neither. */
+  let marking: 'due' | 'done' | null = null;
 
   const send = (client: PoolClient, statement: Statement): Promise<QueryResult> => {
     publishStatement(settings, statement.text);
@@ -62,13 +68,15 @@ function openTransaction(
   };
 
   const runNow = async (client: PoolClient, statement: Statement, proof: Precondition | null): Promise<QueryResult> => {
+    const mark = marking === 'due' ? 'savepoint mark; ' : '';
     const { result, all } = pipelined(client, () => {
-      const before = [...(isOpen ? [] : open(client)), client.query(`${ending}savepoint statement`)];
+      const before = [...(isOpen ? [] : open(client)), client.query(`${ending}${mark}savepoint statement`)];
       if (proof) before.push(send(client, proof));
       const result = send(client, statement);
       return { result, all: [...before, result, client.query(writes ? checkConstraints : release)] };
     });
     ending = '';
+    if (mark) marking = 'done';
     const outcomes = await Promise.allSettled(all);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) {
@@ -109,6 +117,15 @@ function openTransaction(
       const result = previous.then(runNext, runNext);
       previous = result;
       return result;
+    },
+    mark: () => {
+      marking = 'due';
+    },
+    async undo() {
+      await Promise.allSettled([previous]);
+      if (marking !== 'done') return;
+      ending = '';
+      await (await connected).query('rollback to savepoint mark');
     },
     commit: (last) =>
       end((client) => allOf(pipelined(client, () => [...(last ? [send(client, last)] : []), client.query('commit')]))),

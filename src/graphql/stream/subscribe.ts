@@ -42,7 +42,7 @@ export function createSubscriber(
       createStatements(
         { pool, lsnCheck: null },
         {
-          ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true },
+          ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true, isSingle: () => false },
           ...{ inSnapshot: () => false, onRan: () => undefined, onFailed: () => undefined },
         },
       ).withPgClient(asked, callback);
@@ -94,7 +94,7 @@ export function createSubscriber(
     const toEvent = ({ data, errors }: Result) => {
       const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
       if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
-      const body = toBody(data, presented);
+      const body = toBody(data, presented ?? []);
       return Buffer.byteLength(body) > maxEventBytes ? tooLong : body;
     };
     await turnToPlan();

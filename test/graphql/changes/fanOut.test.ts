@@ -50,7 +50,14 @@ async function startFollower(
   const { withPgClient } = createStatements(
     { pool, lsnCheck: null },
     {
-      ...{ token: null, signal: closing.signal, retryLockTimeout: '0', transaction: null, isQuery: true },
+      ...{
+        token: null,
+        signal: closing.signal,
+        retryLockTimeout: '0',
+        transaction: null,
+        isQuery: true,
+        isSingle: () => false,
+      },
       ...{ inSnapshot: () => false, onRan: () => undefined, onFailed: () => undefined },
     },
   );

@@ -1,0 +1,90 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  GraphQLIncludeDirective,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+} from 'postgraphile/graphql';
+import type { PreparedDocument } from '../document/document.ts';
+import type { Operation } from './operation.ts';
+
+/** A field of a mutation as an operation of its own, and the key of its answer. */
+export type MutationField = { readonly key: string; readonly requested: Operation };
+
+/**
+ * The fields of a mutation in their order, each as an operation of its own.
+ * So each is executed, and takes place or not, by itself: serial execution (GraphQL, section 6.2.2).
+ */
+export function fieldsOf(requested: Operation): readonly MutationField[] {
+  const { prepared, coerced } = requested;
+  const { selections } = prepared.operation.selectionSet;
+  const byKey = collectFields(selections, prepared, coerced);
+  // Most mutations have one field, and are the operation.
+  const isAlone = selections.length === 1 && byKey.size === 1;
+  return Array.from(byKey, ([key, nodes]) => ({
+    key,
+    requested: isAlone ? requested : { ...requested, prepared: { ...prepared, ...withFields(prepared, nodes) } },
+  }));
+}
+
+type Requested = Pick<PreparedDocument, 'document' | 'operation'>;
+
+/** An operation with these fields alone; the same object for the same fields, by which plans are found. */
+function withFields({ document, operation }: Requested, nodes: readonly FieldNode[]): Requested {
+  const [first] = nodes;
+  const known = (first && operations.get(first)) ?? [];
+  const same = known.find(
+    ({ fields }) => fields.length === nodes.length && fields.every((each, at) => each === nodes[at]),
+  );
+  if (same) return same;
+  const single: OperationDefinitionNode = {
+    ...operation,
+    selectionSet: { ...operation.selectionSet, selections: nodes },
+  };
+  const definitions = document.definitions.map((each) => (each === operation ? single : each));
+  const made = { fields: nodes, operation: single, document: { ...document, definitions } };
+  if (first) operations.set(first, [...known, made]);
+  return made;
+}
+
+/** By their first field. Conditions decide which others are asked for with it. */
+const operations = new WeakMap<FieldNode, readonly Known[]>();
+
+type Known = {
+  readonly fields: readonly FieldNode[];
+  readonly operation: OperationDefinitionNode;
+  readonly document: DocumentNode;
+};
+
+/** CollectFields (GraphQL, section 6.3.2), of a type that is no interface. */
+function collectFields(
+  selections: readonly SelectionNode[],
+  { fragments }: Pick<PreparedDocument, 'fragments'>,
+  variables: Operation['coerced'],
+  byKey = new Map<string, FieldNode[]>(),
+  visited = new Set<string>(),
+): ReadonlyMap<string, readonly FieldNode[]> {
+  for (const selection of selections) {
+    if (!isIncluded(selection, variables)) continue;
+    if (selection.kind === Kind.FIELD) {
+      const key = (selection.alias ?? selection.name).value;
+      byKey.set(key, [...(byKey.get(key) ?? []), selection]);
+    } else if (selection.kind === Kind.INLINE_FRAGMENT) {
+      collectFields(selection.selectionSet.selections, { fragments }, variables, byKey, visited);
+    } else if (!visited.has(selection.name.value)) {
+      visited.add(selection.name.value);
+      const spread = fragments.get(selection.name.value)?.selectionSet.selections ?? [];
+      collectFields(spread, { fragments }, variables, byKey, visited);
+    }
+  }
+  return byKey;
+}
+
+function isIncluded(selection: SelectionNode, variables: Operation['coerced']): boolean {
+  if (!selection.directives?.length) return true;
+  if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if === true) return false;
+  return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
+}
