@@ -26,6 +26,7 @@ import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
 import { PolymorphicPathsPlugin } from '../../../plugins/PolymorphicPathsPlugin.ts';
 import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../../plugins/RowLimitPlugin.ts';
+import { ScalarInputPlugin } from '../../../plugins/ScalarInputPlugin.ts';
 import { StatementCountPlugin } from '../../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../../plugins/TenantPlugin.ts';
 import { TextFormsPlugin } from '../../../plugins/TextFormsPlugin.ts';
@@ -52,6 +53,7 @@ export function createPreset(
     plugins: [
       TenantPlugin,
       TextFormsPlugin,
+      ScalarInputPlugin,
       EnumValuesPlugin,
       OrdersPlugin,
       SetofPlugin,
