@@ -19,6 +19,7 @@ import { readBearer } from '../token/bearer.ts';
 import type { Claims } from '../token/claims.ts';
 import { checkArguments } from './document/arguments.ts';
 import { createDocumentReader, DocumentError, type PreparedDocument } from './document/document.ts';
+import { inexactVariables } from './document/inexactVariables.ts';
 import { limitExceeded } from './document/measureOperations.ts';
 import { createAllowlist, createPersistedQueryCache } from './document/persisted.ts';
 import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
@@ -138,7 +139,9 @@ export function createEndpoint({
     }
     fields.operationType = prepared.operation.operation;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
-    const { variables } = parameters;
+    const { variables, inexactNumbers } = parameters;
+    const inexact = inexactVariables(prepared, inexactNumbers);
+    if (inexact.length > 0) throw new DocumentError(inexact);
     const { cost, coerced, writtenRows } = checkArguments(schema, prepared, variables, hidesNames(claims));
     const maxRows = config.limits.rows;
     if (writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);

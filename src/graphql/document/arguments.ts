@@ -12,7 +12,6 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
-  visit,
 } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { decodePosition } from '../../../plugins/changeCursor.ts';
@@ -21,6 +20,7 @@ import { isCursorOf } from '../../../plugins/isCursorOf.ts';
 import { areNodeIds, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
 import { unusableIn } from '../../../plugins/unusableIn.ts';
 import { rootOf } from '../errors.ts';
+import { argumentOf } from './argumentOf.ts';
 import { DocumentError, type PreparedDocument } from './document.ts';
 import { fieldOf, isConnectionType } from './measureOperations.ts';
 import { misplacedNulls, selectedIn } from './misplacedNulls.ts';
@@ -269,22 +269,6 @@ function badVariable(error: GraphQLError, prepared: PreparedDocument): GraphQLEr
   // A scalar that takes any value converts it to text, which overflows the stack when lists are nested too deep.
   const message = rootOf(error) instanceof RangeError ? 'A variable is nested too deep.' : error.message;
   const variable = node?.kind === Kind.VARIABLE_DEFINITION ? node.variable.name.value : undefined;
-  const names = variable === undefined ? {} : { argument: argumentOf(variable, prepared), variable };
+  const names = variable === undefined ? {} : { argument: argumentOf(variable, selectedIn(prepared)), variable };
   return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...names } });
-}
-
-/** The first argument in which the operation uses a variable. */
-function argumentOf(variable: string, prepared: PreparedDocument): string | undefined {
-  let argument: string | undefined;
-  let found: string | undefined;
-  visit(selectedIn(prepared), {
-    VariableDefinition: () => false,
-    Argument({ name }) {
-      argument = name.value;
-    },
-    Variable({ name }) {
-      if (name.value === variable) found ??= argument;
-    },
-  });
-  return found;
 }

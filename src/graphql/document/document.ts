@@ -15,6 +15,7 @@ import {
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
 import { findConditionalRoots } from './conditionalRoots.ts';
+import { inexactLiterals } from './inexactLiterals.ts';
 import { exceededLimits, fragmentsOf, limitExceeded, measureOperations, type Size } from './measureOperations.ts';
 import { isNestedTooDeep } from './nesting.ts';
 import { findConflicts } from './overlappingFields.ts';
@@ -93,6 +94,8 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
   const fragments = fragmentsOf(document);
   const conditional = findConditionalRoots(document, fragments);
   if (conditional.length > 0) throw new DocumentError(toValidationErrors(conditional));
+  const inexact = inexactLiterals(schema, document, query);
+  if (inexact.length > 0) throw new DocumentError(inexact);
   const errors = validate(schema, document, linearRules, { hideSuggestions });
   const problems = errors.length > 0 ? errors : findConflicts(schema, document, fragments);
   if (problems.length > 0) throw new DocumentError(toValidationErrors(problems));

@@ -3,6 +3,7 @@ import type { GraphQLError } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
 import { withoutPrefix } from '../document/storedOperations.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
+import { findInexactNumbers, type InexactNumber } from './findInexactNumbers.ts';
 
 /** The parameters of a GraphQL-over-HTTP request; a document, its id, or both. */
 export type GraphqlRequest = {
@@ -11,6 +12,8 @@ export type GraphqlRequest = {
   readonly documentId: string | null;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** What `variables` has rounded. */
+  readonly inexactNumbers: readonly InexactNumber[];
 };
 
 /** The request is not a well-formed GraphQL-over-HTTP request. */
@@ -38,10 +41,10 @@ type Details = {
 
 /** Parses the parameters from the body of a POST or the query of a GET. */
 export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequest {
-  return checkShape(request.method === 'GET' ? readQuery(request) : readBody(request, body));
+  return request.method === 'GET' ? readQuery(request) : readBody(request, body);
 }
 
-function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
+function readQuery({ url = '' }: IncomingMessage): GraphqlRequest {
   // The part before the query may be no URL.
   const search = new URLSearchParams(/\?[^#]*/.exec(url)?.[0]);
   const parameters: Record<string, unknown> = {};
@@ -52,10 +55,10 @@ function readQuery({ url = '' }: IncomingMessage): Record<string, unknown> {
       parameters[name] =
         name === 'variables' || name === 'extensions' ? parseJson(value, `The parameter ${name}`) : value;
   }
-  return parameters;
+  return checkShape(parameters, search.get('variables') ?? '', (parsed) => parsed);
 }
 
-function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, unknown> {
+function readBody({ headers }: IncomingMessage, bytes: Buffer): GraphqlRequest {
   if (!isJson(headers)) {
     throw new RequestError('Send the header Content-Type: application/json, and the body in UTF-8.', {
       status: 415,
@@ -72,10 +75,15 @@ function readBody({ headers }: IncomingMessage, bytes: Buffer): Record<string, u
   if (Array.isArray(body)) throw new RequestError('Batches are not supported; send one operation per request.');
   if (typeof body !== 'object' || body === null)
     throw new RequestError('The body must be a JSON object with the key "query".');
-  return body as Record<string, unknown>;
+  return checkShape(body as Record<string, unknown>, text, (parsed) => (parsed as Record<string, unknown>).variables);
 }
 
-function checkShape({ query, operationName, variables, extensions, ...ids }: Record<string, unknown>): GraphqlRequest {
+/** @param json the text that has the variables, and where they are in it */
+function checkShape(
+  { query, operationName, variables, extensions, ...ids }: Record<string, unknown>,
+  json: string,
+  variablesIn: (parsed: unknown) => unknown,
+): GraphqlRequest {
   if (operationName != null && typeof operationName !== 'string')
     throw new RequestError('"operationName" must be a string.');
   if (!isMap(variables)) throw new RequestError('"variables" must be an object.');
@@ -84,7 +92,13 @@ function checkShape({ query, operationName, variables, extensions, ...ids }: Rec
   if (query != null && typeof query !== 'string') throw new RequestError('"query" must be a string.');
   if (!query && documentId === null)
     throw new RequestError('Send a GraphQL document in "query", or the id of one in "documentId".');
-  return { query: query || null, documentId, operationName: operationName || null, variables: variables ?? {} };
+  return {
+    query: query || null,
+    documentId,
+    operationName: operationName || null,
+    variables: variables ?? {},
+    inexactNumbers: variables ? findInexactNumbers(json, variablesIn) : [],
+  };
 }
 
 /**
