@@ -254,3 +254,22 @@ test.each([
     variable: 'n',
   });
 });
+
+test('numbers in JSON that a double cannot keep are answered as they are stored, once it is compiled, too', async () => {
+  const data = '{"a": 9007199254740993, "b": [1.50, 1.00000000000000000001, "9007199254740993"], "c": 1e400}';
+  await graph.database.owner.query('insert into app_public.meters (organization_id, big, data) values ($1, -1, $2)', [
+    tenant.organizationId,
+    data,
+  ]);
+  const query = '{ app { meters(bigs: ["-1"]) { nodes { data } } } }';
+  const stored = `{"a":9007199254740993,"b":[1.5,1.00000000000000000001,"9007199254740993"],"c":1${'0'.repeat(400)}}`;
+
+  for (let time = 0; time < 2; time++) {
+    const response = await fetch(`${graph.url}/graphql`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tenant.app}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    expect(await response.text()).toBe(`{"data":{"app":{"meters":{"nodes":[{"data":${stored}}]}}}}`);
+  }
+});

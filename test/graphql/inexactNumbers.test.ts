@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isExactNumber } from '../../src/graphql/document/isExactNumber.ts';
+import { isExactNumber } from '../../plugins/isExactNumber.ts';
 import { findInexactNumbers } from '../../src/graphql/request/findInexactNumbers.ts';
 import { shareService } from '../support/sharedService.ts';
 import { rawNumber } from './rawNumber.ts';

@@ -12,8 +12,8 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
+import { isExactNumber } from '../../../plugins/isExactNumber.ts';
 import { argumentOf } from './argumentOf.ts';
-import { isExactNumber } from './isExactNumber.ts';
 
 /**
  * Rejects literals that become another number, in JSON too.
