@@ -1,0 +1,49 @@
+// Answers to drawn queries against graphql-js over the same rows, which is given the SDL and knows nothing of the service.
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { isWhole, sizeOf } from '../support/search.ts';
+import { tell } from './report.ts';
+import { OracleSearch, prepare, type Search } from './search.ts';
+import { type Service, startService } from './service.ts';
+
+const search: Search = {
+  // Another one in each run, the small one included: what is drawn is not known beforehand.
+  seed: Number(process.env.SEED || Math.floor(Math.random() * 2 ** 31)),
+  documents: Number(process.env.DOCUMENTS || sizeOf({ small: 100, whole: 20_000 })),
+  perWorld: isWhole ? 300 : 100,
+  keepsGoing: process.env.ORACLE_KEEP_GOING === '1',
+};
+
+let database: TestDatabase;
+let services: { compiling: Service; uncompiled: Service };
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const [compiling, uncompiled] = await Promise.all([
+    startService(database.authUrl),
+    startService(database.authUrl, { COMPILATION: 'false' }),
+  ]);
+  services = { compiling, uncompiled };
+});
+afterAll(async () => {
+  await Promise.all([services.compiling.stop(), services.uncompiled.stop()]);
+  await database.drop();
+});
+
+test(
+  `${search.documents} drawn queries are answered as graphql-js answers them over the rows`,
+  async () => {
+    process.stdout.write(`${search.documents} queries are drawn with SEED=${search.seed}\n`);
+    const sdl = await (await fetch(`${services.compiling.url}/graphql/schema.graphql`)).text();
+    const prepared = await prepare(database, search);
+    const oracle = new OracleSearch(search, sdl, database, services, prepared);
+
+    const start = performance.now();
+    await oracle.run();
+
+    const seconds = (performance.now() - start) / 1000;
+    process.stdout.write(`${oracle.coverage.report(seconds)}; wrong ${oracle.wrong}\n`);
+    expect(oracle.findings.map((finding) => tell(finding, search.seed)).join('\n\n')).toBe('');
+    expect([...services.compiling.failures(), ...services.uncompiled.failures()]).toEqual([]);
+    if (isWhole) expect(oracle.coverage.missed()).toEqual([]);
+  },
+  isWhole ? 4 * 3_600_000 : 60_000,
+);

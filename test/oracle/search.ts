@@ -1,0 +1,155 @@
+import { parse } from 'graphql';
+import type { TestDatabase } from '../support/database.ts';
+import { ask, type Outcome, type Question, type Setting } from './ask.ts';
+import { Coverage } from './coverage.ts';
+import { drawDocument } from './documents/drawDocument.ts';
+import { knownOf } from './documents/known.ts';
+import { isFit } from './fit.ts';
+import { randomOf } from './random.ts';
+import { kindOf } from './report.ts';
+import { type Rows, readRows } from './rows.ts';
+import { executableSchema } from './schema.ts';
+import type { Service } from './service.ts';
+import { shrink } from './shrink.ts';
+import { type Signed, signIn } from './world/callers.ts';
+import { drawWorld, type World } from './world/drawWorld.ts';
+import { learnCursors } from './world/learn.ts';
+import { type Provisioned, provision } from './world/provision.ts';
+import { deleteRows, insertRows, rowsOf } from './world/store.ts';
+
+/** An answer that is not what it must be, by its smallest document. */
+export type Finding = {
+  readonly question: Question;
+  readonly outcome: Outcome;
+  readonly setting: Setting;
+  readonly number: number;
+};
+
+export type Search = {
+  readonly seed: number;
+  readonly documents: number;
+  /** How many are asked in one world. */
+  readonly perWorld: number;
+  /** Whether it goes on after a finding. */
+  readonly keepsGoing: boolean;
+};
+
+type Prepared = { readonly worlds: readonly World[]; readonly rows: Rows; readonly provisioned: Provisioned };
+
+/** All worlds of a search, with their rows as the owner reads them. */
+export async function prepare(database: TestDatabase, { seed, documents, perWorld }: Search): Promise<Prepared> {
+  const worlds = Array.from({ length: Math.ceil(documents / perWorld) }, (_, index) => drawWorld(seed, index));
+  for (const world of worlds) await insertRows(database.owner, world.rows);
+  const provisioned = await provision(database.ownerUrl, worlds);
+  await database.owner.query('analyze');
+  const rows = await readRows(database.owner);
+  for (const user of rows.users) {
+    user.externalAuthenticationToken = provisioned.tokens.get(`${user.organizationId} ${user.id}`) ?? null;
+  }
+  return { worlds, rows, provisioned };
+}
+
+/** Draws documents and compares their answers with the oracle's. */
+export class OracleSearch {
+  readonly #search: Search;
+  readonly #database: TestDatabase;
+  readonly #services: { readonly compiling: Service; readonly uncompiled: Service };
+  readonly #prepared: Prepared;
+  readonly schema: ReturnType<typeof executableSchema>;
+  readonly coverage: Coverage;
+  readonly findings: Finding[] = [];
+  /** Documents that were wrong. */
+  wrong = 0;
+
+  constructor(
+    search: Search,
+    sdl: string,
+    database: TestDatabase,
+    services: { compiling: Service; uncompiled: Service },
+    prepared: Prepared,
+  ) {
+    this.#search = search;
+    this.#database = database;
+    this.#services = services;
+    this.#prepared = prepared;
+    this.schema = executableSchema(sdl);
+    this.coverage = new Coverage(this.schema);
+  }
+
+  /** @param isOver asked before each document */
+  async run(isOver: () => boolean = () => false): Promise<void> {
+    for (const index of this.#prepared.worlds.keys()) {
+      if (isOver() || this.#isDone()) return;
+      await this.#runWorld(index, isOver);
+    }
+  }
+
+  #isDone(): boolean {
+    return this.findings.length > 0 && !this.#search.keepsGoing;
+  }
+
+  async #runWorld(index: number, isOver: () => boolean): Promise<void> {
+    const { perWorld, documents } = this.#search;
+    const world = this.#prepared.worlds[index] as World;
+    const signed = await signIn(this.#services.compiling, world, this.#prepared.provisioned);
+    const setting = await this.#open(world, signed);
+    const known = knownOf(setting.rows, setting.cursors);
+    let next = index * perWorld;
+    const end = Math.min(next + perWorld, documents);
+    const lane = async () => {
+      while (next < end && !isOver() && !this.#isDone()) {
+        const number = next;
+        next += 1;
+        const question = this.#draw(setting, signed, known, number);
+        const outcome = await ask(setting, question);
+        this.coverage.count(question.document, outcome.expected[0]);
+        if (outcome.wrong) await this.#find(setting, question, number, outcome);
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+  }
+
+  async #open(world: World, signed: readonly Signed[]): Promise<Setting> {
+    const { schema } = this;
+    const before = rowsOf(this.#prepared.rows, { ...world, deleted: new Set() });
+    const cursors = [];
+    for (const organizationId of world.organizations) {
+      const reader = signed.find(({ caller }) => caller.kind === 'app' && caller.organizationId === organizationId);
+      if (!reader) throw new Error('An organization has an app token.');
+      cursors.push(await learnCursors(this.#services.compiling, schema, { rows: before, ...reader }));
+    }
+    await deleteRows(this.#database.owner, world);
+    return { schema, rows: rowsOf(this.#prepared.rows, world), cursors, ...this.#services };
+  }
+
+  /** Draws again where selections that meet differ, but for few. */
+  #draw(setting: Setting, signed: readonly Signed[], known: ReturnType<typeof knownOf>, number: number): Question {
+    const { seed } = this.#search;
+    const random = randomOf(seed, 'question', number);
+    const caller = random.chance(0.45) ? (signed[0] as Signed) : random.pick(signed);
+    for (let nth = 0; ; nth += 1) {
+      const { text, variables } = drawDocument(this.schema, known, caller.caller.kind, [seed, number, nth]);
+      const question = { document: parse(text), variables, signed: caller };
+      if (isFit(setting, question) || random.chance(0.02)) return question;
+    }
+  }
+
+  async #find(setting: Setting, question: Question, number: number, outcome: Outcome): Promise<void> {
+    this.wrong += 1;
+    if (this.wrong > maxShrunk) return;
+    const kind = kindOf(outcome);
+    const isWrong = async (smaller: Question) => {
+      const { wrong, expected } = await ask(setting, smaller);
+      return wrong !== null && kindOf({ wrong, expected }) === kind;
+    };
+    const smallest = await shrink(question, this.schema, isWrong, 400);
+    const again = await ask(setting, smallest);
+    // What does not happen again is told as it was.
+    const [found, how] = again.wrong ? [smallest, again] : [question, outcome];
+    this.findings.push({ question: found, outcome: how, setting, number });
+  }
+}
+
+/** Requests under way at once. */
+const lanes = 4;
+const maxShrunk = 40;

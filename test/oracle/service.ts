@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { startProcess, type TestProcess } from '../support/process.ts';
+import { type Answer, byPath, type Variables } from './answer.ts';
+
+/** A service that runs in a process of its own, asked over connections that are kept. */
+export type Service = {
+  readonly url: string;
+  ask(token: string, query: string, variables: Variables): Promise<Answer & { readonly text: string }>;
+  post(path: string, body: string, headers: Record<string, string>): Promise<{ status: number; text: string }>;
+  /** What was logged of failures: lines of level error and worse, and those of what an answer called `INTERNAL`. */
+  failures(): string[];
+  stop(): Promise<void>;
+};
+
+export const testSecretKey = randomBytes(32).toString('base64');
+
+export async function startService(authUrl: string, environment: Record<string, string> = {}): Promise<Service> {
+  const started = startProcess([], {
+    PATH: process.env.PATH ?? '',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    AUTH_DATABASE_URL: authUrl,
+    SECRET_KEY: testSecretKey,
+    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
+    ARGON2_MEMORY_KIB: '32',
+    ARGON2_PASSES: '1',
+    // A busy machine is not the subject.
+    DATABASE_POOL_WAIT_MS: '60000',
+    STATEMENT_TIMEOUT_MS: '60000',
+    SLOW_MS: '600000',
+    LOG_LEVEL: 'warn',
+    WEBHOOK_WORKER: 'false',
+    ...environment,
+  });
+  await started.says('Graph Query Service: http');
+  const url = /Graph Query Service: (http:\/\/\S+)/.exec(started.output.stdout + started.output.stderr)?.[1] ?? '';
+  const agent = new Agent({ keepAlive: true });
+  const post: Service['post'] = (path, body, headers) => send(agent, url + path, body, headers);
+
+  return {
+    url,
+    post,
+    async ask(token, query, variables) {
+      const { status, text } = await post('/graphql', JSON.stringify({ query, variables }), {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json',
+      });
+      return { ...parseAnswer(status, text), text };
+    },
+    failures: () => started.output.stderr.split('\n').filter((line) => /"level":[56]0|"INTERNAL"/.test(line)),
+    stop: () => stop(started, agent),
+  };
+}
+
+async function stop(started: TestProcess, agent: Agent): Promise<void> {
+  agent.destroy();
+  started.signal('SIGTERM');
+  await started.exited;
+}
+
+function send(
+  agent: Agent,
+  url: string,
+  body: string,
+  headers: Record<string, string>,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method: 'POST',
+      agent,
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+    });
+    sent.once('error', reject);
+    sent.once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.once('error', reject);
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    sent.end(body);
+  });
+}
+
+type Body = { data?: unknown; errors?: { path?: (string | number)[]; extensions?: { code?: string } }[] };
+
+function parseAnswer(status: number, text: string): Answer {
+  const { data, errors = [] } = parseBody(text);
+  const failures = errors.map(({ path, extensions }) => ({
+    code: extensions?.code ?? 'none',
+    path: path?.join('.') ?? null,
+  }));
+  return { status, data, errors: failures.sort(byPath) };
+}
+
+function parseBody(text: string): Body {
+  try {
+    return JSON.parse(text) as Body;
+  } catch {
+    return { errors: [{ extensions: { code: `no JSON: ${text.slice(0, 100)}` } }] };
+  }
+}
