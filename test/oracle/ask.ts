@@ -11,47 +11,64 @@ import type { Signed } from './world/callers.ts';
 export type Setting = {
   readonly schema: GraphQLSchema;
   readonly rows: Rows;
-  readonly cursors: readonly Cursors[];
+  /** The two organizations'. */
+  readonly cursors: readonly [Cursors, Cursors];
   readonly compiling: Service;
   readonly uncompiled: Service;
 };
 
 export type Question = {
   readonly document: DocumentNode;
-  readonly variables: readonly [Variables, Variables];
+  /** At least one set, in the order in which they are given. */
+  readonly variables: readonly Variables[];
   readonly signed: Signed;
 };
 
-/** One way in which the answer was not what it must be. */
-export type Wrong = Difference & { readonly way: string; readonly variables: Variables; readonly text: string };
+/** An answer that was not what it must be, and the way in which it was asked for. */
+export type Wrong = Difference & Way & { readonly given: Variables; readonly text: string };
 
-export type Outcome = { readonly expected: readonly [Answer, Answer]; readonly wrong: Wrong | null };
+type Way = { readonly way: string; readonly set: number; readonly isCompiling: boolean };
 
-/**
- * Asks cold, again, with the other variables, with the first ones again, and a service that compiles nothing; stops at the first answer
- * that differs from the oracle's.
- */
-export async function ask(setting: Setting, { document, variables, signed }: Question): Promise<Outcome> {
-  const { schema, rows, cursors: all, compiling, uncompiled } = setting;
-  const [own, ...others] = all;
-  if (!own) throw new Error('An organization has cursors.');
-  const cursors = signed.name.endsWith('next door') ? [...others, own] : all;
-  const [first, second] = variables;
-  const expect = (values: Variables) => answerOf(schema, document, values, { rows, caller: signed.caller, cursors });
-  const expected = [expect(first), expect(second)] as const;
-  const text = print(document);
+export type Outcome = { readonly expected: readonly Answer[]; readonly wrong: Wrong | null };
 
-  const ways: readonly (readonly [string, Service, 0 | 1])[] = [
-    ['cold', compiling, 0],
-    ['again', compiling, 0],
-    ['with other variables', compiling, 1],
-    ['with the first variables again', compiling, 0],
-    ['without compilation', uncompiled, 0],
+/** The ways in which a document is asked: the second time it is compiled, and other variables meet what was made for the first. */
+function waysOf({ variables }: Question): readonly Way[] {
+  const others = variables.slice(1).map((_, index) => index + 1);
+  const compiling = (way: string, set: number): Way => ({ way, set, isCompiling: true });
+  const uncompiled = (set: number): Way => ({ way: 'without compilation', set, isCompiling: false });
+  return [
+    compiling('cold', 0),
+    compiling('again', 0),
+    ...others.map((set) => compiling('with other variables', set)),
+    compiling('with the first variables again', 0),
+    uncompiled(0),
+    ...others.slice(0, 1).map(uncompiled),
   ];
-  for (const [way, service, set] of ways) {
-    const got = await service.ask(signed.token, text, variables[set]);
-    const difference = differenceOf(expected[set], got, cursors[0] ?? own);
-    if (difference) return { expected, wrong: { ...difference, way, variables: variables[set], text: got.text } };
+}
+
+/** What must be answered with each set of variables. */
+export function expectedOf({ schema, rows, cursors }: Setting, { document, variables, signed }: Question): Answer[] {
+  const asked = { rows, caller: signed.caller, cursors: seenBy(signed, cursors) };
+  return variables.map((set) => answerOf(schema, document, set, asked));
+}
+
+/** Asks in each way, or cold alone, until an answer differs from the oracle's. */
+export async function ask(setting: Setting, question: Question, isColdAlone = false): Promise<Outcome> {
+  const { document, variables, signed } = question;
+  const expected = expectedOf(setting, question);
+  const [cursors] = seenBy(signed, setting.cursors);
+  const text = print(document);
+  for (const way of waysOf(question).slice(0, isColdAlone ? 1 : undefined)) {
+    const service = way.isCompiling ? setting.compiling : setting.uncompiled;
+    const given = variables[way.set] ?? {};
+    const got = await service.ask(signed.token, text, given);
+    const difference = differenceOf(expected[way.set] as Answer, got, cursors);
+    if (difference) return { expected, wrong: { ...difference, ...way, given, text: got.text } };
   }
   return { expected, wrong: null };
+}
+
+/** The own organization's first. */
+function seenBy({ caller }: Signed, [first, second]: Setting['cursors']): Setting['cursors'] {
+  return caller.organizationId === first.organizationId ? [first, second] : [second, first];
 }

@@ -26,6 +26,18 @@ export type Connection = {
   readonly totalCount: number;
 };
 
+/** How many rows more an answer may have, so that it stays below the limits, which are not the subject. */
+export type Budget = { rows: number };
+
+export class TooManyRowsError extends Error {}
+
+/** Takes the rows of a list off the budget. */
+export function counted<Row>(rows: readonly Row[], budget: Budget): readonly Row[] {
+  budget.rows -= rows.length;
+  if (budget.rows < 0) throw new TooManyRowsError();
+  return rows;
+}
+
 /** Rows of a page unless the client says how many. */
 const defaultSize = 100;
 
@@ -37,7 +49,7 @@ export function connectionOf(
   all: readonly Entity[],
   list: string,
   page: ConnectionArguments,
-  cursors: readonly Cursors[],
+  { cursors, budget }: { readonly cursors: readonly Cursors[]; readonly budget: Budget },
 ): Connection {
   const orderBy = page.orderBy ?? [];
   const compare = comparing(orderBy);
@@ -55,6 +67,7 @@ export function connectionOf(
   const size = page.last ?? page.first ?? defaultSize;
   const nodes = backwards ? between.slice(Math.max(between.length - size, 0)) : between.slice(0, size);
 
+  counted(nodes, budget);
   // A page of no rows says nothing about others.
   const hasMore = size > 0 && between.length > nodes.length;
   const edges = nodes.map((node) => ({ cursor: { list, signature, entity: node }, node }));

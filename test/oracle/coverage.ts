@@ -16,6 +16,7 @@ export class Coverage {
   readonly #schema: GraphQLSchema;
   /** Fields and arguments of documents that were executed. */
   readonly #hits = new Map<string, number>();
+  readonly #refusedFor = new Map<string, number>();
   #executed = 0;
   #refused = 0;
   #withErrors = 0;
@@ -28,9 +29,13 @@ export class Coverage {
     this.#schema = schema;
   }
 
-  count(document: DocumentNode, answer: Answer): void {
-    if (answer.status !== 200) {
+  /** A document and its answers, of which the first that was not refused counts. */
+  count(document: DocumentNode, answers: readonly Answer[]): void {
+    const answer = answers.find(({ status }) => status === 200) ?? answers[0];
+    if (answer?.status !== 200) {
       this.#refused += 1;
+      const reason = answer?.refusedFor ?? 'nothing';
+      this.#refusedFor.set(reason, (this.#refusedFor.get(reason) ?? 0) + 1);
       return;
     }
     this.#executed += 1;
@@ -60,6 +65,10 @@ export class Coverage {
     }
   }
 
+  get documents(): number {
+    return this.#executed + this.#refused;
+  }
+
   /** Fields and arguments that documents may have and none had. */
   missed(): string[] {
     return this.#all().filter((name) => !this.#hits.has(name));
@@ -69,10 +78,10 @@ export class Coverage {
     const share = (part: number, whole: number) => `${Math.round((100 * part) / Math.max(whole, 1))} %`;
     const counts = this.#all().map((name) => [name, this.#hits.get(name) ?? 0] as const);
     const least = [...counts].sort(([, a], [, b]) => a - b).slice(0, 8);
-    const documents = this.#executed + this.#refused;
+    const { documents } = this;
     return [
       `${documents} answers in ${Math.round(seconds)} s, ${(documents / seconds).toFixed(1)} a second`,
-      `refused ${share(this.#refused, documents)}, with errors ${share(this.#withErrors, this.#executed)}`,
+      `refused ${share(this.#refused, documents)} (${[...this.#refusedFor].map(([reason, count]) => `${reason} ${count}`).join(', ')}), with errors ${share(this.#withErrors, this.#executed)}`,
       `lists with rows ${share(this.#nonEmpty, this.#connections)}, values that are null ${share(this.#nulls, this.#values)}`,
       `fields and arguments that were hit ${counts.length - this.missed().length} of ${counts.length}`,
       `least often ${least.map(([name, hits]) => `${name} ${hits}`).join(', ')}`,

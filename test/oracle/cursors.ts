@@ -11,9 +11,14 @@ export const cursorMark = '\u0001cursor ';
  * One place has one cursor and one cursor one place.
  */
 export class Cursors {
+  readonly organizationId: string;
   readonly #mentioned = new Map<string, Place>();
   readonly #places = new Map<string, Place>();
   readonly #texts = new Map<string, string>();
+
+  constructor(organizationId: string) {
+    this.organizationId = organizationId;
+  }
 
   /** @returns what stands for the cursor of a place in an expected answer */
   mention(place: Place): string {

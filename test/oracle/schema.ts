@@ -1,6 +1,6 @@
 import { buildSchema, GraphQLError, type GraphQLSchema, isObjectType } from 'graphql';
 import type { Caller, Sight } from './access.ts';
-import { type ConnectionArguments, connectionOf } from './connection.ts';
+import { type Budget, type ConnectionArguments, connectionOf, counted } from './connection.ts';
 import type { Cursors, Place } from './cursors.ts';
 import {
   accessGrantOf,
@@ -16,7 +16,12 @@ import {
 import type { AccessGrant, Card, CardAssignment, Unit, User } from './rows.ts';
 
 /** `cursors` are those of the own organization, then others'. */
-export type Context = { readonly sight: Sight; readonly caller: Caller; readonly cursors: readonly Cursors[] };
+export type Context = {
+  readonly sight: Sight;
+  readonly caller: Caller;
+  readonly cursors: readonly Cursors[];
+  readonly budget: Budget;
+};
 
 type Resolvers = {
   [type: string]: { [field: string]: (source: never, page: never, context: Context) => unknown };
@@ -34,8 +39,11 @@ const byKey = <Row>(rows: readonly Row[], wanted: (row: Row) => boolean, entityO
 const card = {
   ...id,
   ...columns('name', 'externalIdentifier', 'createdAt', 'updatedAt'),
-  cardAssignments: ({ row }: { row: Card }, _: never, { sight }: Context) =>
-    sight.cardAssignments.filter(({ cardId }) => cardId === row.id).map(cardAssignmentOf),
+  cardAssignments: ({ row }: { row: Card }, _: never, context: Context) =>
+    counted(
+      byKey(context.sight.cardAssignments, ({ cardId }) => cardId === row.id, cardAssignmentOf),
+      context.budget,
+    ),
 };
 
 /** One function for each field of the schema, of the row, the arguments and what the caller sees. */
@@ -50,42 +58,45 @@ export const resolvers: Resolvers = {
   },
   App: {
     name: ({ caller }: { caller: Extract<Caller, { kind: 'app' }> }) => caller.applicationName,
-    users: (_: never, page: ConnectionArguments, { sight, cursors }: Context) =>
-      connectionOf(sight.users.map(userOf), 'User', page, cursors),
-    units: (_: never, page: ConnectionArguments, { sight, cursors }: Context) =>
-      connectionOf(sight.units.map(unitOf), 'Unit', page, cursors),
-    rootUnits: (_: never, page: ConnectionArguments, { sight, cursors }: Context) =>
+    users: (_: never, page: ConnectionArguments, context: Context) =>
+      connectionOf(context.sight.users.map(userOf), 'User', page, context),
+    units: (_: never, page: ConnectionArguments, context: Context) =>
+      connectionOf(context.sight.units.map(unitOf), 'Unit', page, context),
+    rootUnits: (_: never, page: ConnectionArguments, context: Context) =>
       connectionOf(
-        byKey(sight.units, ({ parentId }) => parentId === null, unitOf),
+        byKey(context.sight.units, ({ parentId }) => parentId === null, unitOf),
         'Unit',
         page,
-        cursors,
+        context,
       ),
-    cards: (_: never, page: ConnectionArguments, { sight, cursors }: Context) =>
-      connectionOf(sight.cards.map(cardOf), 'Card', page, cursors),
+    cards: (_: never, page: ConnectionArguments, context: Context) =>
+      connectionOf(context.sight.cards.map(cardOf), 'Card', page, context),
     // None is made in the drawn organizations.
-    webhooks: (_: never, page: ConnectionArguments, { cursors }: Context) => connectionOf([], 'Webhook', page, cursors),
+    webhooks: (_: never, page: ConnectionArguments, context: Context) => connectionOf([], 'Webhook', page, context),
   },
   User: {
     ...id,
     ...columns('fullName', 'email', 'locale', 'timeZone', 'externalIdentifier', 'createdAt', 'updatedAt'),
     externalAuthenticationToken: ({ row }: { row: User }, _: never, { caller }: Context) =>
       caller.kind === 'app' ? row.externalAuthenticationToken : forbidden(),
-    cardAssignments: ({ row }: { row: User }, _: never, { sight }: Context) =>
-      sight.cardAssignments.filter(({ userId }) => userId === row.id).map(cardAssignmentOf),
-    accessGrants: ({ row }: { row: User }, page: ConnectionArguments, { sight, cursors }: Context) =>
+    cardAssignments: ({ row }: { row: User }, _: never, context: Context) =>
+      counted(
+        byKey(context.sight.cardAssignments, ({ userId }) => userId === row.id, cardAssignmentOf),
+        context.budget,
+      ),
+    accessGrants: ({ row }: { row: User }, page: ConnectionArguments, context: Context) =>
       connectionOf(
-        byKey(sight.accessGrants, ({ userId }) => userId === row.id, accessGrantOf),
+        byKey(context.sight.accessGrants, ({ userId }) => userId === row.id, accessGrantOf),
         'AccessGrant',
         page,
-        cursors,
+        context,
       ),
-    accessibleUnits: ({ row }: { row: User }, page: ConnectionArguments, { sight, cursors }: Context) =>
+    accessibleUnits: ({ row }: { row: User }, page: ConnectionArguments, context: Context) =>
       connectionOf(
-        byKey(sight.units, (unit) => sight.mayEnter(row.id, unit.id), unitOf),
+        byKey(context.sight.units, (unit) => context.sight.mayEnter(row.id, unit.id), unitOf),
         'Unit',
         page,
-        cursors,
+        context,
       ),
   },
   Unit: {
@@ -95,26 +106,26 @@ export const resolvers: Resolvers = {
       const parent = sight.units.find((unit) => unit.id === row.parentId);
       return parent ? unitOf(parent) : null;
     },
-    children: ({ row }: { row: Unit }, page: ConnectionArguments, { sight, cursors }: Context) =>
+    children: ({ row }: { row: Unit }, page: ConnectionArguments, context: Context) =>
       connectionOf(
-        byKey(sight.units, ({ parentId }) => parentId === row.id, unitOf),
+        byKey(context.sight.units, ({ parentId }) => parentId === row.id, unitOf),
         'Unit',
         page,
-        cursors,
+        context,
       ),
-    accessGrants: ({ row }: { row: Unit }, page: ConnectionArguments, { sight, cursors }: Context) =>
+    accessGrants: ({ row }: { row: Unit }, page: ConnectionArguments, context: Context) =>
       connectionOf(
-        byKey(sight.accessGrants, ({ unitId }) => unitId === row.id, accessGrantOf),
+        byKey(context.sight.accessGrants, ({ unitId }) => unitId === row.id, accessGrantOf),
         'AccessGrant',
         page,
-        cursors,
+        context,
       ),
-    usersWithAccess: ({ row }: { row: Unit }, page: ConnectionArguments, { sight, cursors }: Context) =>
+    usersWithAccess: ({ row }: { row: Unit }, page: ConnectionArguments, context: Context) =>
       connectionOf(
-        byKey(sight.users, (user) => sight.mayEnter(user.id, row.id), userOf),
+        byKey(context.sight.users, (user) => context.sight.mayEnter(user.id, row.id), userOf),
         'User',
         page,
-        cursors,
+        context,
       ),
   },
   NfcCard: { ...card, ...columns('nfcIdentifier') },

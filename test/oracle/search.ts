@@ -4,7 +4,7 @@ import { ask, type Outcome, type Question, type Setting } from './ask.ts';
 import { Coverage } from './coverage.ts';
 import { drawDocument } from './documents/drawDocument.ts';
 import { knownOf } from './documents/known.ts';
-import { isFit } from './fit.ts';
+import { isFit, isValid } from './fit.ts';
 import { randomOf } from './random.ts';
 import { kindOf } from './report.ts';
 import { type Rows, readRows } from './rows.ts';
@@ -15,6 +15,7 @@ import { type Signed, signIn } from './world/callers.ts';
 import { drawWorld, type World } from './world/drawWorld.ts';
 import { learnCursors } from './world/learn.ts';
 import { type Provisioned, provision } from './world/provision.ts';
+import { shrinkRows } from './world/shrinkRows.ts';
 import { deleteRows, insertRows, rowsOf } from './world/store.ts';
 
 /** An answer that is not what it must be, by its smallest document. */
@@ -76,8 +77,10 @@ export class OracleSearch {
     this.coverage = new Coverage(this.schema);
   }
 
-  /** @param isOver asked before each document */
-  async run(isOver: () => boolean = () => false): Promise<void> {
+  /** At most so long once there are a few, which a small search on a busy machine does. */
+  async run(maxMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const start = performance.now();
+    const isOver = () => this.coverage.documents >= fewest && performance.now() - start > maxMs;
     for (const index of this.#prepared.worlds.keys()) {
       if (isOver() || this.#isDone()) return;
       await this.#runWorld(index, isOver);
@@ -102,7 +105,7 @@ export class OracleSearch {
         next += 1;
         const question = this.#draw(setting, signed, known, number);
         const outcome = await ask(setting, question);
-        this.coverage.count(question.document, outcome.expected[0]);
+        this.coverage.count(question.document, outcome.expected);
         if (outcome.wrong) await this.#find(setting, question, number, outcome);
       }
     };
@@ -112,12 +115,13 @@ export class OracleSearch {
   async #open(world: World, signed: readonly Signed[]): Promise<Setting> {
     const { schema } = this;
     const before = rowsOf(this.#prepared.rows, { ...world, deleted: new Set() });
-    const cursors = [];
-    for (const organizationId of world.organizations) {
+    const learn = (organizationId: string) => {
       const reader = signed.find(({ caller }) => caller.kind === 'app' && caller.organizationId === organizationId);
       if (!reader) throw new Error('An organization has an app token.');
-      cursors.push(await learnCursors(this.#services.compiling, schema, { rows: before, ...reader }));
-    }
+      return learnCursors(this.#services.compiling, schema, { rows: before, ...reader });
+    };
+    const [first, second] = world.organizations;
+    const cursors = [await learn(first), await learn(second)] as const;
     await deleteRows(this.#database.owner, world);
     return { schema, rows: rowsOf(this.#prepared.rows, world), cursors, ...this.#services };
   }
@@ -130,26 +134,45 @@ export class OracleSearch {
     for (let nth = 0; ; nth += 1) {
       const { text, variables } = drawDocument(this.schema, known, caller.caller.kind, [seed, number, nth]);
       const question = { document: parse(text), variables, signed: caller };
-      if (isFit(setting, question) || random.chance(0.02)) return question;
+      if (isFit(setting, question) && (isValid(setting, question) || random.chance(0.02))) return question;
     }
   }
 
   async #find(setting: Setting, question: Question, number: number, outcome: Outcome): Promise<void> {
     this.wrong += 1;
     if (this.wrong > maxShrunk) return;
-    const kind = kindOf(outcome);
-    const isWrong = async (smaller: Question) => {
-      const { wrong, expected } = await ask(setting, smaller);
-      return wrong !== null && kindOf({ wrong, expected }) === kind;
-    };
-    const smallest = await shrink(question, this.schema, isWrong, 400);
+    const isWrong = (smaller: Question) => isWrongAlike(setting, smaller, outcome);
+    const smallest = await shrink(question, this.schema, isWrong, maxTries);
     const again = await ask(setting, smallest);
     // What does not happen again is told as it was.
     const [found, how] = again.wrong ? [smallest, again] : [question, outcome];
     this.findings.push({ question: found, outcome: how, setting, number });
   }
+
+  /** Deletes rows that the first finding does not need; nothing else may ask then. */
+  async shrinkRows(): Promise<void> {
+    const [finding] = this.findings;
+    if (!finding) return;
+    const { question, outcome, setting } = finding;
+    const kept = new Set(this.#prepared.worlds.flatMap(({ persons }) => persons.map(({ id }) => id)));
+    const isWrong = (rows: Rows) => isWrongAlike({ ...setting, rows }, question, outcome);
+    const rows = await shrinkRows(this.#database.owner, setting.rows, kept, isWrong);
+    const smaller = { ...setting, rows };
+    const again = await ask(smaller, question);
+    if (again.wrong) this.findings[0] = { ...finding, setting: smaller, outcome: again };
+  }
+}
+
+/** Whether the same kind of thing is wrong, in any of the ways. */
+async function isWrongAlike(setting: Setting, question: Question, outcome: Outcome): Promise<boolean> {
+  if (!isFit(setting, question)) return false;
+  const found = await ask(setting, question, outcome.wrong?.way === 'cold');
+  return found.wrong !== null && kindOf(found) === kindOf(outcome);
 }
 
 /** Requests under way at once. */
 const lanes = 4;
+const fewest = 20;
+/** So many findings are made small. */
 const maxShrunk = 40;
+const maxTries = 400;

@@ -17,10 +17,8 @@ import type { Question } from './ask.ts';
 /** Questions that are a little smaller, the ones that lose most first. */
 export function* smaller(question: Question, schema: GraphQLSchema): Generator<Question> {
   const { document, variables } = question;
-  const [first, second] = variables;
-  if (JSON.stringify(first) !== JSON.stringify(second)) {
-    yield { ...question, variables: [first, first] };
-    yield { ...question, variables: [second, second] };
+  for (const set of variables) {
+    if (variables.length > 1) yield { ...question, variables: variables.filter((one) => one !== set) };
   }
   for (const change of changesOf(document)) {
     const tidied = tidy(change);
@@ -89,7 +87,8 @@ function* withLiterals(question: Question, schema: GraphQLSchema): Generator<Que
     for (const { variable, type } of definition.variableDefinitions ?? []) {
       const name = variable.name.value;
       const inputType = typeFromAST(schema, type as NamedTypeNode) as GraphQLInputType | undefined;
-      const literal = inputType && name in variables[0] ? astFromValue(variables[0][name], inputType) : null;
+      const [given] = variables;
+      const literal = inputType && given && name in given ? astFromValue(given[name], inputType) : null;
       if (!literal) continue;
       const isUse = (node: ASTNode, parent: unknown) =>
         node.kind === Kind.VARIABLE &&
@@ -145,8 +144,7 @@ function tidy(document: DocumentNode): DocumentNode | null {
 }
 
 function withDocument(question: Question, document: DocumentNode): Question {
-  const [first, second] = question.variables;
-  return { ...question, document, variables: [only(document, first), only(document, second)] };
+  return { ...question, document, variables: question.variables.map((set) => only(document, set)) };
 }
 
 function only(document: DocumentNode, variables: Readonly<Record<string, unknown>>): Record<string, unknown> {

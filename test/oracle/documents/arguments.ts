@@ -20,6 +20,9 @@ const shares: Readonly<Record<string, number>> = {
   emails: 0.15,
 };
 
+/** Those that documents are drawn with. */
+export const drawnArguments: ReadonlySet<string> = new Set([...Object.keys(shares), 'id']);
+
 /** `(first: 2, orderBy: $v1)`, or nothing; few are such that the document is refused. */
 export function drawArguments(field: GraphQLField<unknown, unknown>, drawing: Drawing): string {
   const { random, known } = drawing;
@@ -32,6 +35,10 @@ export function drawArguments(field: GraphQLField<unknown, unknown>, drawing: Dr
   const orders = learnedOrders[list] ?? [['PRIMARY_KEY_ASC']];
   const orderBy = given.has('orderBy') ? random.pick(orders) : [];
   const signature = signatureOf(orderBy);
+  if (known.cursors(list, signature).flat().length === 0 && random.chance(0.97)) {
+    given.delete('after');
+    given.delete('before');
+  }
   const hasCursor = given.has('after') || given.has('before');
   const draws: Readonly<Record<string, () => Value>> = {
     first: () => drawSize(random),

@@ -17,7 +17,7 @@ import { DrawnVariables, plainValue } from './variables.ts';
 
 export type DrawnDocument = {
   readonly text: string;
-  readonly variables: readonly [Record<string, unknown>, Record<string, unknown>];
+  readonly variables: readonly Record<string, unknown>[];
 };
 
 /** A document for a kind of caller, drawn from the schema by the seed's name. It may fail validation where selections meet. */
@@ -33,7 +33,7 @@ export function drawDocument(
   const selections = draft.root(kind);
   const title = random.pick(['', ' Drawn', ' Q']);
   const head = String(variables) || title ? `query${title}${variables} ` : random.pick(['', 'query ']);
-  return { text: `${head}{ ${selections} }${draft.fragments()}`, variables: variables.sets };
+  return { text: `${head}{ ${selections} }${draft.fragments()}`, variables: variables.values() };
 }
 
 type Fragment = { readonly name: string; readonly type: GraphQLCompositeType; readonly text: string };
@@ -60,10 +60,34 @@ class Draft {
     const levels = random.pick([3, 4, 5, 6, 7, 8]);
     const used = new Set<string>();
     const count = random.pick([1, 1, 1, 2, 2, 3]);
-    return Array.from({ length: count }, () => {
-      const name = random.weighted({ own: 6, node: 3, app: 0.4, viewer: 0.4, __typename: 0.1 });
+    const failing = { app: 'viewer { id }', person: 'viewer { externalAuthenticationToken }', basic: 'app { name }' }[
+      kind
+    ];
+    // A field that fails has its own way through the service, for those beside it, too.
+    const last = random.chance(0.15) ? ` failing: ${failing}` : '';
+    const fields = Array.from({ length: count }, () => {
+      const name = random.weighted({ own: 6, node: 3, app: 0.4, viewer: 0.4, deep: 0.2, __typename: 0.1 });
+      if (name === 'deep') return this.#deep();
       return this.#field(query, name === 'own' ? own : name, levels, used);
-    }).join(' ');
+    });
+    return `${fields.join(' ')}${last}`;
+  }
+
+  /** Many levels of units, down or up. */
+  #deep(): string {
+    const { random } = this.#drawing;
+    const levels = random.between(5, 40);
+    const list = random.pick(['nodes', 'edges { node']);
+    let text = 'name';
+    for (let level = 0; level < levels; level += 1) {
+      const leaf = random.pick(['', 'id ', 'externalIdentifier ', 'name ']);
+      text = random.chance(0.8)
+        ? `${leaf}children { ${list} { ${text} }${list === 'nodes' ? '' : ' }'} }`
+        : `${leaf}parent { ${text} }`;
+    }
+    const { known } = this.#drawing;
+    const id = random.pickOr(known.ids.get('Unit') ?? [], 'x');
+    return `deep${random.int(1000)}: node(id: ${JSON.stringify(id)}) { ... on Unit { ${text} } }`;
   }
 
   /** Those that are spread, as definitions. */
@@ -113,7 +137,17 @@ class Draft {
     while (used.has(alias || name)) alias = `${random.pick(aliases)}${random.int(10)}`;
     used.add(alias || name);
     const selections = isCompositeType(inner) ? ` { ${this.#selections(inner, levels - 1)} }` : '';
-    return `${alias && `${alias}: `}${text}${this.#directives()}${selections}`;
+    const one = `${alias && `${alias}: `}${text}${this.#directives()}${selections}`;
+    return field && given && selections && random.chance(0.25) ? `${one} ${this.#twin(field, selections, used)}` : one;
+  }
+
+  /** The same field and selection beside it, with other arguments. */
+  #twin(field: GraphQLField<unknown, unknown>, selections: string, used: Set<string>): string {
+    const { random, variables } = this.#drawing;
+    let alias = random.pick(aliases);
+    while (used.has(alias)) alias = `${random.pick(aliases)}${random.int(10)}`;
+    used.add(alias);
+    return `${alias}: ${field.name}${drawArguments(field, this.#drawing)}${this.#directives()}${variables.again(selections)}`;
   }
 
   #inline(type: GraphQLCompositeType, levels: number): string {

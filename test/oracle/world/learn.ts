@@ -37,7 +37,7 @@ export async function learnCursors(
   schema: GraphQLSchema,
   { rows, caller, token }: { rows: Rows; caller: Caller; token: string },
 ): Promise<Cursors> {
-  const cursors = new Cursors();
+  const cursors = new Cursors(caller.organizationId);
   const learn = async (text: string): Promise<void> => {
     const document: DocumentNode = parse(text);
     const expected = answerOf(schema, document, {}, { rows, caller, cursors: [cursors] });
