@@ -3,7 +3,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { ask, type Outcome, type Question, type Setting } from './ask.ts';
 import { Coverage } from './coverage.ts';
 import { drawDocument } from './documents/drawDocument.ts';
-import { knownOf } from './documents/known.ts';
+import { type Known, knownOf } from './documents/known.ts';
 import { isFit, isValid } from './fit.ts';
 import { randomOf } from './random.ts';
 import { kindOf } from './report.ts';
@@ -84,6 +84,8 @@ export class OracleSearch {
     for (const index of this.#prepared.worlds.keys()) {
       if (isOver() || this.#isDone()) return;
       await this.#runWorld(index, isOver);
+      const { documents } = this.coverage;
+      if (maxMs === Number.POSITIVE_INFINITY) process.stdout.write(`${documents} documents, ${this.wrong} wrong\n`);
     }
   }
 
@@ -96,7 +98,7 @@ export class OracleSearch {
     const world = this.#prepared.worlds[index] as World;
     const signed = await signIn(this.#services.compiling, world, this.#prepared.provisioned);
     const setting = await this.#open(world, signed);
-    const known = knownOf(setting.rows, setting.cursors);
+    const known = new Map(signed.map((one) => [one.name, knownOf(setting.rows, setting.cursors, one.caller)] as const));
     let next = index * perWorld;
     const end = Math.min(next + perWorld, documents);
     const lane = async () => {
@@ -127,12 +129,16 @@ export class OracleSearch {
   }
 
   /** Draws again where selections that meet differ, but for few. */
-  #draw(setting: Setting, signed: readonly Signed[], known: ReturnType<typeof knownOf>, number: number): Question {
+  #draw(setting: Setting, signed: readonly Signed[], known: ReadonlyMap<string, Known>, number: number): Question {
     const { seed } = this.#search;
     const random = randomOf(seed, 'question', number);
     const caller = random.chance(0.45) ? (signed[0] as Signed) : random.pick(signed);
     for (let nth = 0; ; nth += 1) {
-      const { text, variables } = drawDocument(this.schema, known, caller.caller.kind, [seed, number, nth]);
+      const { text, variables } = drawDocument(this.schema, known.get(caller.name) as Known, caller.caller.kind, [
+        seed,
+        number,
+        nth,
+      ]);
       const question = { document: parse(text), variables, signed: caller };
       if (isFit(setting, question) && (isValid(setting, question) || random.chance(0.02))) return question;
     }

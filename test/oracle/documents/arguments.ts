@@ -27,7 +27,6 @@ export const drawnArguments: ReadonlySet<string> = new Set([...Object.keys(share
 export function drawArguments(field: GraphQLField<unknown, unknown>, drawing: Drawing): string {
   const { random, known } = drawing;
   if (field.args.length === 0) return '';
-  if (field.name === 'node') return `(id: ${drawNodeId(drawing)})`;
 
   const given = new Set(field.args.map(({ name }) => name).filter((name) => random.chance(shares[name] ?? 0.2)));
   if (given.has('first') && given.has('last') && random.chance(0.97)) given.delete(random.pick(['first', 'last']));
@@ -66,9 +65,10 @@ export function drawArguments(field: GraphQLField<unknown, unknown>, drawing: Dr
   return texts.length === 0 ? '' : `(${texts.join(', ')})`;
 }
 
-function drawNodeId({ random, known, variables }: Drawing): string {
-  const draw = () => textValue(drawId(random, known, null, 0.04));
-  return random.chance(0.5) ? variables.take('ID!', 'node', draw, false) : draw().literal;
+/** `(id: $v0)` of `node`, mostly of one type. */
+export function drawNodeArgument({ random, known, variables }: Drawing, type: string): string {
+  const draw = () => textValue(drawId(random, known, type, 0.04));
+  return `(id: ${random.chance(0.6) ? variables.take('ID!', `node ${type}`, draw, false) : draw().literal})`;
 }
 
 /** A literal, a variable, a list with a variable in it, a list's only item without brackets, or null. */

@@ -11,7 +11,7 @@ import {
 import type { Caller } from '../access.ts';
 import { randomOf } from '../random.ts';
 import { resolvers } from '../schema.ts';
-import { type Drawing, drawArguments } from './arguments.ts';
+import { type Drawing, drawArguments, drawNodeArgument } from './arguments.ts';
 import type { Known } from './known.ts';
 import { DrawnVariables, plainValue } from './variables.ts';
 
@@ -43,6 +43,7 @@ class Draft {
   readonly #drawing: Drawing;
   readonly #fragments: Fragment[] = [];
   readonly #spread = new Set<string>();
+  #nodeCount = 0;
   /** How many more fields it may get. */
   #left: number;
 
@@ -68,9 +69,26 @@ class Draft {
     const fields = Array.from({ length: count }, () => {
       const name = random.weighted({ own: 6, node: 3, app: 0.4, viewer: 0.4, deep: 0.2, __typename: 0.1 });
       if (name === 'deep') return this.#deep();
+      if ((name === 'own' ? own : name) === 'node') return this.#nodes(levels);
       return this.#field(query, name === 'own' ? own : name, levels, used);
     });
     return `${fields.join(' ')}${last}`;
+  }
+
+  /** One or several of the same type, with the same selection, of which the caller may see some. */
+  #nodes(levels: number): string {
+    const { random, known, variables } = this.#drawing;
+    const name = random.pickOr([...known.ids.keys()], 'User');
+    const type = this.#schema.getType(name) as GraphQLCompositeType;
+    const node = this.#schema.getType('Node') as GraphQLCompositeType;
+    const within = random.chance(0.8)
+      ? `... on ${name} { ${this.#selections(type, levels - 1)} }`
+      : this.#selections(node, levels - 1);
+    const count = random.pick([1, 1, 2, 3]);
+    return Array.from({ length: count }, (_, index) => {
+      const selections = index === 0 ? within : variables.again(within);
+      return `n${this.#nodeCount++}: node${drawNodeArgument(this.#drawing, name)}${this.#directives()} { ${selections} }`;
+    }).join(' ');
   }
 
   /** Many levels of units, down or up. */

@@ -1,3 +1,4 @@
+import { type Caller, type Sight, sightOf } from '../access.ts';
 import type { Cursors } from '../cursors.ts';
 import { accessGrantOf, cardAssignmentOf, cardOf, type Entity, encodeId, idOf, unitOf, userOf } from '../ids.ts';
 import type { Random } from '../random.ts';
@@ -6,7 +7,9 @@ import type { Rows } from '../rows.ts';
 /** Values that documents draw from: those of rows, of other organizations' rows, and of none. */
 export type Known = {
   /** Global ids by the type's name; a list of cards has those of all three. */
-  readonly ids: ReadonlyMap<string, readonly string[]>;
+  readonly ids: Ids;
+  /** Those of them that the caller sees. */
+  readonly visibleIds: Ids;
   readonly externalIdentifiers: readonly string[];
   readonly emails: readonly string[];
   /** Those of the own organization, and those of the neighbour's. */
@@ -15,20 +18,11 @@ export type Known = {
   anyCursors(): readonly string[];
 };
 
-export function knownOf(rows: Rows, cursors: readonly Cursors[]): Known {
-  const ids = new Map<string, string[]>();
-  const add = (entity: Entity) => {
-    const names = entity.__typename.match(/Card$|Code$/) ? [entity.__typename, 'Card'] : [entity.__typename];
-    for (const name of names) ids.set(name, [...(ids.get(name) ?? []), idOf(entity)]);
-  };
-  for (const row of rows.users) add(userOf(row));
-  for (const row of rows.units) add(unitOf(row));
-  for (const row of rows.cards) add(cardOf(row));
-  for (const row of rows.cardAssignments) add(cardAssignmentOf(row));
-  for (const row of rows.accessGrants) add(accessGrantOf(row));
+export function knownOf(rows: Rows, cursors: readonly Cursors[], caller: Caller): Known {
   const texts = cursors.map((known) => known.texts());
   return {
-    ids,
+    ids: idsOf(rows),
+    visibleIds: idsOf(sightOf(rows, caller)),
     externalIdentifiers: [...rows.users, ...rows.units, ...rows.cards].flatMap((row) => row.externalIdentifier ?? []),
     emails: rows.users.map(({ email }) => email),
     cursors: (list, signature) => texts.map((all) => all.get(`${list} ${signature}`) ?? []),
@@ -36,18 +30,40 @@ export function knownOf(rows: Rows, cursors: readonly Cursors[]): Known {
   };
 }
 
+type Ids = ReadonlyMap<string, readonly string[]>;
+
+function idsOf(rows: Pick<Sight, 'users' | 'units' | 'cards' | 'cardAssignments' | 'accessGrants'>): Ids {
+  const ids = new Map<string, string[]>();
+  const entities: Entity[] = [
+    ...rows.users.map(userOf),
+    ...rows.units.map(unitOf),
+    ...rows.cards.map(cardOf),
+    ...rows.cardAssignments.map(cardAssignmentOf),
+    ...rows.accessGrants.map(accessGrantOf),
+  ];
+  for (const entity of entities) {
+    const name = entity.__typename;
+    for (const key of name.endsWith('Card') || name === 'IdentificationCode' ? [name, 'Card'] : [name]) {
+      const known = ids.get(key);
+      if (known) known.push(idOf(entity));
+      else ids.set(key, [idOf(entity)]);
+    }
+  }
+  return ids;
+}
+
 const nobody = '01000000-0000-7000-8000-000000000000';
 
-/** An id for a list, or for `node` when it is null: mostly of a row, some of another type or of nothing, few that cannot be decoded. */
-export function drawId(random: Random, { ids }: Known, list: string | null, malformed: number): string {
-  const all = [...ids.values()].flat();
-  const own = list === null ? (ids.get(random.pickOr([...ids.keys()], '')) ?? []) : (ids.get(list) ?? []);
+/** An id of a type or list: mostly of a row, some of another type or of nothing, few that cannot be decoded. */
+export function drawId(random: Random, { ids, visibleIds }: Known, list: string, malformed: number): string {
   if (random.chance(malformed)) return random.pick(malformedIds);
-  switch (random.weighted({ own: 12, any: 2, nobody: 1 })) {
+  switch (random.weighted({ visible: 6, own: 6, any: 2, nobody: 1 })) {
+    case 'visible':
+      return random.pickOr(visibleIds.get(list) ?? [], encodeId('Unit', [nobody]));
     case 'own':
-      return random.pickOr(own, encodeId('User', [nobody]));
+      return random.pickOr(ids.get(list) ?? [], encodeId('User', [nobody]));
     case 'any':
-      return random.pickOr(all, encodeId('Unit', [nobody]));
+      return random.pickOr([...ids.values()].flat(), encodeId('Unit', [nobody]));
     case 'nobody':
       return random.pick([
         encodeId('User', [nobody]),
