@@ -139,17 +139,26 @@ type Ids = readonly string[] | null | undefined;
 function idsFilter(build: GraphileBuild.Build, resource: PgResource) {
   const { codec } = resource;
   const types = nodeTypes(build, codec);
-  const attributes = keyOf(build, resource)?.attributes;
-  if (!attributes || types.length === 0) return null;
+  const key = keyOf(build, resource)?.attributes;
+  if (!key || types.length === 0) return null;
+  // A card's id names its type, too, and no other card with that key.
+  const { polymorphism } = codec;
+  const ofType = polymorphism?.mode === 'single' ? polymorphism : null;
+  const values = new Map(Object.entries(ofType?.types ?? {}).map(([value, { name }]) => [name, value]));
+  const attributes = ofType ? [...key, ...ofType.typeAttributes] : key;
   const listCodecs = attributes.map((name) => listOfCodec(codec.attributes?.[name]?.codec as typeof TYPES.text));
   return (ids: Ids) => (query: PgSelectQueryBuilder) => {
     if (ids == null) return;
     // They were checked before the operation was executed.
-    const keys = decodeNodeIds(ids).flatMap((id) => (id && types.includes(id[0]) ? [id.slice(1) as string[]] : []));
+    const rows = decodeNodeIds(ids).flatMap((id) => {
+      if (!id || !types.includes(id[0])) return [];
+      const [type, ...ofKey] = id;
+      return [[...ofKey, ...(ofType ? [values.get(type)] : [])] as string[]];
+    });
     const columns = attributes.map((name) => sql`${query.alias}.${sql.identifier(name)}`);
     const lists = listCodecs.map((list, index) =>
       sqlValueWithCodec(
-        keys.map((key) => key[index] ?? null),
+        rows.map((row) => row[index] ?? null),
         list,
       ),
     );
@@ -157,7 +166,7 @@ function idsFilter(build: GraphileBuild.Build, resource: PgResource) {
     else if (columns.length > 1)
       query.where(sql`(${sql.join(columns, ', ')}) in (select * from unnest(${sql.join(lists, ', ')}))`);
     // Without a column beside the tenant's there is one row, and one key.
-    else if (keys.length === 0) query.where(sql`false`);
+    else if (rows.length === 0) query.where(sql`false`);
   };
 }
 

@@ -1,6 +1,7 @@
 import { shareService } from '../support/sharedService.ts';
 import {
   ask,
+  createCard,
   createTenant,
   createUnit,
   createUser,
@@ -225,4 +226,18 @@ test('a filtered connection pages like any other', async () => {
 
   expect([...first.nodes, ...second.nodes]).toEqual(rows.map(({ id }) => ({ id })));
   expect([first.pageInfo.hasNextPage, second.pageInfo.hasNextPage]).toEqual([true, false]);
+});
+
+test('the id of a card names its type, too: with another one it finds no card', async () => {
+  const holder = await createUser(tenant);
+  const { cardId } = await createCard(tenant, holder, { type: 'NfcCard', name: 'Badge', nfcIdentifier: '04A224B2' });
+  const key = Buffer.from(cardId, 'base64url').toString().slice('NfcCard:'.length);
+  const query = 'query ($ids: [ID!]) { app { cards(ids: $ids) { totalCount nodes { id } } } }';
+
+  const found = async (ids: string[]) =>
+    (await read<{ app: { cards: unknown } }>(graph, tenant.app, query, { ids })).app.cards;
+
+  expect(await found([cardId, globalId('BeaconCard', key)])).toEqual({ totalCount: 1, nodes: [{ id: cardId }] });
+  for (const type of ['BeaconCard', 'IdentificationCode', 'Unit'])
+    expect(await found([globalId(type, key)])).toEqual({ totalCount: 0, nodes: [] });
 });

@@ -33,6 +33,8 @@ export type Search = {
   readonly perWorld: number;
   /** Whether it goes on after a finding. */
   readonly keepsGoing: boolean;
+  /** Whether a finding is left as it was drawn. */
+  readonly leavesWhole?: boolean;
 };
 
 type Prepared = { readonly worlds: readonly World[]; readonly rows: Rows; readonly provisioned: Provisioned };
@@ -147,6 +149,7 @@ export class OracleSearch {
   async #find(setting: Setting, question: Question, number: number, outcome: Outcome): Promise<void> {
     this.wrong += 1;
     if (this.wrong > maxShrunk) return;
+    if (this.#search.leavesWhole) return void this.findings.push({ question, outcome, setting, number });
     const isWrong = (smaller: Question) => isWrongAlike(setting, smaller, outcome);
     const smallest = await shrink(question, this.schema, isWrong, maxTries);
     const again = await ask(setting, smallest);

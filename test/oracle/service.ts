@@ -15,8 +15,13 @@ export type Service = {
 
 export const testSecretKey = randomBytes(32).toString('base64');
 
-export async function startService(authUrl: string, environment: Record<string, string> = {}): Promise<Service> {
-  const started = startProcess([], {
+/** @param root a copy of the repository; this one by default */
+export async function startService(
+  authUrl: string,
+  environment: Record<string, string> = {},
+  root?: string,
+): Promise<Service> {
+  const variables = {
     PATH: process.env.PATH ?? '',
     HOST: '127.0.0.1',
     PORT: '0',
@@ -32,7 +37,8 @@ export async function startService(authUrl: string, environment: Record<string, 
     LOG_LEVEL: 'warn',
     WEBHOOK_WORKER: 'false',
     ...environment,
-  });
+  };
+  const started = startProcess([], variables, root);
   await started.says('Graph Query Service: http');
   const url = /Graph Query Service: (http:\/\/\S+)/.exec(started.output.stdout + started.output.stderr)?.[1] ?? '';
   const agent = new Agent({ keepAlive: true });

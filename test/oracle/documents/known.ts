@@ -1,6 +1,16 @@
 import { type Caller, type Sight, sightOf } from '../access.ts';
 import type { Cursors } from '../cursors.ts';
-import { accessGrantOf, cardAssignmentOf, cardOf, type Entity, encodeId, idOf, unitOf, userOf } from '../ids.ts';
+import {
+  accessGrantOf,
+  cardAssignmentOf,
+  cardOf,
+  decodeId,
+  type Entity,
+  encodeId,
+  idOf,
+  unitOf,
+  userOf,
+} from '../ids.ts';
 import type { Random } from '../random.ts';
 import type { Rows } from '../rows.ts';
 
@@ -57,13 +67,15 @@ const nobody = '01000000-0000-7000-8000-000000000000';
 /** An id of a type or list: mostly of a row, some of another type or of nothing, few that cannot be decoded. */
 export function drawId(random: Random, { ids, visibleIds }: Known, list: string, malformed: number): string {
   if (random.chance(malformed)) return random.pick(malformedIds);
-  switch (random.weighted({ visible: 6, own: 6, any: 2, nobody: 1 })) {
+  switch (random.weighted({ visible: 6, own: 6, any: 2, retyped: 1, nobody: 1 })) {
     case 'visible':
       return random.pickOr(visibleIds.get(list) ?? [], encodeId('Unit', [nobody]));
     case 'own':
       return random.pickOr(ids.get(list) ?? [], encodeId('User', [nobody]));
     case 'any':
       return random.pickOr([...ids.values()].flat(), encodeId('Unit', [nobody]));
+    case 'retyped':
+      return retyped(random, random.pickOr(ids.get('Card') ?? [], encodeId('NfcCard', [nobody])));
     case 'nobody':
       return random.pick([
         encodeId('User', [nobody]),
@@ -73,6 +85,11 @@ export function drawId(random: Random, { ids, visibleIds }: Known, list: string,
         encodeId('WebhookDelivery', [nobody]),
       ]);
   }
+}
+
+/** The key of a card under a type of card, mostly another one. */
+function retyped(random: Random, id: string): string {
+  return encodeId(random.pick(['BeaconCard', 'NfcCard', 'IdentificationCode']), decodeId(id)?.key ?? [nobody]);
 }
 
 const malformedIds = [

@@ -1,0 +1,257 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of source files
+/** A fault that the oracle must find: a text of a source file that is another one, or a statement of the owner's. */
+export type PlantedFault = { readonly name: string } & (
+  | { readonly file: string; readonly from: string; readonly to: string }
+  | { readonly sql: string }
+);
+
+const policy = (name: string, table: string, expression: string): string =>
+  `alter policy ${name} on ${table} using (${expression})`;
+const ofOrganization = 'organization_id = (select app_hidden.current_organization_id())';
+
+/** In plans. */
+const plans: readonly PlantedFault[] = [
+  {
+    name: 'what types of an interface share is run for some of them',
+    file: 'plugins/PolymorphicPathsPlugin.ts',
+    from: 'if (!repaired.has(plan)) extendPaths(plan);',
+    to: '',
+  },
+  {
+    name: 'accessible units are looked for without the one after the page',
+    file: 'plugins/AccessibleUnitsPlugin.ts',
+    from: '?? defaultPageSize) + 1, TYPES.int)',
+    to: '?? defaultPageSize), TYPES.int)',
+  },
+  {
+    name: 'accessible units are looked for from the front, whatever else is asked',
+    file: 'plugins/AccessibleUnitsPlugin.ts',
+    from: ' || others.some((argument) => argument != null)',
+    to: '',
+  },
+  {
+    name: 'a page from the end has a first, too',
+    file: 'plugins/ConnectionArgumentsPlugin.ts',
+    from: 'first ?? (last == null ? defaultPageSize : null);',
+    to: 'first ?? defaultPageSize;',
+  },
+  {
+    name: 'an order that may be null is ascending in both directions',
+    file: 'plugins/OrdersPlugin.ts',
+    from: "query.orderBy({ fragment: sql`coalesce(${column}, '')`, codec, direction, nullable: false });",
+    to: "query.orderBy({ fragment: sql`coalesce(${column}, '')`, codec, direction: 'ASC', nullable: false });",
+  },
+  {
+    name: 'an id finds a card of another type',
+    file: 'plugins/NodeTypePlugin.ts',
+    from: '$rows.where(sql`${$rows.alias}.${sql.identifier(typeColumn)} = ${sql.literal(value)}`);',
+    to: '',
+  },
+  {
+    name: 'people read external authentication tokens',
+    file: 'plugins/ExternalAuthenticationTokenPlugin.ts',
+    from: "assertScope(graph.scopes, 'app');",
+    to: '',
+  },
+];
+
+/** In filters. */
+const filters: readonly PlantedFault[] = [
+  {
+    name: 'addresses are compared as they are written',
+    file: 'plugins/ColumnFiltersPlugin.ts',
+    from: 'query.where(sql`${columnOf(query, attribute)} = any (array(select lower(unnest(${list}))))`)',
+    to: 'query.where(sql`${columnOf(query, attribute)} = any (${list})`)',
+  },
+  {
+    name: 'an empty list is no filter',
+    file: 'plugins/ColumnFiltersPlugin.ts',
+    from: '(value == null ? null : operator.apply',
+    to: '(value == null || (Array.isArray(value) && value.length === 0) ? null : operator.apply',
+  },
+  {
+    name: 'the first of several ids alone is looked for',
+    file: 'plugins/ConnectionArgumentsPlugin.ts',
+    from: 'const keys = decodeNodeIds(ids).flatMap(',
+    to: 'const keys = decodeNodeIds(ids).slice(0, 1).flatMap(',
+  },
+  {
+    name: 'an empty list of ids is no filter',
+    file: 'plugins/ConnectionArgumentsPlugin.ts',
+    from: 'if (ids == null) return;',
+    to: 'if (ids == null || ids.length === 0) return;',
+  },
+];
+
+/** In cursors and pages. */
+const cursors: readonly PlantedFault[] = [
+  {
+    name: 'cursors of any order are taken',
+    file: 'plugins/isCursorOf.ts',
+    from: 'return digest === expected && values.length',
+    to: 'return values.length',
+  },
+  {
+    name: 'a compiled cursor has its values in the other order',
+    file: 'plugins/compilation/computeStep.ts',
+    from: '...indicies.map(({ index, codec }) => codec.fromPg(values[index]))]',
+    to: '...indicies.map(({ index, codec }) => codec.fromPg(values[index])).reverse()]',
+  },
+  {
+    name: 'a page of none has a next one',
+    file: 'plugins/compilation/subqueryRows.ts',
+    from: 'first != null && last == null && first !== 0 && hasMore',
+    to: 'first != null && last == null && hasMore',
+  },
+  {
+    name: 'a page from the end comes backwards',
+    file: 'plugins/compilation/subqueryRows.ts',
+    from: 'items: shouldReverseOrder ? items.toReversed() : items,',
+    to: 'items,',
+  },
+  {
+    name: 'a page has the row after it, too',
+    file: 'plugins/compilation/subqueryRows.ts',
+    from: 'if (hasMore) {',
+    to: 'if (hasMore && limit > 2) {',
+  },
+];
+
+/** In compiled code. */
+const compiled: readonly PlantedFault[] = [
+  {
+    name: 'statements with pages of other sizes are one',
+    file: 'plugins/compilation/StatementShape.ts',
+    from: 'this.key += text + end;',
+    to: 'this.key += end;',
+  },
+  {
+    name: 'statements with other SQL are one',
+    file: 'plugins/compilation/StatementShape.ts',
+    from: 'this.key += node.t;',
+    to: '',
+  },
+  {
+    name: 'values are bound in the other order',
+    file: 'plugins/compilation/compileStatement.ts',
+    from: 'return place === -1 ? parameter : shape.values[place];',
+    to: 'return place === -1 ? parameter : shape.values[shape.values.length - 1 - place];',
+  },
+  {
+    name: 'a plan serves variables that it was not made for',
+    file: 'plugins/compilation/CompilationPlugin.ts',
+    from: 'matchesConstraints(plan.variableValuesConstraints, variables) &&',
+    to: '',
+  },
+  {
+    name: 'what was computed for the first row is used for all',
+    file: 'plugins/compilation/LayerCompiler.ts',
+    from: 'if (this.isSingle) {\n      return',
+    to: 'if (this.registers) {\n      return',
+  },
+  {
+    name: 'a row that is not there is an object',
+    file: 'plugins/compilation/computeStep.ts',
+    from: 'return row?.[nullCheckAttributeIndex] == null ? null : row;',
+    to: 'return row ?? null;',
+  },
+  {
+    name: 'the text NULL is null',
+    file: 'plugins/compilation/parseRows.ts',
+    from: 'return value + text.slice(start, end);',
+    to: "return (text.slice(start, end) === 'NULL' ? null : value + text.slice(start, end)) as string;",
+  },
+  {
+    name: 'a backslash in a row within a row is lost',
+    file: 'plugins/compilation/parseRows.ts',
+    from: "} else {\n        value += '\\\\'.repeat(backslashes / doubled);",
+    to: "} else {\n        value += '';",
+  },
+  {
+    name: 'an id has the type of another interface member',
+    file: 'plugins/compilation/writeNodeId.ts',
+    from: '${(type as Step & ConstantStep).data}:',
+    to: "${String((type as Step & ConstantStep).data).replace('NfcCard', 'BeaconCard')}:",
+  },
+];
+
+/** In codecs. */
+const codecs: readonly PlantedFault[] = [
+  {
+    name: 'texts are normalized',
+    file: 'plugins/compilation/computeStep.ts',
+    from: 'return text == null ? null : pgCodec.fromPg(text);',
+    to: 'return text == null ? null : pgCodec.fromPg(text.normalize());',
+  },
+  {
+    name: 'times have milliseconds',
+    file: 'plugins/TextFormsPlugin.ts',
+    from: '[TYPES.timestamptz, orAsText(TYPES.timestamptz.castFromPg)],',
+    to: "[TYPES.timestamptz, (fragment) => orAsText(TYPES.timestamptz.castFromPg)(sql`date_trunc('milliseconds', ${fragment})`)],",
+  },
+];
+
+/** In what becomes of a run that fails. */
+const replay: readonly PlantedFault[] = [
+  {
+    name: 'what one statement found answers another of the same text',
+    file: 'src/graphql/execution/statements.ts',
+    from: `    try {
+      const { rows } = await runVerified(run, settings, statement);
+      return rows as readonly Row[];
+    } catch`,
+    to: `    const recorded = ((failed as unknown as { recorded?: { text: string; rows: unknown }[] }).recorded ??= []);
+    try {
+      const found = isAgain ? recorded.findIndex(({ text }) => text === statement.text) : -1;
+      if (found !== -1) return recorded.splice(found, 1)[0]?.rows as readonly Row[];
+      const { rows } = await runVerified(run, settings, statement);
+      recorded.push({ text: statement.text, rows });
+      return rows as readonly Row[];
+    } catch`,
+  },
+];
+
+/** In policies, and what they ask. */
+const policies: readonly PlantedFault[] = [
+  {
+    name: 'people read all units',
+    sql: policy('select_graph_user', 'app_public.units', ofOrganization),
+  },
+  {
+    name: 'people read the units granted to them without those below',
+    sql: policy(
+      'select_graph_user',
+      'app_public.units',
+      `${ofOrganization} and id = any (app_hidden.granted_unit_ids())`,
+    ),
+  },
+  { name: 'people read all users', sql: policy('select_graph_user', 'app_public.users', ofOrganization) },
+  {
+    name: 'people read all assignments',
+    sql: policy('select_graph_user', 'app_public.card_assignments', ofOrganization),
+  },
+  { name: 'people read all cards', sql: policy('select_graph_user', 'app_public.cards', ofOrganization) },
+  { name: 'people read all grants', sql: policy('select_graph_user', 'app_hidden.unit_access', ofOrganization) },
+  { name: 'applications read units of others', sql: policy('select_graph_app', 'app_public.units', 'true') },
+  { name: 'applications read cards of others', sql: policy('select_graph_app', 'app_public.cards', 'true') },
+  {
+    name: 'a basic token reads users',
+    sql: policy('select_graph_basic', 'app_public.users', ofOrganization),
+  },
+  {
+    name: 'one grant of a person counts',
+    sql: `create or replace function app_hidden.granted_unit_ids() returns uuid[] language sql stable parallel safe
+      as $$ select array(select unit_id from app_hidden.unit_access order by unit_id limit 1) $$`,
+  },
+];
+
+/** Found by asking queries. */
+export const faultsOfQueries: readonly PlantedFault[] = [
+  ...plans,
+  ...filters,
+  ...cursors,
+  ...compiled,
+  ...codecs,
+  ...replay,
+  ...policies,
+];
