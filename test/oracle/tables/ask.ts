@@ -1,0 +1,34 @@
+import type { Who } from './checks.ts';
+import type { Operation } from './render.ts';
+import type { Service, World } from './world.ts';
+
+export type Received = {
+  readonly status: number;
+  readonly body: { data?: Record<string, unknown> | null; errors?: unknown[] };
+};
+
+/** Sends an operation as a client does. */
+export async function ask(
+  service: Service,
+  { organizations }: World,
+  { organization, scope }: Who,
+  operation: Operation,
+): Promise<Received> {
+  const response = await fetch(`${service.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${organizations[organization].tokens[scope]}`,
+      'Content-Type': 'application/json',
+      Accept: 'application/graphql-response+json',
+    },
+    body: JSON.stringify(operation),
+  });
+  return { status: response.status, body: (await response.json()) as Received['body'] };
+}
+
+/** The data of an answer without errors, or why there is none. */
+export function dataOf({ status, body }: Received): { data: Record<string, unknown> } | { refused: string } {
+  return status === 200 && body.data && !body.errors
+    ? { data: body.data }
+    : { refused: `${status} ${JSON.stringify(body.errors ?? body).slice(0, 1000)}` };
+}

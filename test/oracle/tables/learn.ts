@@ -1,0 +1,175 @@
+import { type GraphQLSchema, isEnumType } from 'graphql';
+import type { Pool } from 'pg';
+import { keyOfFilter, keyOfOrder, keyOfRow } from './answer.ts';
+import { ask, dataOf } from './ask.ts';
+import type { Connection, Filter } from './checks.ts';
+import { quote } from './draw.ts';
+import { type FilterOperator, orderNameOf } from './model.ts';
+import type { Random } from './random.ts';
+import { Renderer } from './render.ts';
+import { literal } from './sql.ts';
+import { type Item, isVisible, keyOfKnown, type Source, type State } from './state.ts';
+import { typeOf } from './types.ts';
+
+/** The orders and filters with which a source is asked. */
+export type Arguments = { readonly orders: readonly (readonly string[])[]; readonly filters: readonly Filter[] };
+
+export const plainConnection = (source: string, orderBy: readonly string[] = []): Connection => ({
+  ...{ kind: 'connection', via: { kind: 'app' }, source, page: {}, orderBy, filters: [] },
+  ...{ wants: ['totalCount'], selection: [{ kind: 'mark' }, { kind: 'id' }] },
+});
+
+/**
+ * Reads every order of a source once, as a whole: each must have every row once, sorted as PostgreSQL sorts the values. How ties are
+ * broken is the service's to choose; from here on each page, filter and nested connection must agree with it.
+ *
+ * @returns what is wrong, if anything is
+ */
+export async function learnOrders(
+  state: State,
+  schema: GraphQLSchema,
+  source: Source,
+  orders: Arguments['orders'],
+): Promise<string | null> {
+  const [service] = state.world.services;
+  if (!service) return 'There is no service.';
+  for (const organization of [0, 1] as const) {
+    const who = { organization, scope: 'app' } as const;
+    const visible = source.rows.filter((row) => isVisible(source, row, who));
+    for (let start = 0; start < orders.length; start += 40) {
+      const chunk = orders.slice(start, start + 40);
+      const selection = chunk.map((orderBy) => plainConnection(source.name, orderBy));
+      const operation = new Renderer(state, schema, true).document([{ kind: 'app', selection }]);
+      const told = dataOf(await ask(service, state.world, who, operation));
+      if ('refused' in told) return `${operation.query}\n${told.refused}`;
+      const app = told.data.r0 as Record<string, { totalCount: number; nodes: { mark: number; id: string }[] }>;
+      for (const [index, orderBy] of chunk.entries()) {
+        const { nodes = [], totalCount } = app[`f${index}`] ?? {};
+        const wrong = judgeOrder(
+          source,
+          visible,
+          orderBy,
+          nodes.map(({ mark }) => mark),
+        );
+        const query = new Renderer(state, schema, true).document([
+          { kind: 'app', selection: [plainConnection(source.name, orderBy)] },
+        ]);
+        if (wrong) return `${wrong}\n${query.query}`;
+        if (totalCount !== visible.length)
+          return `totalCount is ${totalCount}, and there are ${visible.length} rows\n${query.query}`;
+        state.orders.set(
+          keyOfOrder(source.name, orderBy, organization),
+          new Map(nodes.map(({ mark }, place) => [mark, place])),
+        );
+        for (const { mark, id } of nodes) {
+          const known = keyOfKnown({ source: source.name, organization, mark });
+          if ((state.ids.get(known) ?? id) !== id) return `A row has two ids: ${id} and ${state.ids.get(known)}`;
+          state.ids.set(known, id);
+        }
+      }
+    }
+  }
+  return null;
+}
+
+function judgeOrder(
+  source: Source,
+  rows: readonly Item[],
+  orderBy: readonly string[],
+  marks: readonly number[],
+): string | null {
+  const sorted = (list: readonly number[]) => JSON.stringify(list.toSorted((one, other) => one - other));
+  if (sorted(marks) !== sorted(rows.map(({ mark }) => mark)))
+    return `The rows are ${marks}, and should be ${rows.map(({ mark }) => mark)} in some order.`;
+  const terms = (orderBy.length > 0 ? orderBy : ['PRIMARY_KEY_ASC']).map((name) => ({
+    column: columnOf(source, name.replace(/_(ASC|DESC)$/, '')),
+    sign: name.endsWith('_DESC') ? -1 : 1,
+  }));
+  const placed = marks.map((mark) => rows.find((row) => row.mark === mark));
+  for (const [index, row] of placed.entries()) {
+    const next = placed[index + 1];
+    for (const { column, sign } of next ? terms : []) {
+      const difference = sign * ((row?.ranks[column] ?? 0) - (next?.ranks[column] ?? 0));
+      if (difference > 0)
+        return `${orderBy} has the row with the mark ${row?.mark} before that with ${next?.mark}: ${row?.texts[column]}, ${next?.texts[column]}.`;
+      if (difference < 0) break;
+    }
+  }
+  return null;
+}
+
+/** The column by which an order sorts, or `PRIMARY_KEY`. */
+export const columnOf = (source: Source, order: string): string =>
+  source.columns.find(({ name }) => orderNameOf(name) === order)?.name ?? (order === 'MARK' ? 'mark' : order);
+
+export const orderNamesOf = (schema: GraphQLSchema, type: string): string[] => {
+  const orders = schema.getType(`${type}OrderBy`);
+  return isEnumType(orders) ? orders.getValues().map(({ name }) => name) : [];
+};
+
+export function drawArguments(random: Random, schema: GraphQLSchema, source: Source): Arguments {
+  const names = orderNamesOf(schema, source.type);
+  const pairs = names.length > 1 ? [1, 2, 3].map(() => random.some(names, 2 + random.below(2))) : [];
+  const filters = source.isView
+    ? []
+    : source.columns.flatMap(({ name, type, filters: tags }) =>
+        tags.flatMap(({ argument, operator }) =>
+          valuesFor(random, source, name, operator).map((texts) => ({ argument, operator, column: name, type, texts })),
+        ),
+      );
+  return { orders: [[], ...names.map((name) => [name]), ...pairs], filters };
+}
+
+/** Values that rows of either organization have, so that most filters find something. */
+function valuesFor(random: Random, { rows }: Source, column: string, operator: FilterOperator): string[][] {
+  const texts = [...new Set(rows.map((row) => row.texts[column] ?? null).filter((text) => text !== null))];
+  if (operator === 'isNull') return [['true'], ['false']];
+  if (texts.length === 0) return operator === 'anyOf' ? [[]] : [];
+  if (operator === 'anyOf') return [[], random.some(texts, 1), random.some(texts, 3)];
+  if (operator === 'prefix') return [[''], [[...random.pick(texts)].slice(0, 1 + random.below(2)).join('')]];
+  return random.some(texts, 2).map((text) => [text]);
+}
+
+/** Which rows PostgreSQL finds by each filter. */
+export async function readMatches(
+  owner: Pool,
+  state: State,
+  source: Source,
+  filters: readonly Filter[],
+): Promise<void> {
+  if (filters.length === 0) return;
+  const conditions = filters.map((filter, index) => `(${conditionOf(filter)}) is true as m${index}`);
+  const { rows } = await owner.query(
+    `select organization_id, mark, ${conditions.join(', ')} from app_public.${source.table.name}`,
+  );
+  for (const [index, filter] of filters.entries()) {
+    const found = rows.filter((row) => row[`m${index}`]);
+    const keys = found.map((row) =>
+      keyOfRow({
+        organization: row.organization_id === state.world.organizations[0].id ? 0 : 1,
+        mark: row.mark,
+      } as Item),
+    );
+    state.matches.set(keyOfFilter(source, filter), new Set(keys));
+  }
+}
+
+function conditionOf({ column, operator, texts, type }: Filter): string {
+  const [text = ''] = texts;
+  const sql = typeOf(type).sql.replace(/ collate .*/, '');
+  const value = `${literal(text)}::${sql}`;
+  switch (operator) {
+    case 'anyOf':
+      return `${quote(column)} = any (array[${texts.map((one) => `${literal(one)}::${sql}`).join(', ')}]::${sql}[])`;
+    case 'from':
+      return `${quote(column)} >= ${value}`;
+    case 'until':
+      return `${quote(column)} < ${value}`;
+    case 'is':
+      return `${quote(column)} = ${value}`;
+    case 'prefix':
+      return `starts_with(${quote(column)}, ${literal(text)})`;
+    case 'isNull':
+      return `(${quote(column)} is null) = ${text}`;
+  }
+}

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import { runAdmin } from '../../admin/support.ts';
+import { startProcess, type TestProcess } from '../../support/process.ts';
+
+/** Two organizations with units and people, made by `admin apply`, and services that serve them. */
+export type World = {
+  readonly organizations: readonly [Organization, Organization];
+  readonly services: readonly Service[];
+  /** Builds the schema of each service from the catalogue, as after `npm run db:migrate`. */
+  rebuild(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type Service = { readonly url: string; readonly isCompiling: boolean; readonly process: TestProcess };
+
+export type Organization = {
+  readonly id: string;
+  readonly units: readonly Known[];
+  /** The first may access the first two units. */
+  readonly users: readonly Known[];
+  /** Tokens of the application, and of the first user. */
+  readonly tokens: { readonly app: string; readonly person: string };
+};
+
+type Known = { readonly uuid: string; readonly externalIdentifier: string };
+
+type Database = { readonly ownerUrl: string; readonly authUrl: string; readonly owner: Pool };
+
+const password = 'correct horse battery staple';
+const secret = (name: string) => `the-secret-of-${name}-is-long-enough-for-everybody`;
+
+export async function createWorld(database: Database, compilations: readonly boolean[]): Promise<World> {
+  const environment = {
+    PATH: process.env.PATH ?? '',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    AUTH_DATABASE_URL: database.authUrl,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    ARGON2_MEMORY_KIB: '32',
+    ARGON2_PASSES: '1',
+    WEBHOOK_WORKER: 'false',
+    DATABASE_POOL_WAIT_MS: '20000',
+    SLOW_MS: '600000',
+    LOG_LEVEL: 'warn',
+    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
+  };
+  const names = ['one', 'two'];
+  const applied = runAdmin(
+    ['apply', '-'],
+    { ...environment, DATABASE_URL: database.ownerUrl },
+    JSON.stringify({ organizations: names.map(documentOf) }),
+  );
+  const services = await Promise.all(
+    compilations.map(async (isCompiling) => {
+      const started = startProcess([], { ...environment, COMPILATION: String(isCompiling) });
+      await started.says('Graph Query Service: http');
+      const url = /Graph Query Service: (http\S+)/.exec(started.output.stdout + started.output.stderr)?.[1] ?? '';
+      return { url, isCompiling, process: started };
+    }),
+  );
+  const { code, stderr } = await applied;
+  if (code !== 0) throw new Error(`admin apply has failed: ${stderr}`);
+  const [one, two] = await Promise.all(
+    names.map((name) => readOrganization(database.owner, services[0]?.url ?? '', name)),
+  );
+  if (!one || !two) throw new Error('There are fewer than two organizations.');
+
+  let builds = 0;
+  return {
+    services,
+    organizations: [one, two],
+    async rebuild() {
+      const build = `Build ${++builds}.`;
+      const before = services.map((service) => service.process.output.stderr.length);
+      await database.owner.query(`
+        create or replace function app_public.app_build(app app_public.app) returns text language sql stable as $$ select 'a' $$;
+        comment on function app_public.app_build is '${build}';
+        grant execute on function app_public.app_build to graph_app`);
+      // A migration that another machine has run: each service finds it, and builds its schema.
+      await database.owner.query(
+        `insert into graphile_migrate.migrations (hash, previous_hash, filename, date)
+         select $1, hash, $1, now() from graphile_migrate.migrations order by filename desc limit 1`,
+        [`9${String(builds).padStart(6, '0')}-drawn`],
+      );
+      await database.owner.query('notify graph_query_service_migrations');
+      await Promise.all(services.map((service, index) => untilBuilt(service, build, before[index] ?? 0)));
+    },
+    async stop() {
+      for (const service of services) service.process.signal('SIGTERM');
+      await Promise.all(services.map((service) => service.process.exited));
+    },
+  };
+}
+
+const documentOf = (name: string) => ({
+  name,
+  applications: [
+    { name: 'Backend', clientId: `${name}-backend`, clientSecret: secret(name), scopes: ['app'] },
+    {
+      ...{ name: 'Mobile', clientId: `${name}-mobile`, confidential: false, scopes: ['me'] },
+      ...{ redirectUris: ['http://127.0.0.1/callback'], mobileApp: { authenticationType: 'password' } },
+    },
+  ],
+  units: [
+    { externalIdentifier: 'u0', name: 'Unit 0', children: [{ externalIdentifier: 'u1', name: 'Unit 1' }] },
+    { externalIdentifier: 'u2', name: 'Unit 2' },
+  ],
+  users: [0, 1, 2].map((number) => ({
+    externalIdentifier: `p${number}`,
+    fullName: `Person ${number}`,
+    email: `p${number}@${name}.test`,
+    ...(number === 0 && { password, accessibleUnits: ['u0'] }),
+  })),
+});
+
+async function readOrganization(owner: Pool, url: string, name: string): Promise<Organization> {
+  const { rows } = await owner.query('select id from app_hidden.organizations where name = $1', [name]);
+  const known = async (table: string) =>
+    (
+      await owner.query<Known>(
+        `select id as uuid, external_identifier as "externalIdentifier" from app_public.${table} where organization_id = $1 order by external_identifier`,
+        [rows[0].id],
+      )
+    ).rows;
+  const app = { grant_type: 'client_credentials', client_id: `${name}-backend`, client_secret: secret(name) };
+  const person = { grant_type: 'password', client_id: `${name}-mobile`, username: `p0@${name}.test`, password };
+  const tokens = { app: await issueToken(url, app), person: await issueToken(url, person) };
+  return { id: rows[0].id, units: await known('units'), users: await known('users'), tokens };
+}
+
+async function issueToken(url: string, parameters: Record<string, string>): Promise<string> {
+  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(parameters) });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (!token) throw new Error(`There is no token for ${parameters.client_id}.`);
+  return token;
+}
+
+async function untilBuilt({ url, process: served }: Service, build: string, before: number): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if ((await readSdl(url)).includes(build)) return;
+    if (served.output.stderr.slice(before).includes('the schema cannot be built')) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`The schema has not been built: ${served.output.stderr.slice(-2000)}`);
+}
+
+export const readSdl = async (url: string): Promise<string> => (await fetch(`${url}/graphql/schema.graphql`)).text();
