@@ -126,7 +126,9 @@ export function rowsOf(field: Connection, holder: Holder | null, who: Who, state
       if (via.kind === 'call') return row.mark >= (via.minimum ?? holder?.item?.mark ?? 0);
       return true;
     })
-    .filter((row) => !field.ids || field.ids.some((id) => id.source === source.name && markFor(id, who, state) === row.mark))
+    .filter(
+      (row) => !field.ids || field.ids.some((id) => id.source === source.name && markFor(id, who, state) === row.mark),
+    )
     .filter((row) =>
       field.filters.every((filter) => state.matches.get(keyOfFilter(source, filter))?.has(keyOfRow(row))),
     )

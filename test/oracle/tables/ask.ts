@@ -1,4 +1,4 @@
-import type { Who } from './checks.ts';
+import type { Check, Who } from './checks.ts';
 import type { Operation } from './render.ts';
 import type { Service, World } from './world.ts';
 
@@ -32,3 +32,6 @@ export function dataOf({ status, body }: Received): { data: Record<string, unkno
     ? { data: body.data }
     : { refused: `${status} ${JSON.stringify(body.errors ?? body).slice(0, 1000)}` };
 }
+
+/** What is wrong: the check that has found it, if one has, and what the client has asked. */
+export type Failure = { readonly message: string; readonly check?: Check; readonly operation?: Operation };

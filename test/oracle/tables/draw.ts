@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 import { type TypeName, typeNames, typeOf } from './types.ts';
 
 /** Values that the service is known to get wrong are drawn only on demand, so that a run finds what is new. */
-const withFaults = process.env.DRAW_FAULTS === 'true';
+export const withFaults = process.env.DRAW_FAULTS === 'true';
 
 /** Draws tables that may refer to those before them. */
 export function drawCase(random: Random, count: number): Case {

@@ -1,7 +1,7 @@
 import { type GraphQLSchema, isEnumType } from 'graphql';
 import type { Pool } from 'pg';
 import { keyOfFilter, keyOfOrder, keyOfRow } from './answer.ts';
-import { ask, dataOf } from './ask.ts';
+import { ask, dataOf, type Failure } from './ask.ts';
 import type { Connection, Filter } from './checks.ts';
 import { quote } from './draw.ts';
 import { type FilterOperator, orderNameOf } from './model.ts';
@@ -30,47 +30,42 @@ export async function learnOrders(
   schema: GraphQLSchema,
   source: Source,
   orders: Arguments['orders'],
-): Promise<string | null> {
+): Promise<Failure | null> {
   const [service] = state.world.services;
-  if (!service) return 'There is no service.';
+  if (!service) throw new Error('There is no service.');
   for (const organization of [0, 1] as const) {
     const who = { organization, scope: 'app' } as const;
     const visible = source.rows.filter((row) => isVisible(source, row, who));
-    for (let start = 0; start < orders.length; start += 40) {
-      const chunk = orders.slice(start, start + 40);
-      const selection = chunk.map((orderBy) => plainConnection(source.name, orderBy));
+    for (const orderBy of orders) {
+      const selection = [plainConnection(source.name, orderBy)];
       const operation = new Renderer(state, schema, true).document([{ kind: 'app', selection }]);
+      const fail = (message: string): Failure => ({ message, operation });
       const told = dataOf(await ask(service, state.world, who, operation));
-      if ('refused' in told) return `${operation.query}\n${told.refused}`;
-      const app = told.data.r0 as Record<string, { totalCount: number; nodes: { mark: number; id: string }[] }>;
-      for (const [index, orderBy] of chunk.entries()) {
-        const { nodes = [], totalCount } = app[`f${index}`] ?? {};
-        const wrong = judgeOrder(
-          source,
-          visible,
-          orderBy,
-          nodes.map(({ mark }) => mark),
-        );
-        const query = new Renderer(state, schema, true).document([
-          { kind: 'app', selection: [plainConnection(source.name, orderBy)] },
-        ]);
-        if (wrong) return `${wrong}\n${query.query}`;
-        if (totalCount !== visible.length)
-          return `totalCount is ${totalCount}, and there are ${visible.length} rows\n${query.query}`;
-        state.orders.set(
-          keyOfOrder(source.name, orderBy, organization),
-          new Map(nodes.map(({ mark }, place) => [mark, place])),
-        );
-        for (const { mark, id } of nodes) {
-          const known = keyOfKnown({ source: source.name, organization, mark });
-          if ((state.ids.get(known) ?? id) !== id) return `A row has two ids: ${id} and ${state.ids.get(known)}`;
-          state.ids.set(known, id);
-        }
+      if ('refused' in told) return fail(told.refused);
+      const { nodes, totalCount } = Object.values(told.data.r0 as object)[0] as Learned;
+      const marks = nodes.map(({ mark }) => mark);
+      const wrong = judgeOrder(source, visible, orderBy, marks);
+      if (wrong) return fail(wrong);
+      if (totalCount !== visible.length)
+        return fail(`totalCount is ${totalCount}, and there are ${visible.length} rows.`);
+      state.orders.set(
+        keyOfOrder(source.name, orderBy, organization),
+        new Map(marks.map((mark, place) => [mark, place])),
+      );
+      for (const { mark, id } of nodes) {
+        const known = keyOfKnown({ source: source.name, organization, mark });
+        if ((state.ids.get(known) ?? id) !== id) return fail(`A row has two ids: ${id} and ${state.ids.get(known)}`);
+        state.ids.set(known, id);
       }
     }
   }
   return null;
 }
+
+type Learned = {
+  readonly totalCount: number;
+  readonly nodes: readonly { readonly mark: number; readonly id: string }[];
+};
 
 function judgeOrder(
   source: Source,

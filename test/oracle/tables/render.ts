@@ -51,7 +51,11 @@ export class Renderer {
 
   selection(fields: readonly Field[], of: string | null): string {
     const keys = keysOf(fields, this.#state);
-    return fields.map((field, index) => this.#field(field, keys[index] ?? '', of)).join(' ') || '__typename';
+    const source = this.#state.sources.get(of ?? '');
+    return (
+      fields.map((field, index) => spread(this.#field(field, keys[index] ?? '', of), field, source)).join(' ') ||
+      '__typename'
+    );
   }
 
   #field(field: Field, key: string, of: string | null): string {
@@ -131,9 +135,12 @@ export class Renderer {
     return `$${name}`;
   }
 
+  /** A type that has the fields: of an interface one of its types. */
   #typeNameOf(of: string | null): string {
     if (of === null) return 'App';
-    return of === 'units' ? 'Unit' : of === 'users' ? 'User' : this.#sourceOf(of).type;
+    if (of === 'units' || of === 'users') return of === 'units' ? 'Unit' : 'User';
+    const { table, isView, type } = this.#sourceOf(of);
+    return (isView ? undefined : table.interface?.kinds[0]?.type) ?? type;
   }
 
   #sourceOf(name: string): Source {
@@ -141,6 +148,13 @@ export class Renderer {
     if (!source) throw new Error(`There is no ${name}.`);
     return source;
   }
+}
+
+/** Functions and connections are fields of the types of an interface, and not of the interface. */
+function spread(text: string, { kind }: Field, source: Source | undefined): string {
+  const kinds = source && !source.isView ? source.table.interface?.kinds : undefined;
+  if (!kinds || (kind !== 'call' && kind !== 'connection')) return text;
+  return kinds.map(({ type }) => `... on ${type} { ${text} }`).join(' ');
 }
 
 /** The type of an interface to which a column belongs, unless it belongs to all. */

@@ -137,10 +137,10 @@ async function issueToken(url: string, parameters: Record<string, string>): Prom
 }
 
 async function untilBuilt({ url, process: served }: Service, build: string, before: number): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 1000; tries++) {
     if ((await readSdl(url)).includes(build)) return;
     if (served.output.stderr.slice(before).includes('the schema cannot be built')) break;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 40));
   }
   throw new Error(`The schema has not been built: ${served.output.stderr.slice(-2000)}`);
 }
