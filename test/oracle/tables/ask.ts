@@ -1,4 +1,5 @@
 import type { Check, Who } from './checks.ts';
+import type { Random } from './random.ts';
 import type { Operation } from './render.ts';
 import type { Service, World } from './world.ts';
 
@@ -35,3 +36,18 @@ export function dataOf({ status, body }: Received): { data: Record<string, unkno
 
 /** What is wrong: the check that has found it, if one has, and what the client has asked. */
 export type Failure = { readonly message: string; readonly check?: Check; readonly operation?: Operation };
+
+/** One case under way. */
+export type Run = {
+  readonly random: Random;
+  queries: number;
+  readonly failures: Failure[];
+  readonly maxFailures: number;
+  readonly isShrinking: boolean;
+};
+
+/** Every compiling service, and the other one for a fifth. */
+export const servicesFor = ({ services }: World, run: Run): Service[] =>
+  services.filter(
+    ({ isCompiling }) => isCompiling || services.length === 1 || run.isShrinking || run.random.chance(0.2),
+  );

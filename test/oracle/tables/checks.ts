@@ -6,7 +6,18 @@ import type { TypeName } from './types.ts';
 /** An app token of either organization, or the token of its first person. */
 export type Who = { readonly organization: 0 | 1; readonly scope: 'app' | 'person' };
 
-export type Check = DocumentCheck | WalkCheck;
+export type Check = DocumentCheck | WalkCheck | MutationCheck;
+
+/** A call of one of the mutations of a table; `texts` by column, as PostgreSQL writes them. */
+export type MutationCheck = {
+  readonly kind: 'mutation';
+  readonly who: Who;
+  readonly table: string;
+  readonly shape: 'echo' | 'one' | 'many' | 'nothing';
+  readonly marks: readonly number[];
+  readonly texts: Readonly<Record<string, string | null>>;
+  readonly selection: readonly Field[];
+};
 
 export type DocumentCheck = { readonly kind: 'document'; readonly who: Who; readonly roots: readonly Root[] };
 

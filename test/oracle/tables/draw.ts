@@ -146,7 +146,7 @@ function drawFunctions(random: Random, name: string, before: readonly Table[]): 
 
 function drawRows(random: Random, table: Omit<Table, 'rows'>, before: readonly Table[]): Row[] {
   const rows: Row[] = [];
-  const few = new Map(table.columns.map(({ name, type }) => [name, random.some(valuesOf(type), 2 + random.below(6))]));
+  const few = new Map(table.columns.map((column) => [column.name, random.some(valuesOf(column), 2 + random.below(6))]));
   const marksOf = (target: string, organization: number) =>
     target === 'units' || target === 'users'
       ? [0, 1, 2]
@@ -157,8 +157,10 @@ function drawRows(random: Random, table: Omit<Table, 'rows'>, before: readonly T
     for (let left = organization === 0 ? 3 + random.below(10) : 2; left > 0; left--) {
       const values = table.columns
         .filter(({ generated }) => !generated)
-        .map(({ name, isNullable, type }) => {
-          const value = isNullable && random.chance(0.35) ? null : random.pick(few.get(name) ?? valuesOf(type));
+
+        .map((column) => {
+          const { name, isNullable } = column;
+          const value = isNullable && random.chance(0.35) ? null : random.pick(few.get(name) ?? valuesOf(column));
           return [name, value] as const;
         });
       const references = table.references.map(({ name, target, isNullable }) => {
@@ -182,7 +184,9 @@ function drawRows(random: Random, table: Omit<Table, 'rows'>, before: readonly T
   return rows;
 }
 
-const valuesOf = (type: TypeName) => {
-  const { values, faults = [] } = typeOf(type);
-  return withFaults ? [...values, ...faults] : values;
+/** A text that may be null is known to sort as if null were empty. */
+const valuesOf = ({ type, isNullable }: Column) => {
+  const { values, faults = [], graphql } = typeOf(type);
+  if (withFaults) return [...values, ...faults];
+  return isNullable && graphql === 'String' ? values.filter((value) => value !== '') : values;
 };

@@ -1,6 +1,7 @@
 import type { Check, Connection, Field, Filter, Known, Root, Who } from './checks.ts';
 import type { Arguments } from './learn.ts';
 import { camelCase } from './model.ts';
+import { drawMutations } from './mutate.ts';
 import type { Random } from './random.ts';
 import type { Source, State } from './state.ts';
 
@@ -23,6 +24,7 @@ export class Drawer {
       ...this.#walks(source),
       ...this.#filters(source),
       ...Array.from({ length: 12 }, () => this.#document(source)),
+      ...(source.isView ? [] : drawMutations(this.#random, source, () => this.#selection(source.name, 1, app(0)))),
     ]);
   }
 

@@ -23,14 +23,15 @@ export const plainConnection = (source: string, orderBy: readonly string[] = [])
  * Reads every order of a source once, as a whole: each must have every row once, sorted as PostgreSQL sorts the values. How ties are
  * broken is the service's to choose; from here on each page, filter and nested connection must agree with it.
  *
- * @returns what is wrong, if anything is
+ * @returns what is wrong
  */
 export async function learnOrders(
   state: State,
   schema: GraphQLSchema,
   source: Source,
   orders: Arguments['orders'],
-): Promise<Failure | null> {
+): Promise<Failure[]> {
+  const failures: Failure[] = [];
   const [service] = state.world.services;
   if (!service) throw new Error('There is no service.');
   for (const organization of [0, 1] as const) {
@@ -39,27 +40,29 @@ export async function learnOrders(
     for (const orderBy of orders) {
       const selection = [plainConnection(source.name, orderBy)];
       const operation = new Renderer(state, schema, true).document([{ kind: 'app', selection }]);
-      const fail = (message: string): Failure => ({ message, operation });
+      const fail = (message: string) => failures.push({ message, operation });
       const told = dataOf(await ask(service, state.world, who, operation));
-      if ('refused' in told) return fail(told.refused);
+      if ('refused' in told) {
+        fail(told.refused);
+        continue;
+      }
       const { nodes, totalCount } = Object.values(told.data.r0 as object)[0] as Learned;
       const marks = nodes.map(({ mark }) => mark);
       const wrong = judgeOrder(source, visible, orderBy, marks);
-      if (wrong) return fail(wrong);
-      if (totalCount !== visible.length)
-        return fail(`totalCount is ${totalCount}, and there are ${visible.length} rows.`);
+      if (wrong) fail(wrong);
+      if (totalCount !== visible.length) fail(`totalCount is ${totalCount}, and there are ${visible.length} rows.`);
       state.orders.set(
         keyOfOrder(source.name, orderBy, organization),
         new Map(marks.map((mark, place) => [mark, place])),
       );
       for (const { mark, id } of nodes) {
         const known = keyOfKnown({ source: source.name, organization, mark });
-        if ((state.ids.get(known) ?? id) !== id) return fail(`A row has two ids: ${id} and ${state.ids.get(known)}`);
+        if ((state.ids.get(known) ?? id) !== id) fail(`A row has two ids: ${id} and ${state.ids.get(known)}`);
         state.ids.set(known, id);
       }
     }
   }
-  return null;
+  return failures;
 }
 
 type Learned = {

@@ -29,10 +29,11 @@ export class Renderer {
     this.#isInline = isInline;
   }
 
-  document(roots: readonly Root[]): Operation {
+  document(roots: readonly Root[], more = '', operation = 'query'): Operation {
     const text = roots.map((root, index) => this.#root(root, `r${index}`)).join(' ');
-    const definitions = this.#definitions.length > 0 ? `query (${this.#definitions.join(', ')}) ` : '';
-    return { query: `${definitions}{ ${text} }`, variables: this.variables };
+    const definitions = this.#definitions.length > 0 ? `(${this.#definitions.join(', ')}) ` : '';
+    const head = definitions || operation !== 'query' ? `${operation} ${definitions}` : '';
+    return { query: `${head}{ ${text}${more} }`, variables: this.variables };
   }
 
   /** Adds a variable of the caller's own. */
@@ -76,7 +77,7 @@ export class Renderer {
       case 'call': {
         const type = this.#typeNameOf(of);
         const given = Object.entries(field.arguments).map(
-          ([argument, value]) => `${argument}: ${this.#argument(type, name, argument, value)}`,
+          ([argument, value]) => `${argument}: ${this.argument(type, name, argument, value)}`,
         );
         const made = field.selection.length > 0 ? ` { ${this.selection(field.selection, of)} }` : '';
         return `${aliased}${given.length > 0 ? `(${given.join(', ')})` : ''}${made}`;
@@ -105,7 +106,7 @@ export class Renderer {
   argumentsOf({ page, orderBy, filters, ids, via }: Connection, type: string, name: string): string[] {
     const given: string[] = [];
     const add = (argument: string, value: unknown) => {
-      given.push(`${argument}: ${this.#argument(type, name, argument, value)}`);
+      given.push(`${argument}: ${this.argument(type, name, argument, value)}`);
     };
     for (const [argument, value] of Object.entries(page)) add(argument, value);
     if (orderBy.length > 0) add('orderBy', orderBy);
@@ -119,7 +120,7 @@ export class Renderer {
     return given;
   }
 
-  #argument(type: string, field: string, argument: string, value: unknown): string {
+  argument(type: string, field: string, argument: string, value: unknown): string {
     const graphql = this.#schema.getType(type);
     const known = isObjectType(graphql) || isInterfaceType(graphql) ? graphql.getFields()[field] : undefined;
     const input = known?.args.find(({ name }) => name === argument)?.type;

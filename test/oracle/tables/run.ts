@@ -1,19 +1,17 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import type { Pool } from 'pg';
-import { answerOf, anyBoolean, anyCursor, holderOf, markFor, rowsOf, select } from './answer.ts';
-import { ask, dataOf, type Failure } from './ask.ts';
-import type { Check, DocumentCheck, WalkCheck } from './checks.ts';
-import { withFaults } from './draw.ts';
+import { ask, dataOf, type Failure, type Run } from './ask.ts';
+import type { Check } from './checks.ts';
+import { runDocument, runMutation } from './documents.ts';
 import { Drawer } from './drawChecks.ts';
 import { type Arguments, drawArguments, learnOrders, readMatches } from './learn.ts';
-import { differenceOf } from './match.ts';
 import type { Case } from './model.ts';
-import { createRandom, type Random } from './random.ts';
-import { type Operation, Renderer } from './render.ts';
+import { createRandom } from './random.ts';
 import { smallerChecks } from './shrink.ts';
 import { createsOf, dropsOf, insertOf } from './sql.ts';
 import { keyOfKnown, readState, type State } from './state.ts';
-import { readSdl, type Service, type World } from './world.ts';
+import { runWalk } from './walk.ts';
+import { readSdl, type World } from './world.ts';
 
 export type Found = { readonly failures: readonly Failure[]; readonly queries: number };
 
@@ -53,14 +51,6 @@ export async function runCase(
   }
 }
 
-type Run = {
-  readonly random: Random;
-  queries: number;
-  readonly failures: Failure[];
-  readonly maxFailures: number;
-  readonly isShrinking: boolean;
-};
-
 /** A row whose reference has been left out is left out, too. */
 async function insert(owner: Pool, statement: string): Promise<void> {
   await owner.query(statement).catch((error: { code?: string }) => {
@@ -92,7 +82,7 @@ async function judge(owner: Pool, world: World, drawn: Case, run: Run, only?: Ch
   for (const source of state.sources.values()) {
     const drawnArguments = only ? argumentsOf(only, source.name) : drawArguments(run.random, schema, source);
     known.set(source.name, drawnArguments);
-    if (isOver(await learnOrders(state, schema, source, drawnArguments.orders))) return;
+    for (const failure of await learnOrders(state, schema, source, drawnArguments.orders)) if (isOver(failure)) return;
     await readMatches(owner, state, source, drawnArguments.filters);
   }
   for (const check of only ? [only] : new Drawer(run.random, state, known).checks()) {
@@ -150,133 +140,6 @@ async function learnKnown(state: State): Promise<void> {
 }
 
 function runCheck(check: Check, state: State, schema: GraphQLSchema, run: Run): Promise<Failure | null> {
-  return check.kind === 'document' ? runDocument(check, state, schema, run) : runWalk(check, state, schema, run);
-}
-
-async function runDocument(
-  drawnCheck: DocumentCheck,
-  state: State,
-  schema: GraphQLSchema,
-  run: Run,
-): Promise<Failure | null> {
-  const ways = run.isShrinking ? [false, true] : [run.random.chance(0.3)];
-  for (const isInline of ways) {
-    const render = (roots: DocumentCheck['roots']) => new Renderer(state, schema, isInline).document(roots);
-    const totals = render(drawnCheck.roots).query.match(/totalCount/g)?.length ?? 0;
-    const check =
-      totals > maxTotals && !withFaults ? { ...drawnCheck, roots: withoutTotals(drawnCheck.roots) } : drawnCheck;
-    const failure = await runOperation(check, render(check.roots), state, run);
-    if (failure) return failure;
-  }
-  return null;
-}
-
-/** A fourth `totalCount` of one connection with `orderBy` is known to fail. */
-const maxTotals = 3;
-
-const withoutTotals = (roots: DocumentCheck['roots']): DocumentCheck['roots'] =>
-  JSON.parse(JSON.stringify(roots), (name, value) =>
-    name === 'wants' ? value.filter((want: string) => want !== 'totalCount') : value,
-  );
-
-async function runOperation(
-  check: DocumentCheck,
-  operation: Operation,
-  state: State,
-  run: Run,
-): Promise<Failure | null> {
-  if ((operation.query.match(/\b[fr]\d+: /g)?.length ?? 0) > 45) return null;
-  const expected = answerOf(check.roots, check.who, state);
-  for (const service of servicesFor(state.world, run)) {
-    // The second time it is compiled.
-    for (const time of service.isCompiling ? ['first', 'second'] : ['only']) {
-      run.queries++;
-      const told = dataOf(await ask(service, state.world, check.who, operation));
-      const difference = 'refused' in told ? told.refused : differenceOf(expected, told.data);
-      if (difference)
-        return {
-          check,
-          operation,
-          message: `The ${time} answer${service.isCompiling ? '' : ' without compilation'} is wrong ${difference}`,
-        };
-    }
-  }
-  return null;
-}
-
-/** Every compiling service, and the other one for a fifth. */
-const servicesFor = ({ services }: World, run: Run): Service[] =>
-  services.filter(
-    ({ isCompiling }) => isCompiling || services.length === 1 || run.isShrinking || run.random.chance(0.2),
-  );
-
-type Page = {
-  readonly totalCount: number;
-  readonly edges: readonly { readonly cursor: string; readonly node: unknown }[];
-  readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null };
-};
-
-async function runWalk(check: WalkCheck, state: State, schema: GraphQLSchema, run: Run): Promise<Failure | null> {
-  const { root, who, size, isBackwards } = check;
-  const [field] = root.selection;
-  if (field?.kind !== 'connection') return null;
-  const renderer = new Renderer(state, schema, run.random.chance(0.3));
-  renderer.define('n', 'Int');
-  renderer.define('at', 'Cursor');
-  renderer.walked = { field, more: isBackwards ? ['last: $n', 'before: $at'] : ['first: $n', 'after: $at'] };
-  const { query, variables } = renderer.document([root]);
-  const holder = root.kind === 'node' ? holderOf(root.of.source, markFor(root.of, who, state), who, state) : null;
-  const isHidden = root.kind === 'node' && !holder;
-  const all = isHidden ? [] : rowsOf(field, holder, who, state);
-  const rows = isBackwards ? all.toReversed() : all;
-  const [service] = servicesFor(state.world, run).toReversed();
-  if (!service) return null;
-
-  let at: string | null = null;
-  for (let start = 0; ; ) {
-    run.queries++;
-    const operation: Operation = { query, variables: { ...variables, n: size, at } };
-    const told = dataOf(await ask(service, state.world, who, operation));
-    const fail = (difference: string): Failure => ({
-      check,
-      operation,
-      message: `Page from ${start}${service.isCompiling ? '' : ' without compilation'} is wrong ${difference}`,
-    });
-    if ('refused' in told) return fail(told.refused);
-    if (isHidden) {
-      const difference = differenceOf({ r0: null }, told.data);
-      return difference ? fail(difference) : null;
-    }
-    const page = rows.slice(start, start + size);
-    const end = page.length > 0 ? anyCursor : null;
-    const hasMore = start + size < rows.length;
-    const before = at === null ? false : anyBoolean;
-    const shown = isBackwards ? page.toReversed() : page;
-    const connection = {
-      totalCount: all.length,
-      edges: shown.map((item) => ({
-        cursor: anyCursor,
-        node: select(field.selection, { source: field.source, item, place: item.mark }, who, state),
-      })),
-      pageInfo: {
-        hasNextPage: isBackwards ? before : hasMore,
-        hasPreviousPage: isBackwards ? hasMore : before,
-        startCursor: end,
-        endCursor: end,
-      },
-    };
-    const got = Object.values(told.data.r0 as object).find(
-      (value) => typeof value === 'object' && value !== null && 'edges' in value,
-    ) as Page;
-    const difference = differenceOf(connection, got);
-    if (difference) return fail(difference);
-    const { edges, pageInfo } = got;
-    if (pageInfo.startCursor !== (edges[0]?.cursor ?? null) || pageInfo.endCursor !== (edges.at(-1)?.cursor ?? null))
-      return fail('of its cursors');
-    if (!hasMore) return null;
-    // Mostly from the end of the page, at times from within it.
-    const taken = run.random.chance(0.8) ? page.length : 1 + run.random.below(page.length);
-    at = edges[isBackwards ? edges.length - taken : taken - 1]?.cursor ?? null;
-    start += taken;
-  }
+  if (check.kind === 'document') return runDocument(check, state, schema, run);
+  return check.kind === 'walk' ? runWalk(check, state, schema, run) : runMutation(check, state, schema, run);
 }

@@ -96,6 +96,16 @@ function* smallerTables(table: Table, needed: Set<string> | null): Generator<Tab
 
 /** Smaller checks: without a root, field, filter, order or argument. */
 export function* smallerChecks(check: Check): Generator<Check> {
+  if (check.kind === 'mutation') {
+    for (const name of Object.keys(check.texts)) {
+      const { [name]: _, ...texts } = check.texts;
+      yield { ...check, texts };
+    }
+    for (const index of check.marks.keys())
+      if (check.shape === 'many') yield { ...check, marks: check.marks.toSpliced(index, 1) };
+    for (const selection of smallerSelections(check.selection)) yield { ...check, selection };
+    return;
+  }
   if (check.kind === 'walk') {
     for (const selection of smallerSelections(check.root.selection)) {
       if (selection.length === 1) yield { ...check, root: { ...check.root, selection } };

@@ -1,14 +1,7 @@
 import { quote } from './draw.ts';
-import {
-  type Case,
-  type Column,
-  camelCase,
-  type Index,
-  type Reference,
-  type Row,
-  type Table,
-  type TableFunction,
-} from './model.ts';
+import { functionSql } from './functionsSql.ts';
+import { type Case, type Column, camelCase, type Index, type Reference, type Row, type Table } from './model.ts';
+import { mutationsSql } from './mutate.ts';
 import { typeOf, typesSql } from './types.ts';
 import type { World } from './world.ts';
 
@@ -19,6 +12,10 @@ const escaped = (text: string) => `E'${text.replaceAll('\\', '\\\\').replaceAll(
 
 export const dropsOf = ({ tables }: Case): string =>
   [
+    ...tables.map(
+      ({ name }) =>
+        `drop function if exists app_public.${name}_echo, app_public.${name}_one, app_public.${name}_many, app_public.${name}_nothing;`,
+    ),
     ...tables
       .toReversed()
       .map(
@@ -87,6 +84,7 @@ function createOf(table: Table, { tables }: Case): string {
     policiesSql(table),
     ...(table.view ? [viewSql(table, table.view, key, ofApp(camelCase(table.view)))] : []),
     ...table.functions.map((made) => functionSql(table, made)),
+    mutationsSql(table),
   ].join('\n');
 }
 
@@ -167,49 +165,6 @@ const viewSql = (table: Table, view: string, key: readonly { name: string }[], o
   from app_public.${table.name} where mark % 2 = 1;
 comment on view app_public.${view} is ${escaped(`@primaryKey organization_id,${key.map(({ name }) => name).join(',')}\n${ofApp}\nRows with odd marks.`)};
 grant select on app_public.${view} to graph_app, graph_user;`;
-
-/** What they return is said again in `answer.ts`. */
-function functionSql({ name, columns }: Table, { name: made, shape, returns }: TableFunction): string {
-  const body = (signature: string, returned: string, text: string) =>
-    `create function app_public.${made}(${signature}) returns ${returned} language sql stable set search_path = pg_catalog, pg_temp as $$ ${text} $$;
-comment on function app_public.${made} is 'Function ${shape}.';
-grant execute on function app_public.${made} to graph_app, graph_user, graph_basic;`;
-  const row = `item app_public.${name}`;
-  switch (shape) {
-    case 'label':
-      return body(
-        row,
-        'text',
-        `select concat_ws('|', item.mark, ${columns.map((column) => `item.${quote(column.name)} is null`).join(', ')})`,
-      );
-    case 'sum':
-      return body(
-        `${row}, by int default 3, word text default null`,
-        'text',
-        `select concat_ws('|', item.mark + by, word)`,
-      );
-    case 'next':
-      return body(
-        row,
-        `app_public.${name}`,
-        `select i from app_public.${name} i where i.organization_id = item.organization_id and i.mark > item.mark order by i.mark limit 1`,
-      );
-    case 'words':
-      return body(`${row}, times int default 2`, 'setof text', `select 'w' || n from generate_series(1, times) n`);
-    case 'least':
-      return body(
-        `${row}, minimum int default null`,
-        `setof app_public.${returns}`,
-        `select i.* from app_public.${returns} i where i.organization_id = item.organization_id and i.mark >= coalesce(minimum, item.mark)`,
-      );
-    case 'ofApp':
-      return body(
-        'app app_public.app, minimum int default null',
-        `setof app_public.${returns}`,
-        `select i.* from app_public.${returns} i where i.organization_id = app.organization_id and i.mark >= coalesce(minimum, 0)`,
-      );
-  }
-}
 
 /** Those whose key is there already are left out, and so are those that miss a row to refer to. */
 export function insertOf(table: Table, row: Row, { tables }: Case, { organizations }: World): string {

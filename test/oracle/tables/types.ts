@@ -1,3 +1,5 @@
+import { instant, interval, pair, range, same, texts } from './jsonForms.ts';
+
 /**
  * Column types: their values as PostgreSQL reads them, and what a client gets for each.
  *
@@ -21,59 +23,8 @@ export type ColumnType = {
   readonly isList?: true;
 };
 
-const same = (text: string) => text;
-const instant = (text: string) => {
-  if (text.endsWith('infinity')) return text;
-  const [, date, time, fraction = '', zone = ''] = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?(\+00)?$/.exec(text) ?? [];
-  return `${date}T${time}.${fraction.padEnd(6, '0')}${zone && '+00:00'}`;
-};
-const interval = (text: string) => {
-  const part = (unit: RegExp) => Number(new RegExp(`(-?\\d+) ${unit.source}`).exec(text)?.[1] ?? 0);
-  const [, sign, hours, minutes, seconds] = /(-?)(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(text) ?? ['', '', 0, 0, 0];
-  const signed = (amount: unknown) => (Number(amount) === 0 ? 0 : Number(`${sign}${amount}`));
-  const days = { years: part(/years?/), months: part(/mons?/), days: part(/days?/) };
-  return { ...days, hours: signed(hours), minutes: signed(minutes), seconds: signed(seconds) };
-};
-const range = (text: string) => {
-  if (text === 'empty') return { start: null, end: null };
-  const [, open, from, to, close] = /^([[(])(.*),(.*)([\])])$/.exec(text) ?? [];
-  const bound = (value = '', bracket?: string) =>
-    value === '' ? null : { value: Number(value), inclusive: bracket === '[' || bracket === ']' };
-  return { start: bound(from, open), end: bound(to, close) };
-};
-
 export const enumValues = ['zeta', 'alpha', 'in-repair', 'a bit of both', 'UPPER', 'eta'] as const;
 const enumName = (text: string) => text.replaceAll(/[^_A-Za-z0-9]/g, '_');
-
-const texts = [
-  '',
-  ' ',
-  'a',
-  'A',
-  'b',
-  'B',
-  'ä',
-  'z',
-  'é',
-  'Zz',
-  '"',
-  '\\',
-  "it's",
-  '{a,b}',
-  '(a,b)',
-  'NULL',
-  'a,b',
-  '😀',
-  '\u{1d11e}x',
-  '￿',
-  'a\u0301',
-  '%',
-  '_',
-  'a%b',
-  '\t',
-  '$1',
-  '日本',
-];
 
 export const types = {
   int2: {
@@ -301,14 +252,6 @@ export const types = {
     selection: '{ word amount }',
   },
 } as const satisfies Record<string, ColumnType>;
-
-/** A composite value's text: fields between commas, quoted where they have to be, empty without quotes for null. */
-function pair(text: string) {
-  const fields = [...text.slice(1, -1).matchAll(/("(?:[^"\\]|\\.|"")*"|[^,]*)(,|$)/g)].map(([, field = '']) => field);
-  const [word = '', amount = ''] = fields.map((field) => (field.startsWith('"') ? field : field || null)) as string[];
-  const unquoted = word?.startsWith('"') ? word.slice(1, -1).replaceAll(/\\(.)|"(")/g, '$1$2') : word;
-  return { word: unquoted, amount: amount || null };
-}
 
 export type TypeName = keyof typeof types;
 export const typeNames = Object.keys(types) as TypeName[];
