@@ -123,6 +123,7 @@ export function rowsOf(field: Connection, holder: Holder | null, who: Who, state
     .filter((row) => isVisible(source, row, who))
     .filter((row) => {
       if (via.kind === 'backward') return row.references[via.reference] === holder?.place;
+      if (via.kind === 'conditional') return row.references[via.reference] === holder?.place && row.mark > 40;
       if (via.kind === 'call') return row.mark >= (via.minimum ?? holder?.item?.mark ?? 0);
       return true;
     })

@@ -27,6 +27,9 @@ export async function ask(
   return { status: response.status, body: (await response.json()) as Received['body'] };
 }
 
+/** Whether it has at most 45 aliases; a service refuses more than 50. */
+export const isWithinLimits = ({ query }: Operation): boolean => (query.match(/\b[fr]\d+: /g)?.length ?? 0) <= 45;
+
 /** The data of an answer without errors, or why there is none. */
 export function dataOf({ status, body }: Received): { data: Record<string, unknown> } | { refused: string } {
   return status === 200 && body.data && !body.errors

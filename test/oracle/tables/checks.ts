@@ -57,7 +57,7 @@ export type Connection = {
   /** Rows of a table or view of the organization, rows that refer to the row, or rows of a function. */
   readonly via:
     | { readonly kind: 'app' }
-    | { readonly kind: 'backward'; readonly reference: string }
+    | { readonly kind: 'backward' | 'conditional'; readonly reference: string }
     | { readonly kind: 'call'; readonly name: string; readonly minimum?: number | null };
   readonly source: string;
   readonly page: { readonly first?: number; readonly last?: number };

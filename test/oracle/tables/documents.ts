@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { answerOf } from './answer.ts';
-import { ask, dataOf, type Failure, type Run, servicesFor } from './ask.ts';
+import { ask, dataOf, type Failure, isWithinLimits, type Run, servicesFor } from './ask.ts';
 import type { Check, DocumentCheck, MutationCheck } from './checks.ts';
 import { withFaults } from './draw.ts';
 import { differenceOf } from './match.ts';
@@ -41,7 +41,6 @@ async function runOperation(
   state: State,
   run: Run,
 ): Promise<Failure | null> {
-  if ((operation.query.match(/\b[fr]\d+: /g)?.length ?? 0) > 45) return null;
   return expectAnswer(check, operation, answerOf(check.roots, check.who, state), state, run);
 }
 
@@ -53,6 +52,7 @@ async function expectAnswer(
   state: State,
   run: Run,
 ): Promise<Failure | null> {
+  if (!isWithinLimits(operation)) return null;
   for (const service of servicesFor(state.world, run)) {
     // The second time it is compiled.
     for (const time of service.isCompiling ? ['first', 'second'] : ['only']) {

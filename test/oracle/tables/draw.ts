@@ -82,6 +82,8 @@ function drawReferences(random: Random, name: string, before: readonly Table[]):
     isNullable: target === name || random.chance(0.5),
     forward: `to${typeNameOf(target)}${index}`,
     backward: `${camelCase(name)}Of${index}`,
+    ...((target === 'units' || target === 'users') &&
+      random.chance(0.4) && { conditional: `${camelCase(name)}Above${index}` }),
   }));
 }
 

@@ -58,3 +58,9 @@ export const texts = [
   '$1',
   '日本',
 ];
+
+/** An array of texts: items between commas, quoted where they have to be. */
+export const words = (text: string) =>
+  [...text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g)].map(([, quoted, plain]) =>
+    quoted === undefined ? (plain === 'NULL' ? null : plain) : quoted.replaceAll(/\\(.)/g, '$1'),
+  );

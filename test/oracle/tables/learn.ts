@@ -105,6 +105,15 @@ export const orderNamesOf = (schema: GraphQLSchema, type: string): string[] => {
   return isEnumType(orders) ? orders.getValues().map(({ name }) => name) : [];
 };
 
+/** Orders that the guide promises, of each column that a B-tree has, and that the schema lacks. */
+export function missingOrders(schema: GraphQLSchema, { table, type, isView }: Source): string[] {
+  if (isView) return [];
+  const indexed = table.indexes.filter(({ kind }) => kind !== 'nulls').flatMap(({ columns }) => columns);
+  const promised = indexed.flatMap((column) => [`${orderNameOf(column)}_ASC`, `${orderNameOf(column)}_DESC`]);
+  const shown = orderNamesOf(schema, type);
+  return [...promised, 'PRIMARY_KEY_ASC', 'PRIMARY_KEY_DESC'].filter((name) => !shown.includes(name));
+}
+
 export function drawArguments(random: Random, schema: GraphQLSchema, source: Source): Arguments {
   const names = orderNamesOf(schema, source.type);
   const pairs = names.length > 1 ? [1, 2, 3].map(() => random.some(names, 2 + random.below(2))) : [];

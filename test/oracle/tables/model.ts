@@ -21,6 +21,8 @@ export type Reference = {
   /** The names of the fields of either side. */
   readonly forward: string;
   readonly backward: string;
+  /** A connection with those of the rows whose mark is greater than 40, said by `@connection`; of units and users only. */
+  readonly conditional?: string;
 };
 
 /** The columns of a B-tree behind `organization_id`. */

@@ -176,8 +176,9 @@ function nameOf(field: Field, { sources }: State, of: string | null): string {
     case 'connection': {
       if (field.via.kind === 'app') return sources.get(field.source)?.field ?? '';
       if (field.via.kind === 'call') return field.via.name;
-      const { reference } = field.via;
-      return sources.get(field.source)?.table.references.find(({ name }) => name === reference)?.backward ?? '';
+      const { reference, kind } = field.via;
+      const found = sources.get(field.source)?.table.references.find(({ name }) => name === reference);
+      return (kind === 'conditional' ? found?.conditional : found?.backward) ?? '';
     }
     default:
       return field.kind;

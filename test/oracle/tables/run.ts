@@ -4,7 +4,7 @@ import { ask, dataOf, type Failure, type Run } from './ask.ts';
 import type { Check } from './checks.ts';
 import { runDocument, runMutation } from './documents.ts';
 import { Drawer } from './drawChecks.ts';
-import { type Arguments, drawArguments, learnOrders, readMatches } from './learn.ts';
+import { type Arguments, drawArguments, learnOrders, missingOrders, readMatches } from './learn.ts';
 import type { Case } from './model.ts';
 import { createRandom } from './random.ts';
 import { smallerChecks } from './shrink.ts';
@@ -82,6 +82,8 @@ async function judge(owner: Pool, world: World, drawn: Case, run: Run, only?: Ch
   for (const source of state.sources.values()) {
     const drawnArguments = only ? argumentsOf(only, source.name) : drawArguments(run.random, schema, source);
     known.set(source.name, drawnArguments);
+    const missing = missingOrders(schema, source);
+    if (missing.length > 0 && isOver({ message: `${source.type}OrderBy lacks ${missing}` })) return;
     for (const failure of await learnOrders(state, schema, source, drawnArguments.orders)) if (isOver(failure)) return;
     await readMatches(owner, state, source, drawnArguments.filters);
   }

@@ -78,7 +78,7 @@ function createOf(table: Table, { tables }: Case): string {
     ...partition.parts,
     ...table.references.flatMap((reference) => referenceSql(table, reference, tables)),
     ...table.indexes.map((index, place) => indexSql(table, index, `${name}_${place}_idx`, key)),
-    `comment on table app_public.${name} is ${escaped(`${ofApp(camelCase(name))}\n${interfaceTags(table)}A row of ${name}.`)};`,
+    `comment on table app_public.${name} is ${escaped(`${ofApp(camelCase(name))}\n${interfaceTags(table)}${connectionTags(table)}A row of ${name}.`)};`,
     ...table.columns.map((column) => commentSql(table, column)),
     `comment on column app_public.${name}.mark is 'Mark.';`,
     policiesSql(table),
@@ -138,6 +138,15 @@ const interfaceTags = ({ interface: made }: Table) =>
   made
     ? `@interface mode:single type:kind\n${made.kinds.map(({ value, type, attributes }) => `@type ${value} name:${type}${attributes.length > 0 ? ` attributes:${attributes.join(',')}` : ''}\n`).join('')}`
     : '';
+
+const connectionTags = ({ references }: Table) =>
+  references
+    .filter(({ conditional }) => conditional)
+    .map(
+      ({ conditional, name, target }) =>
+        `@connection ${target === 'units' ? 'Unit' : 'User'}.${conditional}|@where child.${name}_id = parent.id and child.organization_id = parent.organization_id and child.mark > 40|@description Rows with marks above 40.\n`,
+    )
+    .join('');
 
 function policiesSql({ name, policy, references }: Table): string {
   const own = 'organization_id = (select app_hidden.current_organization_id())';

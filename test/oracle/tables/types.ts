@@ -1,4 +1,4 @@
-import { instant, interval, pair, range, same, texts } from './jsonForms.ts';
+import { instant, interval, pair, range, same, texts, words } from './jsonForms.ts';
 
 /**
  * Column types: their values as PostgreSQL reads them, and what a client gets for each.
@@ -242,6 +242,13 @@ export const types = {
     values: ['{}', '{1}', '{1,NULL}', '{10}', '{9}', '{1,2,3}'],
     faults: ['{{1,2},{3,4}}'],
     toJson: (text) => JSON.parse(text.replace('{', '[').replace('}', ']').replaceAll('NULL', 'null')),
+    isList: true,
+  },
+  words: {
+    sql: 'text[]',
+    graphql: '[String]',
+    values: ['{}', '{""}', '{a,NULL}', '{"a,b"}', '{"{}"}', '{"\\"\\\\"}', '{b}', '{"NULL"}'],
+    toJson: words,
     isList: true,
   },
   composite: {

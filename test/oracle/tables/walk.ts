@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { anyBoolean, anyCursor, holderOf, markFor, rowsOf, select } from './answer.ts';
-import { ask, dataOf, type Failure, type Run, servicesFor } from './ask.ts';
+import { ask, dataOf, type Failure, isWithinLimits, type Run, servicesFor } from './ask.ts';
 import type { WalkCheck } from './checks.ts';
 import { differenceOf } from './match.ts';
 import { type Operation, Renderer } from './render.ts';
@@ -27,6 +27,7 @@ export async function runWalk(
   renderer.define('at', 'Cursor');
   renderer.walked = { field, more: isBackwards ? ['last: $n', 'before: $at'] : ['first: $n', 'after: $at'] };
   const { query, variables } = renderer.document([root]);
+  if (!isWithinLimits({ query, variables })) return null;
   const holder = root.kind === 'node' ? holderOf(root.of.source, markFor(root.of, who, state), who, state) : null;
   const isHidden = root.kind === 'node' && !holder;
   const all = isHidden ? [] : rowsOf(field, holder, who, state);
