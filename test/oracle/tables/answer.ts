@@ -24,12 +24,17 @@ function answerRoot(root: Root, who: Who, state: State): unknown {
   return { __typename: typename, ...select(root.selection, holder, who, state) };
 }
 
-/** The mark of the organization's row with this id: rows of two organizations have the same id if their keys are equal. */
-export function markFor(known: Known, { organization }: Who, { ids, sources }: State): number | null {
-  if (known.organization === organization) return known.mark;
-  const id = ids.get(keyOfKnown(known));
-  const own = sources.get(known.source)?.rows.filter((row) => row.organization === organization) ?? [];
-  return own.find(({ mark }) => ids.get(keyOfKnown({ ...known, organization, mark })) === id)?.mark ?? null;
+/**
+ * The mark of the organization's row with this id. Rows of two organizations have the same id if their keys are equal, such as 2.5 and
+ * 2.50, and their types are; the id of a view's row has the organization.
+ */
+export function markFor({ source, organization, mark }: Known, who: Who, { sources }: State): number | null {
+  if (organization === who.organization) return mark;
+  const known = sources.get(source);
+  if (!known || known.isView) return null;
+  const other = known.rows.find((row) => row.organization === organization && row.mark === mark);
+  const isSame = (row: Item) => row.ranks.KEY === other?.ranks.KEY && row.typename === other?.typename;
+  return known.rows.find((row) => row.organization === who.organization && isSame(row))?.mark ?? null;
 }
 
 /** The row with the mark, if there is one that the token shows. */
@@ -57,7 +62,10 @@ export function select(
     }
     return [[keys[index] ?? '', answerField(field, holder, who, state)]];
   });
-  return Object.fromEntries(entries.length > 0 || fields.length > 0 ? entries : [['__typename', 'App']]);
+  // A selection of nothing is written as `__typename`.
+  return Object.fromEntries(
+    fields.length > 0 ? entries : [['__typename', answerField({ kind: 'typename' }, holder, who, state)]],
+  );
 }
 
 function answerField(field: Field, holder: Holder | null, who: Who, state: State): unknown {

@@ -19,20 +19,15 @@ export class Drawer extends SelectionDrawer {
 
   #nodes(source: Source): Check[] {
     const whos: Who[] = [app(0), app(1), { organization: 0, scope: 'person' }];
-    return whos.flatMap((who): Check[] => {
-      const chosen = this.random.some(source.rows, 8);
-      const roots = chosen.map(
-        (row): Root => ({ kind: 'node', of: knownOf(source, row), selection: this.selection(source.name, 0, who) }),
+    return whos.map((who): Check => {
+      const roots = this.random.some(source.rows, 8).map(
+        (row): Root => ({
+          kind: 'node',
+          of: knownOf(source, row),
+          selection: this.selection(source.name, 0, who).slice(0, 5),
+        }),
       );
-      return roots.length > 0
-        ? [
-            {
-              kind: 'document',
-              who,
-              roots: roots.map((root) => ({ ...root, selection: this.selection(source.name, 0, who).slice(0, 5) })),
-            },
-          ]
-        : [];
+      return { kind: 'document', who, roots: [...roots, { kind: 'node', of: firstUnit, selection: [] }] };
     });
   }
 
@@ -40,35 +35,24 @@ export class Drawer extends SelectionDrawer {
     const { orders } = this.of(source.name);
     return orders.flatMap((orderBy) =>
       [false, true].map((isBackwards): Check => {
-        const via = this.random.chance(0.7) ? null : this.#holder(source);
         const connection = {
           ...this.connection(source.name, 0, app(0)),
-          orderBy,
-          page: {},
-          wants: ['totalCount', 'pageInfo', 'edges'] as const,
+          ...{ orderBy, page: {}, wants: ['totalCount', 'pageInfo', 'edges'] as const },
         };
-        const size = 1 + this.random.below(5);
-        if (!via)
-          return {
-            kind: 'walk',
-            who: app(0),
-            root: { kind: 'app', selection: [{ ...connection, via: { kind: 'app' } }] },
-            size,
-            isBackwards,
-          };
+        const holder = this.random.chance(0.7) ? null : this.#holder(source);
+        const root: Root = holder
+          ? { kind: 'node', of: holder.of, selection: [{ ...connection, via: holder.via }] }
+          : { kind: 'app', selection: [connection] };
         return {
-          kind: 'walk',
-          who: this.#who(),
-          root: { kind: 'node', of: via.of, selection: [{ ...connection, via: via.via }] },
-          size,
-          isBackwards,
+          ...{ kind: 'walk', who: holder ? this.#who() : app(0), root },
+          ...{ size: 1 + this.random.below(5), isBackwards },
         };
       }),
     );
   }
 
   /** A row that has a connection with rows of the source. */
-  #holder({ name, table, isView }: Source): { of: Known; via: Connection['via'] } | null {
+  #holder({ table, isView }: Source): { of: Known; via: Connection['via'] } | null {
     if (isView || table.references.length === 0) return null;
     const { target, name: reference } = this.random.pick(table.references);
     const marks =
@@ -76,7 +60,6 @@ export class Drawer extends SelectionDrawer {
         ? [0, 1, 2]
         : (this.state.sources.get(target)?.rows ?? []).filter((row) => row.organization === 0).map(({ mark }) => mark);
     if (marks.length === 0) return null;
-    void name;
     return {
       of: { source: target, organization: 0, mark: this.random.pick(marks) },
       via: { kind: 'backward', reference },
@@ -114,7 +97,7 @@ export class Drawer extends SelectionDrawer {
           }
         : source.rows.length > 0
           ? knownOf(source, this.random.pick(source.rows))
-          : { source: 'units', organization: 0 as const, mark: 0 };
+          : firstUnit;
       return { kind: 'node', of, selection: this.selection(of.source, 2, who) };
     });
     return { kind: 'document', who, roots };
@@ -135,5 +118,7 @@ export class Drawer extends SelectionDrawer {
 
   #who = (): Who => this.random.pick([app(0), app(0), app(1), { organization: 0, scope: 'person' } as const]);
 }
+
+const firstUnit: Known = { source: 'units', organization: 0, mark: 0 };
 
 const app = (organization: 0 | 1): Who => ({ organization, scope: 'app' });

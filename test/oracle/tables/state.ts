@@ -24,7 +24,7 @@ export type Item = {
   readonly typename: string;
   readonly texts: Readonly<Record<string, string | null>>;
   readonly values: Readonly<Record<string, unknown>>;
-  /** Places among the rows of the organization, equal for equal values; `PRIMARY_KEY` has that of the key. */
+  /** Places among the rows of the organization, equal for equal values; `PRIMARY_KEY` has that of the key, `KEY` that among all rows. */
   readonly ranks: Readonly<Record<string, number>>;
   readonly references: Readonly<Record<string, number | null>>;
 };
@@ -83,6 +83,7 @@ async function readSource(owner: Pool, world: World, { tables }: Case, table: Ta
     ...ordered.map(({ name }) => rank(`t.${quote(name)} nulls first`, name)),
     rank('t.mark', 'mark'),
     rank(key.map(({ name }) => `t.${quote(name)}`).join(', '), 'PRIMARY_KEY'),
+    `dense_rank() over (order by ${key.map(({ name }) => `t.${quote(name)}`).join(', ')})::int as "rank KEY"`,
   ];
   const { rows } = await owner.query(`select ${selected.join(', ')} from app_public.${table.name} t`);
   const type = typeNameOf(table.name);
@@ -101,7 +102,7 @@ async function readSource(owner: Pool, world: World, { tables }: Case, table: Ta
           table.columns.map((column) => [column.name, toJson(column, texts[column.name] ?? null)]),
         ),
         ranks: Object.fromEntries(
-          [...ordered.map(({ name }) => name), 'mark', 'PRIMARY_KEY'].map((name) => [name, row[`rank ${name}`]]),
+          [...ordered.map(({ name }) => name), 'mark', 'PRIMARY_KEY', 'KEY'].map((name) => [name, row[`rank ${name}`]]),
         ),
         references: Object.fromEntries(
           table.references.map(({ name, target }) => {
