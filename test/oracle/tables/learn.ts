@@ -6,7 +6,7 @@ import type { Connection, Filter } from './checks.ts';
 import { quote } from './draw.ts';
 import { type FilterOperator, orderNameOf } from './model.ts';
 import type { Random } from './random.ts';
-import { Renderer } from './render.ts';
+import { ownerOf, Renderer } from './render.ts';
 import { literal } from './sql.ts';
 import { type Item, isVisible, keyOfKnown, type Source, type State } from './state.ts';
 import { typeOf } from './types.ts';
@@ -105,11 +105,13 @@ export const orderNamesOf = (schema: GraphQLSchema, type: string): string[] => {
   return isEnumType(orders) ? orders.getValues().map(({ name }) => name) : [];
 };
 
-/** Orders that the guide promises, of each column that a B-tree has, and that the schema lacks. */
-export function missingOrders(schema: GraphQLSchema, { table, type, isView }: Source): string[] {
+/** Orders that the guide promises, of each column that a B-tree has, and that the schema lacks; not of one type of an interface alone. */
+export function missingOrders(schema: GraphQLSchema, source: Source): string[] {
+  const { table, type, isView } = source;
   if (isView) return [];
   const indexed = table.indexes.filter(({ kind }) => kind !== 'nulls').flatMap(({ columns }) => columns);
-  const promised = indexed.flatMap((column) => [`${orderNameOf(column)}_ASC`, `${orderNameOf(column)}_DESC`]);
+  const shared = indexed.filter((column) => ownerOf(source, column) === undefined);
+  const promised = shared.flatMap((column) => [`${orderNameOf(column)}_ASC`, `${orderNameOf(column)}_DESC`]);
   const shown = orderNamesOf(schema, type);
   return [...promised, 'PRIMARY_KEY_ASC', 'PRIMARY_KEY_DESC'].filter((name) => !shown.includes(name));
 }
