@@ -61,11 +61,19 @@ export type CardAssignment = { organizationId: string; id: string; userId: strin
 /** Its key is the user and the unit. */
 export type AccessGrant = { organizationId: string; userId: string; unitId: string; createdAt: string };
 
-/** Reads all of them, in the order of their keys; times are ISO 8601 in UTC with six decimals. */
-export async function readRows(owner: Client | Pool): Promise<Rows> {
+/**
+ * Reads them in the order of their keys; times are ISO 8601 in UTC with six decimals.
+ *
+ * @param organizationIds or all organizations
+ */
+export async function readRows(owner: Client | Pool, organizationIds: readonly string[] | null = null): Promise<Rows> {
   const read = async <Row>(table: string, key: string, columns: readonly string[]): Promise<Row[]> => {
     const selected = columns.map((column) => `${expressionOf(column)} as "${toCamelCase(column)}"`);
-    const { rows } = await owner.query(`select ${selected.join(', ')} from ${table} order by ${key}`);
+    const organization = columns.includes('organization_id') ? 'organization_id' : 'id';
+    const { rows } = await owner.query(
+      `select ${selected.join(', ')} from ${table} where $1::uuid[] is null or ${organization} = any($1) order by ${key}`,
+      [organizationIds],
+    );
     return rows as Row[];
   };
   return {

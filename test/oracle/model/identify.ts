@@ -1,0 +1,66 @@
+import { decodeId, typeNameOf } from './ids.ts';
+import { badInput, type Call, type Failure, notFound } from './outcome.ts';
+import { keyOf, type RowOfType, rowsOf, type TypeName } from './state.ts';
+
+/** Whether the argument has a value: for what identifies, null is as good as left out. */
+export const isGiven = (args: Call['args'], name: string): boolean => args[name] !== undefined && args[name] !== null;
+
+/**
+ * Finds the row that exactly one of two arguments identifies (`X | Y` in section 8).
+ * With both or none, the first is the wrong one.
+ */
+export function identify<Type extends TypeName>(
+  call: Call,
+  type: Type,
+  [id, externalIdentifier]: readonly [string, string],
+  failures: Failure[],
+): RowOfType[Type] | undefined {
+  if (isGiven(call.args, id) === isGiven(call.args, externalIdentifier)) {
+    failures.push(badInput(id));
+    // Whoever gives both may also be told of what is wrong with one of them.
+    if (isGiven(call.args, id)) refuseMalformed(call, id, externalIdentifier, failures);
+    return undefined;
+  }
+  return isGiven(call.args, id)
+    ? findById(call, type, id, failures)
+    : findByExternalIdentifier(call, type, externalIdentifier, failures);
+}
+
+export function findById<Type extends TypeName>(
+  { state, organizationId, args }: Call,
+  type: Type,
+  argument: string,
+  failures: Failure[],
+): RowOfType[Type] | undefined {
+  const decoded = decodeId(String(args[argument]));
+  if (!decoded) {
+    failures.push(badInput(argument));
+    return undefined;
+  }
+  const key = typeof decoded.key === 'string' ? decoded.key : decoded.key.join(' ');
+  const row = rowsOf(state, type, organizationId).find(
+    (candidate) => keyOf(candidate) === key && typeNameOf(type, candidate) === decoded.typeName,
+  );
+  if (!row) failures.push(notFound);
+  return row;
+}
+
+function findByExternalIdentifier<Type extends TypeName>(
+  { state, organizationId, args }: Call,
+  type: Type,
+  argument: string,
+  failures: Failure[],
+): RowOfType[Type] | undefined {
+  const wanted = String(args[argument]);
+  if (wanted.includes('\0')) failures.push(badInput(argument));
+  const row = rowsOf(state, type, organizationId).find(
+    (candidate) => 'externalIdentifier' in candidate && candidate.externalIdentifier === wanted,
+  );
+  if (!row) failures.push(notFound);
+  return row;
+}
+
+function refuseMalformed({ args }: Call, id: string, externalIdentifier: string, failures: Failure[]): void {
+  if (!decodeId(String(args[id]))) failures.push(badInput(id));
+  if (String(args[externalIdentifier]).includes('\0')) failures.push(badInput(externalIdentifier));
+}

@@ -1,0 +1,170 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { User } from '../rows.ts';
+import { idOf, typed } from './ids.ts';
+import {
+  badInput,
+  type Call,
+  changed,
+  conflict,
+  type Failure,
+  generatedOf,
+  notFound,
+  type Outcome,
+} from './outcome.ts';
+import { put, rowsOf, type State, without } from './state.ts';
+import { answeredResult, chooseFailure, type SyncResult } from './syncResults.ts';
+import { readUser } from './users.ts';
+import { withoutCase } from './values.ts';
+
+type Input = { externalIdentifier: string; accessibleUnits?: readonly string[] | null } & Record<string, unknown>;
+
+/** A row of the request, with what it would make of its user. */
+type Row = {
+  input: Input;
+  user: User | undefined;
+  values: Partial<User>;
+  /** The units of the grants that the user then has; undefined: those of now. */
+  unitIds: readonly string[] | undefined;
+  failures: Failure[];
+};
+
+export function usersSync(call: Call): Outcome {
+  const inputs = call.args.users as readonly Input[];
+  if (inputs.length < 1 || inputs.length > 1000 || JSON.stringify(inputs).includes('\\u0000'))
+    return { failures: [badInput('users')] };
+
+  const rows = inputs.map((input, index) => readRow(call, input, inputs.slice(0, index)));
+  refuseTaken(call, rows);
+  const isDry = call.args.dryRun === true;
+  let { state } = call;
+  const outcomes = rows.map((row, index) => {
+    if (row.failures.length > 0) return 'REFUSED';
+    const next = write(call, state, row, index, isDry);
+    const outcome = row.user === undefined ? 'CREATED' : next === state ? 'UNCHANGED' : 'UPDATED';
+    if (!isDry) state = next;
+    return outcome;
+  });
+
+  const results = rows.map(({ input, failures }, index): SyncResult => {
+    const { externalIdentifier } = input;
+    const isRefused = failures.length > 0;
+    const user = rowsOf(state, 'User', call.organizationId).find(
+      (candidate) => candidate.externalIdentifier === externalIdentifier,
+    );
+    return {
+      externalIdentifier,
+      outcome: outcomes[index] as SyncResult['outcome'],
+      error: isRefused ? chooseFailure(failures, answeredResult(call, index)) : null,
+      user: isRefused || !user ? null : typed('User', user),
+    };
+  });
+  return { state, payload: { results } };
+}
+
+function readRow(call: Call, input: Input, earlier: readonly Input[]): Row {
+  const { externalIdentifier, accessibleUnits } = input;
+  const failures: Failure[] = [];
+  const user = rowsOf(call.state, 'User', call.organizationId).find(
+    (candidate) => candidate.externalIdentifier === externalIdentifier,
+  );
+  const values: Partial<User> = readUser(input, failures);
+  if (earlier.some((other) => other.externalIdentifier === externalIdentifier))
+    failures.push(conflict('externalIdentifier'));
+  if (user) {
+    for (const name of ['fullName', 'email', 'locale', 'timeZone'])
+      if (input[name] === null) failures.push(badInput(name));
+  } else {
+    for (const name of ['fullName', 'email']) if (typeof input[name] !== 'string') failures.push(badInput(name));
+  }
+  const units = rowsOf(call.state, 'Unit', call.organizationId);
+  const found = (accessibleUnits ?? []).map((wanted) => units.find((unit) => unit.externalIdentifier === wanted)?.id);
+  if (found.includes(undefined)) failures.push({ ...notFound, argument: 'accessibleUnits' });
+  const unitIds = accessibleUnits === undefined ? undefined : (found as string[]);
+  return { input, user, values, unitIds, failures };
+}
+
+/**
+ * Refuses rows whose address or token another user has, or gets, after the sync.
+ * A refused row keeps what it has, which may refuse others, so that this goes on until nothing changes.
+ */
+function refuseTaken(call: Call, rows: readonly Row[]): void {
+  const users = rowsOf(call.state, 'User', call.organizationId);
+  for (let isDone = false; !isDone; ) {
+    const active = rows.filter(({ failures }) => failures.length === 0);
+    const others = users.filter((user) => !active.some((row) => row.user?.id === user.id));
+    const keptByOthers = active.flatMap((row) => taken(row, others.map(unique)).map((argument) => ({ row, argument })));
+    // A row that changes what it has gives way to one that keeps it, and a later row to an earlier one.
+    const ordered = [...active.filter(keeps), ...active.filter((row) => !keeps(row))];
+    const contested = ordered.flatMap((row, index) =>
+      taken(row, ordered.slice(0, index).map(wanted)).map((argument) => ({ row, argument })),
+    );
+    const refused = keptByOthers.length > 0 ? keptByOthers : contested.slice(0, 1);
+    for (const { row, argument } of refused) row.failures.push(conflict(argument));
+    isDone = refused.length === 0;
+  }
+}
+
+type Unique = { email: string | null; externalAuthenticationToken: string | null };
+const unique = ({ email, externalAuthenticationToken }: Unique): Unique => ({
+  email: email && withoutCase(email),
+  externalAuthenticationToken,
+});
+const wanted = ({ user, values }: Row): Unique =>
+  unique({ email: null, externalAuthenticationToken: null, ...user, ...values });
+const keeps = (row: Row) => row.user !== undefined && isDeepStrictEqual(wanted(row), unique(row.user));
+
+function taken(row: Row, others: readonly Unique[]): (keyof Unique)[] {
+  const own = wanted(row);
+  return (['email', 'externalAuthenticationToken'] as const).filter(
+    (name) => own[name] !== null && others.some((other) => other[name] === own[name]),
+  );
+}
+
+function write(call: Call, state: State, row: Row, index: number, isDry: boolean): State {
+  const { organizationId } = call;
+  const answer = answeredResult(call, index).user;
+  if (isDry) return row.user && !differs(state, row, row.user) ? state : { ...state };
+  const user = row.user
+    ? changed(row.user, row.values, answer)
+    : {
+        ...newUser,
+        organizationId,
+        ...withoutNulls(row.values),
+        externalIdentifier: row.input.externalIdentifier,
+        ...generatedOf(answer, 'User'),
+      };
+  const next = user === row.user ? state : put(state, 'User', user);
+  return row.unitIds ? writeGrants(next, user, row.unitIds, answer) : next;
+}
+
+/** "The grants become exactly these": those that stay are untouched. */
+function writeGrants(state: State, user: User, unitIds: readonly string[], answer: unknown): State {
+  const { organizationId, id: userId } = user;
+  const present = state.rows.accessGrants.filter((grant) => grant.userId === userId);
+  const isGone = present.some(({ unitId }) => !unitIds.includes(unitId));
+  let next = isGone
+    ? without(state, 'AccessGrant', (grant) => grant.userId === userId && !unitIds.includes(grant.unitId))
+    : state;
+  const { accessGrants } = (answer ?? {}) as { accessGrants?: { nodes: { id: string; createdAt: string }[] } };
+  for (const unitId of new Set(unitIds)) {
+    if (present.some((grant) => grant.unitId === unitId)) continue;
+    const grant = { organizationId, userId, unitId, createdAt: '' };
+    const answered = accessGrants?.nodes.find(({ id }) => id === idOf('AccessGrant', grant));
+    next = put(next, 'AccessGrant', { ...grant, createdAt: String(answered?.createdAt) });
+  }
+  return next;
+}
+
+function differs(state: State, { values, unitIds }: Row, user: User): boolean {
+  const granted = state.rows.accessGrants.filter(({ userId }) => userId === user.id).map(({ unitId }) => unitId);
+  return (
+    !isDeepStrictEqual({ ...user, ...values }, user) ||
+    (unitIds !== undefined && !isDeepStrictEqual(new Set(unitIds), new Set(granted)))
+  );
+}
+
+const newUser = { fullName: '', email: '', locale: 'en', timeZone: 'UTC', externalAuthenticationToken: null };
+
+/** For a new user null is as good as left out. */
+const withoutNulls = (values: Partial<User>): Partial<User> =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
