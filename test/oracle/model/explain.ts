@@ -12,7 +12,7 @@ export type Failed = { readonly seed: number; readonly steps: readonly Step[]; r
 /** What the disagreement is about, without the place where it was met. */
 export const subjectOf = ({ error }: Failed): string => String(error).replace(/step \d+: |\d+/g, '');
 
-/** Says what failed, with the least sequence that does, as `test/oracle/mutations.test.ts` has it. */
+/** Says what failed, with the least sequence that does, as `found.ts` has it. */
 export async function explain(services: Services, failed: Failed): Promise<string> {
   let last = failed.error;
   const spare: World[] = [];
@@ -27,10 +27,15 @@ export async function explain(services: Services, failed: Failed): Promise<strin
   return `SEED=${failed.seed} SEQUENCES=1: ${last}\n${details}\n${JSON.stringify(least)}`;
 }
 
-/** Why a sequence fails in a world, or undefined when it does not. */
-export async function errorOf(services: Services, world: World, steps: readonly Step[]): Promise<unknown> {
+/** Why a sequence fails in a world, or undefined when it does not; adds what it met. */
+export async function errorOf(
+  services: Services,
+  world: World,
+  steps: readonly Step[],
+  met: Set<string> = new Set(),
+): Promise<unknown> {
   try {
-    await runSequence({ urls: services.urls, owner: services.database.owner }, world, steps);
+    await runSequence({ urls: services.urls, owner: services.database.owner, met }, world, steps);
     return undefined;
   } catch (error) {
     return error ?? new Error('It failed without an error');

@@ -9,18 +9,20 @@ import type { Caller, State } from './state.ts';
 import { isFailure } from './syncResults.ts';
 
 /** What a request has to be answered with; `isRefused` when it has to be refused before execution. */
-export type Foretold = { isRefused: true } | { isRefused: false; answer: Comparable; state: State; changes: Change[] };
+export type Foretold =
+  | { isRefused: true }
+  | { isRefused: false; answer: Comparable; state: State; changes: Change[]; outcomes: string[] };
 
 /** An answer without what may differ: words of messages, and the order of rows, of which lists are sets here. */
 export type Comparable = { data: unknown; errors: unknown[] };
 
-type Context = GraphContext & { actual: Body; changes: Change[]; disagreement?: DisagreementError };
+type Context = GraphContext & { actual: Body; changes: Change[]; outcomes: string[]; disagreement?: DisagreementError };
 
 /** Executes an operation on the rows by graphql-js, by the schema alone. */
 export function foretell(state: State, caller: Caller, { query, variables }: Operation, actual: Body): Foretold {
   const document = parse(query);
   if (validate(schema, document).length > 0) return { isRefused: true };
-  const context: Context = { state, caller, actual, changes: [] };
+  const context: Context = { state, caller, actual, changes: [], outcomes: [] };
   const result = executeSync({
     schema,
     document,
@@ -39,6 +41,7 @@ export function foretell(state: State, caller: Caller, { query, variables }: Ope
     answer: toComparable(result as unknown as Body),
     state: context.state,
     changes: context.changes,
+    outcomes: context.outcomes,
   };
 }
 
@@ -50,6 +53,7 @@ const resolve: GraphQLFieldResolver<Record<string, unknown>, Context> = (source,
   const error = actual.errors?.find(({ path }) => path?.[0] === key);
   try {
     const outcome = apply(state, caller, info.fieldName, args, answer);
+    context.outcomes.push(`${info.fieldName} ${'failures' in outcome ? 'fails' : 'is done'}`);
     if ('failures' in outcome) throw toError(outcome.failures, error);
     context.changes.push(...changesBetween(state, outcome.state));
     context.state = outcome.state;

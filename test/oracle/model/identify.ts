@@ -18,7 +18,7 @@ export function identify<Type extends TypeName>(
   if (isGiven(call.args, id) === isGiven(call.args, externalIdentifier)) {
     failures.push(badInput(id));
     // Whoever gives both may also be told of what is wrong with one of them.
-    if (isGiven(call.args, id)) refuseMalformed(call, id, externalIdentifier, failures);
+    if (isGiven(call.args, id)) refuseMalformed(type, call, id, externalIdentifier, failures);
     return undefined;
   }
   return isGiven(call.args, id)
@@ -42,8 +42,13 @@ export function findById<Type extends TypeName>(
     (candidate) => keyOf(candidate) === key && typeNameOf(type, candidate) === decoded.typeName,
   );
   if (!row) failures.push(notFound);
+  // "What does not exist is `NOT_FOUND`": the contract does not say whether another type's id is malformed.
+  if (!isIdOf(type, decoded.typeName)) failures.push(badInput(argument));
   return row;
 }
+
+const isIdOf = (type: TypeName, typeName: string) =>
+  type === 'Card' ? ['BeaconCard', 'NfcCard', 'IdentificationCode'].includes(typeName) : type === typeName;
 
 function findByExternalIdentifier<Type extends TypeName>(
   { state, organizationId, args }: Call,
@@ -60,7 +65,14 @@ function findByExternalIdentifier<Type extends TypeName>(
   return row;
 }
 
-function refuseMalformed({ args }: Call, id: string, externalIdentifier: string, failures: Failure[]): void {
-  if (!decodeId(String(args[id]))) failures.push(badInput(id));
+function refuseMalformed(
+  type: TypeName,
+  { args }: Call,
+  id: string,
+  externalIdentifier: string,
+  failures: Failure[],
+): void {
+  // Malformed, or another type's.
+  if (!isIdOf(type, decodeId(String(args[id]))?.typeName ?? '')) failures.push(badInput(id));
   if (String(args[externalIdentifier]).includes('\0')) failures.push(badInput(externalIdentifier));
 }

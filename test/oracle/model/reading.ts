@@ -32,8 +32,8 @@ const listed = Array.from({ length: nodes }, (_, index) => `n${index}: node(id: 
 );
 const declared = Array.from({ length: nodes }, (_, index) => `$i${index}: ID!`).join(', ');
 
-/** Queries for every object of both organizations by its id: what a caller may not see is null. */
-export function nodesOf({ rows }: State): Operation[] {
+/** Queries for objects of both organizations by their ids, each 20 (a limit) of those that the number says. */
+export function nodesOf({ rows }: State, number: number): Operation {
   const ids = [
     ...rows.users.map((row) => idOf('User', row)),
     ...rows.units.map((row) => idOf('Unit', row)),
@@ -41,10 +41,10 @@ export function nodesOf({ rows }: State): Operation[] {
     ...rows.cardAssignments.map((row) => idOf('CardAssignment', row)),
     ...rows.accessGrants.map((row) => idOf('AccessGrant', row)),
   ];
-  return Array.from({ length: Math.ceil(ids.length / nodes) }, (_, page) => ({
+  const pages = Math.ceil(ids.length / nodes);
+  const chosen = ids.filter((_, index) => index % pages === number % pages);
+  return {
     query: `query (${declared}) { ${listed} }`,
-    variables: Object.fromEntries(
-      Array.from({ length: nodes }, (_, index) => [`i${index}`, ids[page * nodes + index] ?? '']),
-    ),
-  }));
+    variables: Object.fromEntries(Array.from({ length: nodes }, (_, index) => [`i${index}`, chosen[index] ?? ''])),
+  };
 }

@@ -13,7 +13,12 @@ import { resolveReferences, type Step } from './steps.ts';
 import type { World } from './world.ts';
 
 /** The services, one with and one without compilation, and the database below them. */
-export type Surroundings = { readonly urls: readonly [string, string]; readonly owner: Pool };
+export type Surroundings = {
+  readonly urls: readonly [string, string];
+  readonly owner: Pool;
+  /** What was met, such as `userCreate fails`. */
+  readonly met?: Set<string>;
+};
 
 /** What was stored under an idempotency key. */
 type Stored = { readonly body: string; readonly reply: Reply };
@@ -89,31 +94,30 @@ function compareReply(run: Run, step: Step, operation: Operation, body: string, 
     compareReplay(run, stored.reply, reply);
     return;
   }
-  if (stored) {
-    agree(
-      'another request with the same key',
-      [422, 'IDEMPOTENCY_KEY_REUSED'],
-      [reply.status, reply.body.errors?.[0]?.extensions?.code],
-    );
+  agree('an answer that is not replayed', false, reply.isReplayed);
+  const code = reply.body.errors?.[0]?.extensions?.code;
+  if (stored && code === 'IDEMPOTENCY_KEY_REUSED') {
+    agree('the status of another request with the same key', 422, reply.status);
     return;
   }
-  agree('an answer that is not replayed', false, reply.isReplayed);
   const foretold = foretell(run.state, caller, operation, reply.body);
   if (foretold.isRefused) {
-    const { data, errors } = reply.body;
-    const isRefused = ['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED'].includes(errors?.[0]?.extensions?.code ?? '');
+    const isRefused = ['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED'].includes(code ?? '');
     agree(
       'a document that is refused before execution',
       { data: null, isRefused: true },
-      { data: data ?? null, isRefused },
+      { data: reply.body.data ?? null, isRefused },
     );
     return;
   }
+  // Of a document that is refused anyway the contract does not say whether it or the key is checked first.
+  if (stored) throw new DisagreementError('another request with the same key', 'IDEMPOTENCY_KEY_REUSED', reply.body);
   agree('the answer', foretold.answer, toComparable(reply.body));
   agree('the status', 200, reply.status);
   compareIds(run.state, foretold.state);
   run.state = foretold.state;
   run.changes.push(...foretold.changes);
+  for (const outcome of foretold.outcomes) run.surroundings.met?.add(outcome);
   if (key !== undefined) run.stored.set(place, { body, reply });
 }
 
@@ -160,7 +164,7 @@ async function compareGraph(run: Run): Promise<void> {
     for (const name of ['app', 'person 0', 'person 1'] as const) {
       const caller = run.callers[index]?.[name] as Caller;
       const url = run.surroundings.urls[(index + name.length) % 2] as string;
-      for (const operation of [readingOf(caller), ...nodesOf(run.state)]) {
+      for (const operation of [readingOf(caller), nodesOf(run.state, run.changes.length + index)]) {
         const { body, status } = await post(url, tokens[name], JSON.stringify(operation));
         if (caller.scope === 'me' && !run.state.rows.users.some(({ id }) => id === caller.userId)) {
           agree('the token of a user who is gone', 401, status);

@@ -7,8 +7,8 @@ import type { Random } from './random.ts';
 export function drawSelection(random: Random, field: string): string {
   const [payload, type] = payloadOf(field);
   if (payload === 'results') {
-    const row = type === 'User' ? `user { ${user(random, 2)} grants }` : `unit { ${unit(random, 2)} }`;
-    return `results { externalIdentifier outcome error { code argument message } ${row.replace(' grants', ` ${allGrants}`)} }`;
+    const row = type === 'User' ? `user { ${user(random, 2)} ${allGrants} }` : `unit { ${unit(random, 2)} }`;
+    return `results { externalIdentifier outcome error { code argument message } ${row} }`;
   }
   const secret = ['webhookCreate', 'webhookRotateSecret'].includes(field) ? ' secret' : '';
   return `${payload} { ${drawObject(random, type, 3)} }${secret}`;

@@ -25,7 +25,8 @@ export async function startServices(): Promise<Services> {
     // Nothing is to be sent to the URLs of webhooks, and a slow machine is no fault.
     WEBHOOK_WORKER: 'false',
     SLOW_MS: '600000',
-    DATABASE_POOL_WAIT_MS: '20000',
+    DATABASE_POOL_WAIT_MS: '60000',
+    STATEMENT_TIMEOUT_MS: '60000',
   };
   const started = [environment, { ...environment, COMPILATION: 'false' }].map((variables) =>
     startProcess([], variables),

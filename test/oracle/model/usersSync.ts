@@ -30,8 +30,11 @@ type Row = {
 
 export function usersSync(call: Call): Outcome {
   const inputs = call.args.users as readonly Input[];
-  if (inputs.length < 1 || inputs.length > 1000 || JSON.stringify(inputs).includes('\\u0000'))
-    return { failures: [badInput('users')] };
+  // "A text that PostgreSQL cannot store, such as one with a NUL, refuses the whole list"; tokens are stored encrypted.
+  const hasNul = inputs.some(({ externalAuthenticationToken: _, ...texts }) =>
+    JSON.stringify(texts).includes('\\u0000'),
+  );
+  if (inputs.length < 1 || inputs.length > 1000 || hasNul) return { failures: [badInput('users')] };
 
   const rows = inputs.map((input, index) => readRow(call, input, inputs.slice(0, index)));
   refuseTaken(call, rows);

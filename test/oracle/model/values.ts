@@ -33,7 +33,7 @@ const readLocale: Reader = (value) => {
 };
 
 /** "An IANA name (`Europe/Berlin`) or the city alone (`Berlin`, `New York`), stored and returned as given." */
-const readTimeZone: Reader = (value) => (timeZones.has(value) ? value : undefined);
+const readTimeZone: Reader = (value) => (timeZones.has(value) || isIanaName(value) ? value : undefined);
 
 /** "4, 7 or 10 bytes of hex, upper-cased". */
 const readNfcIdentifier: Reader = (value) =>
@@ -63,6 +63,15 @@ export function readValue(argument: string, value: string, failures: Failure[]):
 export const withoutCase = (email: string): string => email.toLowerCase();
 
 const lengthOf = (text: string) => [...text].length;
+
+/** `Intl` lists one of the names of a zone, and knows the others. */
+function isIanaName(value: string): boolean {
+  try {
+    return value.includes('/') && new Intl.DateTimeFormat('en', { timeZone: value }) !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 const timeZones = new Set(
   ['UTC', ...Intl.supportedValuesOf('timeZone')].flatMap((name) => {
