@@ -99,6 +99,8 @@ function findAssignment(call: Call, failures: Failure[]): CardAssignment | undef
   if (isGiven(call.args, 'id') || !hasPair) {
     failures.push(badInput('id'));
     if (isGiven(call.args, 'id')) findById(call, 'CardAssignment', 'id', failures);
+    // Whoever gives both may also be told of what is wrong with the pair.
+    if (hasPair) identifyPair(call, failures);
     return undefined;
   }
   const { card, user } = identifyPair(call, failures);

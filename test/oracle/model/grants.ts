@@ -39,6 +39,8 @@ function identifyGrant(call: Call, failures: Failure[]): AccessGrant | undefined
   if (isGiven(call.args, 'id') || !hasPair) {
     failures.push(badInput('id'));
     if (isGiven(call.args, 'id')) findById(call, 'AccessGrant', 'id', failures);
+    // Whoever gives both may also be told of what is wrong with the pair.
+    if (hasPair) identifyPair(call, failures);
     return undefined;
   }
   const { user, unit } = identifyPair(call, failures);
