@@ -28,6 +28,7 @@ import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../../plugins/RowLimitPlugin.ts';
 import { ScalarInputPlugin } from '../../../plugins/ScalarInputPlugin.ts';
 import { StatementCountPlugin } from '../../../plugins/StatementCountPlugin.ts';
+import { SymbolAliasesPlugin } from '../../../plugins/SymbolAliasesPlugin.ts';
 import { TenantPlugin } from '../../../plugins/TenantPlugin.ts';
 import { TextFormsPlugin } from '../../../plugins/TextFormsPlugin.ts';
 import { UnitTreePlugin } from '../../../plugins/UnitTreePlugin.ts';
@@ -71,6 +72,7 @@ export function createPreset(
       StatementCountPlugin,
       // Before anything else sees a plan.
       PolymorphicPathsPlugin,
+      SymbolAliasesPlugin,
       AccessibleUnitsPlugin,
       UnitTreePlugin,
       UserMutationsPlugin,

@@ -1,0 +1,46 @@
+import { PgSelectStep } from 'postgraphile/@dataplan/pg';
+import { type OperationPlan as GrafastOperationPlan, Step as GrafastStep } from 'postgraphile/grafast';
+import type { InlineStep } from './compilation/internals.ts';
+
+/**
+ * Repair of plans with equal selections: each alias in SQL stands for one row, whichever selection it was made for.
+ *
+ * When two selections are one, @dataplan/pg notes that the alias of the second is the first's. Of selections that become one later, after
+ * each has taken the place of another, these notes are a chain: c is b, b is a. Read in the wrong order, c and b have got a name when b
+ * and a are to have the same, which fails: "sql.symbolAlias was used after the symbols were used". Four counts of a connection in two
+ * orders were such a document. Here each note leads to the end of its chain.
+ *
+ * Seen in @dataplan/pg 1.1.2; `test/graphql/symbolAliases.test.ts` has the reproduction, and fails when a release mends it.
+ */
+export const SymbolAliasesPlugin: GraphileConfig.Plugin = {
+  name: 'SymbolAliasesPlugin',
+
+  grafast: {
+    middleware: {
+      establishOperationPlan(next) {
+        const plan = next();
+        if (!repaired.has(plan)) shortenChains(plan);
+        repaired.add(plan);
+        return plan;
+      },
+    },
+  },
+};
+
+/** Plans are cached. */
+const repaired = new WeakSet<GrafastOperationPlan>();
+
+function shortenChains(plan: GrafastOperationPlan): void {
+  for (const step of plan.getStepsByStepClass<GrafastStep>(GrafastStep)) {
+    const info = step instanceof PgSelectStep ? step : (step as unknown as Partial<InlineStep>).staticInfo;
+    const aliases = (info as { readonly _symbolSubstitutes?: Map<symbol, symbol> } | undefined)?._symbolSubstitutes;
+    for (const [from, to] of aliases ?? []) aliases?.set(from, endOf(aliases, to));
+  }
+}
+
+function endOf(aliases: ReadonlyMap<symbol, symbol>, start: symbol): symbol {
+  let end = start;
+  // Were there a circle, it would have no end.
+  for (let steps = 0; steps < aliases.size; steps++) end = aliases.get(end) ?? end;
+  return end;
+}
