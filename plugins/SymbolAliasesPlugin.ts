@@ -3,7 +3,7 @@ import { type OperationPlan as GrafastOperationPlan, Step as GrafastStep } from 
 import type { InlineStep } from './compilation/internals.ts';
 
 /**
- * Repair of plans with equal selections: each alias in SQL stands for one row, whichever selection it was made for.
+ * Repair of plans with equal selections: an alias in SQL stands for that of any equal selection.
  *
  * When two selections are one, @dataplan/pg notes that the alias of the second is the first's. Of selections that become one later, after
  * each has taken the place of another, these notes are a chain: c is b, b is a. Read in the wrong order, c and b have got a name when b

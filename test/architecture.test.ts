@@ -174,7 +174,7 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       'return (query) => query.where(sql {columnOf(query, attribute)} = any ({list}));',
     ],
     ['plugins/ColumnFiltersPlugin.ts', 'return (query) => query.where(sql {columnOf(query, attribute)} {test});'],
-    ['plugins/ConnectionArgumentsPlugin.ts', 'else if (keys.length === 0) query.where(sql false);'],
+    ['plugins/ConnectionArgumentsPlugin.ts', 'else if (rows.length === 0) query.where(sql false);'],
     [
       'plugins/ConnectionArgumentsPlugin.ts',
       'if (columns.length === 1) query.where(sql {columns[0] as SQL} = any ({lists[0] as SQL}));',

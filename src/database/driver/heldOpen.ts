@@ -36,8 +36,8 @@ class HeldOpen {
   readonly name: string;
   readonly text: string;
   readonly binary = false;
-  /** The driver sets one of its own otherwise. */
-  readonly callback = () => undefined;
+  /** Called with the outcome of the statement; a trace sets it. */
+  callback: (error: Error | null, result?: unknown) => void = () => undefined;
   readonly #query: DriverQuery;
   readonly #ended = Promise.withResolvers<void>();
   #incomplete: number;
@@ -91,14 +91,18 @@ class HeldOpen {
     this.#incomplete--;
     if (this.#incomplete > 0) return;
     this.#state = 'open';
+    this.callback(null);
     this.#query.handleReadyForQuery(connection);
   }
 
   handleError(error: Error, connection: DriverConnection): void {
     const { stream } = connection;
-    // Until then PostgreSQL discards what it is sent. A connection that is lost has no stream.
-    if (this.#state === 'running' && stream.writable) connection.sync();
-    if (this.#state === 'running') this.#query.handleError(error, connection);
+    if (this.#state === 'running') {
+      // Until then PostgreSQL discards what it is sent. A connection that is lost has no stream.
+      if (stream.writable) connection.sync();
+      this.callback(error);
+      this.#query.handleError(error, connection);
+    }
     this.#state = 'failed';
     this.#ended.reject(error);
   }

@@ -3,6 +3,7 @@ import {
   type FloatValueNode,
   GraphQLError,
   type GraphQLErrorExtensions,
+  GraphQLInt,
   type GraphQLSchema,
   getNullableType,
   type IntValueNode,
@@ -29,6 +30,8 @@ export function inexactLiterals(schema: GraphQLSchema, document: DocumentNode, q
   const check = (node: IntValueNode | FloatValueNode) => {
     if (errors.length === maxErrors || isExactNumber(node.value)) return;
     const type = getNullableType(types.getInputType());
+    // Validation says of what range it is.
+    if (type === GraphQLInt) return;
     if (isScalarType(type) && keepsText(() => type.parseLiteral(node), node.value)) return;
     const argument = types.getArgument()?.name ?? (variable && argumentOf(variable, document));
     errors.push(inexact(`The document has the number ${shortened(node.value)}`, { argument, variable }, node));
