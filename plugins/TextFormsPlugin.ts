@@ -1,52 +1,71 @@
-import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import { listOfCodec, type PgCodec, rangeOfCodec, TYPES } from 'postgraphile/@dataplan/pg';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
-import { isExactNumber } from './isExactNumber.ts';
+import { baseOf } from './baseOf.ts';
+import { castItems, type TextForm, textForms } from './textForms.ts';
 
 /**
  * Lossless text forms: writes values as PostgreSQL does where PostGraphile's own form loses them.
- * `infinity` of dates and times would be null, also where null may not be, and `char(3)` has spaces behind it in one statement and none in
- * another, so that a row would have two ids. A number in JSON that a double cannot keep would be another number in the answer.
+ * A type's form holds in arrays, ranges, domains and composites of it, too. PostGraphile copies the form of a type into
+ * that of its arrays, so the arrays are mended after it.
  */
 export const TextFormsPlugin: GraphileConfig.Plugin = {
   name: 'TextFormsPlugin',
 
   gather: {
     hooks: {
-      pgCodecs_PgCodec(_info, { pgCodec }) {
-        const cast = casts.get(pgCodec as PgCodec);
+      pgCodecs_PgCodec(_info, { pgCodec, pgType }) {
         // The type is the library's own object, by which it knows it.
-        if (cast) pgCodec.castFromPg = cast;
-        if (pgCodec.arrayOfCodec === TYPES.jsonb) pgCodec.toPg = quotedJson;
-        if (pgCodec === TYPES.json || pgCodec === TYPES.jsonb) pgCodec.fromPg = exactJson as typeof pgCodec.fromPg;
+        mend(pgCodec as PgCodec, pgType.typdelim ?? ',');
       },
     },
   },
 };
 
+/** Leaves a type that is mended already as it is: each new schema meets the same objects. */
+function mend(codec: PgCodec, delimiter: string): void {
+  if (codec.arrayOfCodec) {
+    mend(codec.arrayOfCodec, delimiter);
+    Object.assign(codec, formOfList(codec.arrayOfCodec, delimiter));
+  } else if (codec.rangeOfCodec) {
+    mend(codec.rangeOfCodec, delimiter);
+    Object.assign(codec, formOfRange(codec, codec.rangeOfCodec));
+  } else Object.assign(codec, textForms.get(baseOf(codec)));
+}
+
+/**
+ * An array is the list of its items in PostgreSQL's order of storage, however many dimensions it has.
+ * Its type does not say how many, so that the schema cannot; `unnest` gives the same list.
+ */
+function formOfList(item: PgCodec, typeDelim: string): TextForm {
+  const listOf = (items: PgCodec) => listOfCodec(items as typeof TYPES.text, { name: `${item.name}[]`, typeDelim });
+  const { castFromPg, listCastFromPg, fromPg } = listOf(item);
+  const texts = listOf({ ...TYPES.text });
+  const flat = (text: string) =>
+    texts
+      .fromPg(text)
+      .flat(maxDimensions)
+      .map((part) => (part === null ? null : item.fromPg(part)));
+  return {
+    ...(castFromPg && { castFromPg, listCastFromPg }),
+    ...(item === TYPES.jsonb && { toPg: quotedJson }),
+    fromPg: (text: string) => (hasDimensions.test(text) ? flat(text) : fromPg(text)),
+  } as TextForm;
+}
+
+/** `MAXDIM` of PostgreSQL. */
+const maxDimensions = 6;
+
+/** The bounds of each dimension may be before the braces. An item that begins with a brace is in quotes. */
+const hasDimensions = /^(?:\[[\d:-]+\])*=?\{\{/;
+
+/** A range that is null is null, not a range without bounds. */
+function formOfRange(range: PgCodec, bound: PgCodec): TextForm {
+  const { castFromPg: cast } = rangeOfCodec(bound as typeof TYPES.text, range.name, range.sqlType);
+  if (!cast) return {};
+  const castFromPg = (fragment: SQL) => sql`(case when (${fragment}) is not null then ${cast(fragment)} end)`;
+  return { castFromPg, listCastFromPg: castItems(castFromPg) };
+}
+
 /** An array of JSON as text: a string of JSON escapes quotes and backslashes, as an array does. */
 const quotedJson = (items: readonly unknown[]) =>
   `{${items.map((item) => (item == null ? 'NULL' : JSON.stringify(JSON.stringify(item)))).join()}}`;
-
-/** JSON whose numbers are written again as they were read (ECMAScript 2026, `JSON.rawJSON`). */
-function exactJson(text: string): unknown {
-  if (!mayBeInexact.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
-    const source = typeof value === 'number' ? context?.source : undefined;
-    return source === undefined || isExactNumber(source) ? value : rawJson(source);
-  });
-}
-
-/** A number of 16 characters, or with an exponent; others are kept. It may be part of a string. */
-const mayBeInexact = /\d(?:[\d.]{15}|[eE])/;
-
-const { rawJSON: rawJson } = JSON as typeof JSON & { rawJSON(text: string): unknown };
-
-const orAsText = (cast: ((fragment: SQL, notNull?: boolean) => SQL) | undefined) => (fragment: SQL) =>
-  sql`coalesce(${cast?.(fragment) ?? sql.null}, (${fragment})::text)`;
-
-const casts: ReadonlyMap<PgCodec, (fragment: SQL) => SQL> = new Map<PgCodec, (fragment: SQL) => SQL>([
-  [TYPES.date, orAsText(TYPES.date.castFromPg)],
-  [TYPES.timestamp, orAsText(TYPES.timestamp.castFromPg)],
-  [TYPES.timestamptz, orAsText(TYPES.timestamptz.castFromPg)],
-  [TYPES.bpchar, (fragment) => sql`(${fragment})::text`],
-]);

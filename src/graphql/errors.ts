@@ -46,6 +46,10 @@ export const errorCodes = {
     status: 409,
     meaning: 'The first request with this Idempotency-Key is still under way; repeat it after Retry-After.',
   },
+  UNREPRESENTABLE: {
+    status: 200,
+    meaning: 'The stored value has no form in the type of its field, as NaN has none in Float; the field is null.',
+  },
   CURSOR_EXPIRED: {
     status: 200,
     meaning: 'The cursor of the change feed is older than what is kept, or of before a restore; read everything anew.',
@@ -101,6 +105,8 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
     }
     defects.publish(original);
   }
+  const leaf = error.path && original instanceof GraphQLError ? notRepresented.exec(original.message) : null;
+  if (leaf) return { code: 'UNREPRESENTABLE', message: `The stored value is none that ${leaf[1]} can have.` };
   if (original instanceof SafeError) return { code: 'BAD_USER_INPUT', message: original.message };
 
   log.error({ requestId, error: original }, 'a field failed');
@@ -109,6 +115,9 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
 
 /** Publishes each error of PostgreSQL that is a mistake in SQL, and not the client's. */
 export const defects = channel('graph-query-service:defects');
+
+/** The result coercion of GraphQL.js, whose message has the value (https://spec.graphql.org/October2021/#sec-Float). */
+const notRepresented = /^(Int|Float) cannot represent/;
 
 const insufficientPrivilege = '42501';
 

@@ -185,9 +185,9 @@ const codecs: readonly PlantedFault[] = [
   },
   {
     name: 'times have milliseconds',
-    file: 'plugins/TextFormsPlugin.ts',
-    from: '[TYPES.timestamptz, orAsText(TYPES.timestamptz.castFromPg)],',
-    to: "[TYPES.timestamptz, (fragment) => orAsText(TYPES.timestamptz.castFromPg)(sql`date_trunc('milliseconds', ${fragment})`)],",
+    file: 'plugins/textForms.ts',
+    from: `[TYPES.timestamptz, dated('YYYY-MM-DD"T"HH24:MI:SS.USTZH:TZM')],`,
+    to: `[TYPES.timestamptz, dated('YYYY-MM-DD"T"HH24:MI:SS.MS"000"TZH:TZM')],`,
   },
 ];
 

@@ -22,6 +22,7 @@ import { SetofPlugin } from '../../../plugins/functions/SetofPlugin.ts';
 import { UncallableFunctionsPlugin } from '../../../plugins/functions/UncallableFunctionsPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName } from '../../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../../plugins/NodeTypePlugin.ts';
+import { OidPlugin } from '../../../plugins/OidPlugin.ts';
 import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
 import { PolymorphicPathsPlugin } from '../../../plugins/PolymorphicPathsPlugin.ts';
 import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
@@ -54,6 +55,7 @@ export function createPreset(
     plugins: [
       TenantPlugin,
       TextFormsPlugin,
+      OidPlugin,
       ScalarInputPlugin,
       EnumValuesPlugin,
       OrdersPlugin,

@@ -1,0 +1,18 @@
+/** Object identifiers of PostgreSQL have 32 bits and no sign; PostGraphile reads and writes them as it does `Int`. */
+export const OidPlugin: GraphileConfig.Plugin = {
+  name: 'OidPlugin',
+  before: ['ScalarInputPlugin'],
+
+  schema: {
+    hooks: {
+      GraphQLScalarType: (config, { inflection }) =>
+        config.name === inflection.builtin('Oid') ? { ...config, serialize: toOid, parseValue: toOid } : config,
+    },
+  },
+};
+
+function toOid(value: unknown): number {
+  const number = /^\d{1,10}$/.test(String(value)) ? Number(value) : Number.NaN;
+  if (!(number < 2 ** 32)) throw new Error('An Oid is a whole number from 0 to 4294967295.');
+  return number;
+}

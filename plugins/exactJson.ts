@@ -1,0 +1,18 @@
+import { isExactNumber } from './isExactNumber.ts';
+
+/**
+ * JSON whose numbers are written again as they were read (ECMAScript 2026, `JSON.rawJSON`).
+ * One that a double cannot keep would be another number in the answer.
+ */
+export function exactJson(text: string): unknown {
+  if (!mayBeInexact.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
+    const source = typeof value === 'number' ? context?.source : undefined;
+    return source === undefined || isExactNumber(source) ? value : rawJson(source);
+  });
+}
+
+/** A number of 16 characters, or with an exponent; others are kept. It may be part of a string. */
+const mayBeInexact = /\d(?:[\d.]{15}|[eE])/;
+
+const { rawJSON: rawJson } = JSON as typeof JSON & { rawJSON(text: string): unknown };

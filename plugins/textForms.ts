@@ -1,0 +1,68 @@
+import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import { type SQL, sql } from 'postgraphile/pg-sql2';
+import { exactJson } from './exactJson.ts';
+
+/** How values of a type leave PostgreSQL as text, alone and in an array, and how the service reads that text. */
+export type TextForm = Partial<Pick<PgCodec, 'castFromPg' | 'listCastFromPg' | 'fromPg' | 'toPg'>>;
+
+type Cast = (fragment: SQL) => SQL;
+
+/** The text of an array's items, each by a cast of its own. */
+export const castItems =
+  (cast: Cast): Cast =>
+  (array) => {
+    const item = sql.identifier(Symbol('item'));
+    return sql`(case when (${array}) is not null then array(select ${cast(item)} from unnest(${array}) ${item})::text end)`;
+  };
+
+/** By `to_char`, in which a year before Christ is like any other; what has no end has no such form. */
+const dated = (pattern: string): TextForm => {
+  const form = sql.literal(`${pattern} BC`);
+  const castFromPg: Cast = (fragment) =>
+    sql`coalesce(replace(to_char(${fragment}, ${form}::text), ' AD', ''), (${fragment})::text)`;
+  return { castFromPg, listCastFromPg: castItems(castFromPg) };
+};
+
+const castToText: Cast = (fragment) => sql`(${fragment})::text`;
+
+/** As it is: `to_char` takes a time for one of a day, and would make 00:00 of 24:00 and UTC of every zone. */
+const timed: TextForm = { castFromPg: castToText, listCastFromPg: castToText, fromPg: paddedTime };
+
+/** Six digits behind the second, and the minutes of a zone, as dates and times have them. */
+function paddedTime(text: string): string {
+  const [, time = text, digits = '', zone = ''] = /^(\d\d:\d\d:\d\d)(?:\.(\d+))?([+-].+)?$/.exec(text) ?? [];
+  return `${time}.${digits.padEnd(6, '0')}${/^.\d\d$/.test(zone) ? `${zone}:00` : zone}`;
+}
+
+const castInterval: Cast = (fragment) =>
+  sql`coalesce(to_char(${fragment}, 'YYYY_MM_DD_HH24_MI_SS_US'::text), (${fragment})::text)`;
+
+/** Seconds and their fraction have a sign each. An interval without end is no number in any of its parts. */
+function parseInterval(text: string): unknown {
+  if (text.endsWith('infinity'))
+    return { years: text, months: text, days: text, hours: text, minutes: text, seconds: text };
+  const [years, months, days, hours, minutes, seconds, microseconds] = text.split('_').map(Number);
+  return { years, months, days, hours, minutes, seconds: Number(seconds) + Number(microseconds) / 1_000_000 };
+}
+
+/** What is no number in GraphQL stays a text: an id may have it, and a field of the type `Float` becomes an error. */
+function parseNumber(text: string): unknown {
+  const number = Number(text);
+  return Number.isFinite(number) ? number : text;
+}
+
+/** The types whose values PostGraphile would lose. */
+export const textForms: ReadonlyMap<PgCodec, TextForm> = new Map<PgCodec, TextForm>([
+  [TYPES.date, dated('YYYY-MM-DD')],
+  [TYPES.timestamp, dated('YYYY-MM-DD"T"HH24:MI:SS.US')],
+  [TYPES.timestamptz, dated('YYYY-MM-DD"T"HH24:MI:SS.USTZH:TZM')],
+  [TYPES.time, timed],
+  [TYPES.timetz, timed],
+  [TYPES.interval, { castFromPg: castInterval, listCastFromPg: castItems(castInterval), fromPg: parseInterval }],
+  [TYPES.float4, { fromPg: parseNumber }],
+  [TYPES.float, { fromPg: parseNumber }],
+  // `char(3)` has spaces behind it in one statement and none in another, so that a row would have two ids.
+  [TYPES.bpchar, { castFromPg: castToText, listCastFromPg: (fragment) => sql`(${fragment})::text[]::text` }],
+  [TYPES.json, { fromPg: exactJson }],
+  [TYPES.jsonb, { fromPg: exactJson }],
+]);
