@@ -1,4 +1,11 @@
-import { type PgCodec, type PgCodecWithAttributes, type PgSelectQueryBuilder, TYPES } from 'postgraphile/@dataplan/pg';
+import {
+  type PgCodec,
+  type PgCodecAttribute,
+  type PgCodecWithAttributes,
+  type PgSelectQueryBuilder,
+  TYPES,
+} from 'postgraphile/@dataplan/pg';
+import type { PgAttribute, PgIndex } from 'postgraphile/graphile-build-pg/pg-introspection';
 import { sql } from 'postgraphile/pg-sql2';
 
 declare global {
@@ -6,6 +13,8 @@ declare global {
     interface PgCodecAttributeExtensions {
       /** A B-tree has the column. */
       isSorted?: boolean;
+      /** A text that is never empty, which an index has with `''` in the place of null. */
+      isSortedAsText?: boolean;
     }
   }
 }
@@ -44,6 +53,8 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
           (index) => !index.indpred && index.getIndexClass()?.getAccessMethod()?.amname === 'btree',
         );
         attribute.extensions ??= {};
+        if (indexes.some((index) => hasNullAsEmpty(index, pgAttribute)) && isChecked(pgAttribute))
+          attribute.extensions.isSortedAsText = true;
         if (isSorted) attribute.extensions.isSorted = true;
         // Of another kind, an index finds values and sorts none; and a partitioned table has indexes as others do.
         else if (isIn.length > 0 || table?.relkind === 'p') attribute.extensions.isIndexed = false;
@@ -81,7 +92,7 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
                 description: `Rows without a value come ${variant === 'asc' ? 'first' : 'last'}.`,
               }),
               extensions: {
-                grafast: { apply: orderBy(attributeName, attribute.codec, attribute.notNull === true, direction) },
+                grafast: { apply: orderBy(attributeName, attribute, direction) },
               },
             };
           }
@@ -95,14 +106,14 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
 /** PostGraphile writes and reads these types without a loss. */
 const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;
 
-function orderBy(attribute: string, codec: PgCodec, notNull: boolean, direction: 'ASC' | 'DESC') {
+function orderBy(name: string, { codec, notNull, extensions }: PgCodecAttribute, direction: 'ASC' | 'DESC') {
   const inCursors = asText(codec);
   return (query: PgSelectQueryBuilder) => {
-    const column = sql`${query.alias}.${sql.identifier(attribute)}`;
+    const column = sql`${query.alias}.${sql.identifier(name)}`;
     if (notNull) {
       query.orderBy({ fragment: column, codec: inCursors, direction, nullable: false });
-    } else if (codec === TYPES.text) {
-      // One expression, which an index can have.
+    } else if (extensions?.isSortedAsText && codec === TYPES.text) {
+      // One expression, which the index has.
       query.orderBy({ fragment: sql`coalesce(${column}, '')`, codec, direction, nullable: false });
     } else {
       // A row of which a column is null is neither null nor not null.
@@ -117,6 +128,20 @@ function orderBy(attribute: string, codec: PgCodec, notNull: boolean, direction:
     }
   };
 }
+
+/** Whether an index has `coalesce(column, '')`: PostgreSQL keeps the expression as a tree, of which this is the text. */
+const hasNullAsEmpty = ({ indexprs }: PgIndex, { attnum }: PgAttribute) =>
+  [...(indexprs ?? '').matchAll(coalesced)].some(([, column]) => Number(column) === attnum);
+
+/** Four bytes are the length of a text without a character. PostgreSQL 15 names the node `COALESCE`. */
+const coalesced = /\{COALESCE(?:EXPR)? [^{}]*\(\{VAR [^{}]*:varattno (\d+) [^{}]*\} \{CONST [^{}]*:constvalue 4 /g;
+
+/** Whether a check is of this column alone, as one of its length is. */
+const isChecked = (column: PgAttribute) =>
+  column
+    .getClass()
+    ?.getConstraints()
+    .some(({ contype, conkey }) => contype === 'c' && conkey?.length === 1 && conkey[0] === column.attnum) === true;
 
 /** A type whose values are in cursors as PostgreSQL writes them, which it reads again without a loss. */
 function asText<Codec extends PgCodec>({ castFromPg: _castFromPg, ...codec }: Codec): Codec {

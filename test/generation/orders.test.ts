@@ -19,7 +19,7 @@ const types: Readonly<Record<string, readonly string[]>> = {
   float4: ['-Infinity', '0.1', '0.2', '16777216', 'NaN'],
   float8: ['-1e300', '0.1', '0.30000000000000004', '1e300', 'Infinity'],
   boolean: ['false', 'false', 'true', 'true', 'true'],
-  text: ['A', 'a', 'b', 'ü', '"\\'],
+  text: ['', 'a', 'b', 'ü', '"\\'],
   varchar: ['', ' ', 'a', 'b', 'c'],
   char: ['A', 'B', 'C', 'D', 'E'],
   uuid: [1, 2, 3, 4, 5].map((n) => `00000000-0000-0000-0000-00000000000${n}`),
@@ -61,7 +61,8 @@ const sql = `
     columns: `id int not null, ${names.map(({ type, column }) => `${column} ${type} not null, ${column}n ${type}`).join(', ')}`,
     key: ['id'],
     indexes: names.flatMap(({ column }) => [column, `${column}n`]),
-  })}`;
+  })}
+  ${tableSql({ name: 'notes', columns: 'id int, checked text constraint notes_checked_length check (char_length(checked) between 1 and 9), unchecked text', key: ['id'], indexes: ['checked', 'unchecked', "(coalesce(checked, ''))", "(coalesce(unchecked, ''))"] })}`;
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
@@ -83,6 +84,10 @@ beforeAll(async () => {
       [tenant.organizationId, id, ...values],
     );
   }
+  await owner.query(
+    `insert into app_public.notes select $1, n, nullif(v, ''), v from unnest(array['b', '', null, 'a', null, '']) with ordinality as r(v, n)`,
+    [tenant.organizationId],
+  );
   await graph.reload();
 });
 afterAll(() => graph.stop());
@@ -121,6 +126,19 @@ describe.each(names)('$type', ({ column }) => {
       expect(nodes.map(idOf)).toEqual(expected);
     }
   });
+});
+
+test.each([
+  ['CHECKED_ASC', [null, null, null, null, 'a', 'b']],
+  ['CHECKED_DESC', ['b', 'a', null, null, null, null]],
+  ['UNCHECKED_ASC', [null, null, '', '', 'a', 'b']],
+  ['UNCHECKED_DESC', ['b', 'a', '', '', null, null]],
+])('an empty text is a value, null is none: %s', async (order, expected) => {
+  const column = order.startsWith('CHECKED') ? 'checked' : 'unchecked';
+  for (const isBackwards of [false, true]) {
+    const nodes = await walk(graph, tenant.app, { field: 'notes', order, isBackwards, rows: 1 }, column);
+    expect(nodes.map((node) => node[column])).toEqual(expected);
+  }
 });
 
 const idOf = ({ id }: Node) => JSON.parse(/:(.*)$/.exec(Buffer.from(String(id), 'base64url').toString())?.[1] ?? '')[0];
