@@ -1,4 +1,7 @@
-/** Object identifiers of PostgreSQL have 32 bits and no sign; PostGraphile reads and writes them as it does `Int`. */
+/**
+ * Object identifiers of PostgreSQL, which have 32 bits and no sign.
+ * PostGraphile reads and writes them as it does `Int`.
+ */
 export const OidPlugin: GraphileConfig.Plugin = {
   name: 'OidPlugin',
   before: ['ScalarInputPlugin'],

@@ -129,7 +129,10 @@ function orderBy(name: string, { codec, notNull, extensions }: PgCodecAttribute,
   };
 }
 
-/** Whether an index has `coalesce(column, '')`: PostgreSQL keeps the expression as a tree, of which this is the text. */
+/**
+ * Whether an index has `coalesce(column, '')`.
+ * PostgreSQL keeps the expression as a tree, of which this is the text.
+ */
 const hasNullAsEmpty = ({ indexprs }: PgIndex, { attnum }: PgAttribute) =>
   [...(indexprs ?? '').matchAll(coalesced)].some(([, column]) => Number(column) === attnum);
 

@@ -17,6 +17,12 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
         // The type is the library's own object, by which it knows it.
         mend(pgCodec as PgCodec, pgType.typdelim ?? ',');
       },
+
+      // `null` is a value of JSON, which is null in the answer.
+      pgCodecs_attribute(_info, { attribute }) {
+        const base = baseOf(attribute.codec as PgCodec);
+        if (base === TYPES.json || base === TYPES.jsonb) attribute.notNull = false;
+      },
     },
   },
 };
@@ -55,7 +61,7 @@ function formOfList(item: PgCodec, typeDelim: string): TextForm {
 /** `MAXDIM` of PostgreSQL. */
 const maxDimensions = 6;
 
-/** The bounds of each dimension may be before the braces. An item that begins with a brace is in quotes. */
+/** The bounds of each dimension may come first. An item that begins with a brace is in quotes. */
 const hasDimensions = /^(?:\[[\d:-]+\])*=?\{\{/;
 
 /** A range that is null is null, not a range without bounds. */

@@ -2,7 +2,7 @@ import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { exactJson } from './exactJson.ts';
 
-/** How values of a type leave PostgreSQL as text, alone and in an array, and how the service reads that text. */
+/** How values of a type leave PostgreSQL as text, alone and in an array, and how that is read. */
 export type TextForm = Partial<Pick<PgCodec, 'castFromPg' | 'listCastFromPg' | 'fromPg' | 'toPg'>>;
 
 type Cast = (fragment: SQL) => SQL;
@@ -25,7 +25,7 @@ const dated = (pattern: string): TextForm => {
 
 const castToText: Cast = (fragment) => sql`(${fragment})::text`;
 
-/** As it is: `to_char` takes a time for one of a day, and would make 00:00 of 24:00 and UTC of every zone. */
+/** As PostgreSQL writes it: `to_char` would make 00:00 of 24:00, and UTC of every zone. */
 const timed: TextForm = { castFromPg: castToText, listCastFromPg: castToText, fromPg: paddedTime };
 
 /** Six digits behind the second, and the minutes of a zone, as dates and times have them. */
@@ -37,7 +37,7 @@ function paddedTime(text: string): string {
 const castInterval: Cast = (fragment) =>
   sql`coalesce(to_char(${fragment}, 'YYYY_MM_DD_HH24_MI_SS_US'::text), (${fragment})::text)`;
 
-/** Seconds and their fraction have a sign each. An interval without end is no number in any of its parts. */
+/** Seconds and their fraction have a sign each. Of an endless interval no part is a number. */
 function parseInterval(text: string): unknown {
   if (text.endsWith('infinity'))
     return { years: text, months: text, days: text, hours: text, minutes: text, seconds: text };
@@ -45,7 +45,7 @@ function parseInterval(text: string): unknown {
   return { years, months, days, hours, minutes, seconds: Number(seconds) + Number(microseconds) / 1_000_000 };
 }
 
-/** What is no number in GraphQL stays a text: an id may have it, and a field of the type `Float` becomes an error. */
+/** A text where GraphQL has no such number: an id may have it, and a `Float` becomes an error. */
 function parseNumber(text: string): unknown {
   const number = Number(text);
   return Number.isFinite(number) ? number : text;

@@ -116,7 +116,7 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
 /** Publishes each error of PostgreSQL that is a mistake in SQL, and not the client's. */
 export const defects = channel('graph-query-service:defects');
 
-/** The result coercion of GraphQL.js, whose message has the value (https://spec.graphql.org/October2021/#sec-Float). */
+/** Result coercion of GraphQL.js (October 2021, section 3.5.2): how its message begins. */
 const notRepresented = /^(Int|Float) cannot represent/;
 
 const insufficientPrivilege = '42501';

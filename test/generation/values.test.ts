@@ -283,3 +283,22 @@ test('an array of several dimensions is the list of its items', async () => {
     },
   });
 });
+
+test('null as a value of JSON is null, in a column that has a value in each row, too', async () => {
+  await graph.database.owner.query(`
+    create domain app_public.settings as jsonb check (value is not null);
+    ${tableSql({ name: 'documents', columns: 'id int not null, data jsonb not null, text json not null, settings app_public.settings not null', key: ['id'] })}
+    insert into app_public.documents values ('${tenant.organizationId}', 1, 'null', 'null', 'null'), ('${tenant.organizationId}', 2, '[null]', '{"a": null}', '1')`);
+  await graph.reload();
+
+  expect(await readTwice('{ app { documents { nodes { data text settings } } } }')).toEqual({
+    app: {
+      documents: {
+        nodes: [
+          { data: null, text: null, settings: null },
+          { data: [null], text: { a: null }, settings: 1 },
+        ],
+      },
+    },
+  });
+});
