@@ -3,8 +3,13 @@
 export const same = (text: string) => text;
 export const instant = (text: string) => {
   if (text.endsWith('infinity')) return text;
-  const [, date, time, fraction = '', zone = ''] = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?(\+00)?$/.exec(text) ?? [];
-  return `${date}T${time}.${fraction.padEnd(6, '0')}${zone && '+00:00'}`;
+  const [, date, seconds, fraction = '', zone = '', era = ''] =
+    /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?(\+00)?( BC)?$/.exec(text) ?? [];
+  return `${date}T${seconds}.${fraction.padEnd(6, '0')}${zone && '+00:00'}${era}`;
+};
+export const time = (text: string) => {
+  const [, seconds, fraction = '', zone = ''] = /^(\d\d:\d\d:\d\d)(?:\.(\d+))?([+-].+)?$/.exec(text) ?? [];
+  return `${seconds}.${fraction.padEnd(6, '0')}${zone.length === 3 ? `${zone}:00` : zone}`;
 };
 export const interval = (text: string) => {
   const part = (unit: RegExp) => Number(new RegExp(`(-?\\d+) ${unit.source}`).exec(text)?.[1] ?? 0);
@@ -59,8 +64,8 @@ export const texts = [
   '日本',
 ];
 
-/** An array of texts: items between commas, quoted where they have to be. */
+/** An array of texts: items between commas, quoted where they have to be, in braces for each dimension. */
 export const words = (text: string) =>
-  [...text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g)].map(([, quoted, plain]) =>
+  [...text.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,{}]+)/g)].map(([, quoted, plain]) =>
     quoted === undefined ? (plain === 'NULL' ? null : plain) : quoted.replaceAll(/\\(.)/g, '$1'),
   );
