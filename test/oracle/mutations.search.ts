@@ -11,7 +11,7 @@ import { createWorlds } from './model/world.ts';
 
 /** Each run draws anew; `SEED=… SEQUENCES=…` repeats one. */
 const seed = Number(process.env.SEED || randomInt(2 ** 31));
-const count = Number(process.env.SEQUENCES || (isWhole ? 2000 : 12));
+const count = Number(process.env.SEQUENCES || (isWhole ? 2000 : 2));
 
 /** So many different disagreements are explained; more are seldom of another kind. */
 const maxExplained = 5;

@@ -10,8 +10,8 @@ import { unknownTo } from './unknown.ts';
 const search: Search = {
   // Another one in each run, the small one included: what is drawn is not known beforehand.
   seed: Number(process.env.SEED || Math.floor(Math.random() * 2 ** 31)),
-  documents: Number(process.env.DOCUMENTS || sizeOf({ small: 100, whole: 20_000 })),
-  perWorld: isWhole ? 300 : 100,
+  documents: Number(process.env.DOCUMENTS || sizeOf({ small: 60, whole: 20_000 })),
+  perWorld: isWhole ? 300 : 60,
   keepsGoing: process.env.ORACLE_KEEP_GOING === '1',
 };
 

@@ -38,5 +38,8 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'graphql/changes/stream.test.ts': 17,
   'graphql/outages.test.ts': 12,
   'graphql/replica.test.ts': 12,
+  'oracle/queries.search.ts': 15,
+  'oracle/tables.search.ts': 15,
+  'oracle/mutations.search.ts': 15,
   'process/embedded.test.ts': 19,
 };
