@@ -1,6 +1,7 @@
 import { listOfCodec, type PgCodec, rangeOfCodec, TYPES } from 'postgraphile/@dataplan/pg';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { baseOf } from './baseOf.ts';
+import { refusal } from './refusal.ts';
 import { castItems, type TextForm, textForms } from './textForms.ts';
 
 /**
@@ -64,12 +65,17 @@ const maxDimensions = 6;
 /** The bounds of each dimension may come first. An item that begins with a brace is in quotes. */
 const hasDimensions = /^(?:\[[\d:-]+\])*=?\{\{/;
 
-/** A range that is null is null, not a range without bounds. */
+/** A range that is null is null, and an empty one is none: without bounds it would be all there is. */
 function formOfRange(range: PgCodec, bound: PgCodec): TextForm {
-  const { castFromPg: cast } = rangeOfCodec(bound as typeof TYPES.text, range.name, range.sqlType);
-  if (!cast) return {};
-  const castFromPg = (fragment: SQL) => sql`(case when (${fragment}) is not null then ${cast(fragment)} end)`;
-  return { castFromPg, listCastFromPg: castItems(castFromPg) };
+  const { castFromPg: cast, fromPg: read } = rangeOfCodec(bound as typeof TYPES.text, range.name, range.sqlType);
+  const fromPg = (text: string) => {
+    if (text === 'empty') throw refusal('UNREPRESENTABLE', 'The stored range is empty, which no bounds can say.');
+    return read(text);
+  };
+  if (!cast) return { fromPg } as TextForm;
+  const castFromPg = (fragment: SQL) =>
+    sql`(case when isempty(${fragment}) then 'empty' when (${fragment}) is not null then ${cast(fragment)} end)`;
+  return { castFromPg, listCastFromPg: castItems(castFromPg), fromPg } as TextForm;
 }
 
 /** An array of JSON as text: a string of JSON escapes quotes and backslashes, as an array does. */

@@ -302,3 +302,32 @@ test('null as a value of JSON is null, in a column that has a value in each row,
     },
   });
 });
+
+test('an empty range is an error of its field, since no bounds can say that', async () => {
+  await graph.database.owner.query(`
+    ${tableSql({ name: 'periods', columns: 'id int not null, ints int4range, days daterange, list daterange[]', key: ['id'] })}
+    insert into app_public.periods values
+      ('${tenant.organizationId}', 1, 'empty', 'empty', '{empty}'), ('${tenant.organizationId}', 2, '(,)', '(,)', '{"(,)"}')`);
+  await graph.reload();
+  const bounds = '{ start { value } end { value } }';
+  const all = { start: null, end: null };
+
+  for (let time = 0; time < 2; time++)
+    expectErrors(
+      await ask(graph, tenant.app, `{ app { periods { nodes { ints ${bounds} days ${bounds} list ${bounds} } } } }`),
+      {
+        app: {
+          periods: {
+            nodes: [
+              { ints: null, days: null, list: null },
+              { ints: all, days: all, list: [all] },
+            ],
+          },
+        },
+      },
+      ...['ints', 'days', 'list'].map((field) => ({
+        path: ['app', 'periods', 'nodes', 0, field],
+        code: 'UNREPRESENTABLE',
+      })),
+    );
+});

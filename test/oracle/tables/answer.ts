@@ -26,14 +26,18 @@ function answerRoot(root: Root, who: Who, state: State): unknown {
 
 /**
  * The mark of the organization's row with this id. Rows of two organizations have the same id if their keys are equal, such as 2.5 and
- * 2.50, and their types are; the id of a view's row has the organization.
+ * 2.50, and their types are; of a view, if the ids are equal.
  */
-export function markFor({ source, organization, mark }: Known, who: Who, { sources }: State): number | null {
+export function markFor({ source, organization, mark }: Known, who: Who, { sources, ids }: State): number | null {
   if (organization === who.organization) return mark;
   const known = sources.get(source);
-  if (!known || known.isView) return null;
+  if (!known) return null;
   const other = known.rows.find((row) => row.organization === organization && row.mark === mark);
-  const isSame = (row: Item) => row.ranks.KEY === other?.ranks.KEY && row.typename === other?.typename;
+  const idOf = (row: Item) => ids.get(keyOfKnown({ source, organization: row.organization, mark: row.mark }));
+  const isSame = (row: Item) =>
+    known.isView
+      ? other !== undefined && idOf(row) === idOf(other)
+      : row.ranks.KEY === other?.ranks.KEY && row.typename === other?.typename;
   return known.rows.find((row) => row.organization === who.organization && isSame(row))?.mark ?? null;
 }
 

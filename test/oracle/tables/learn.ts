@@ -105,12 +105,15 @@ export const orderNamesOf = (schema: GraphQLSchema, type: string): string[] => {
   return isEnumType(orders) ? orders.getValues().map(({ name }) => name) : [];
 };
 
-/** Orders that the guide promises, of each column that a B-tree has, and that the schema lacks; not of one type of an interface alone. */
+/** Orders that the guide promises, of each field that a B-tree has, and that the schema lacks; not of one type of an interface alone. */
 export function missingOrders(schema: GraphQLSchema, source: Source): string[] {
   const { table, type, isView } = source;
   if (isView) return [];
   const indexed = table.indexes.filter(({ kind }) => kind !== 'nulls').flatMap(({ columns }) => columns);
-  const shared = indexed.filter((column) => ownerOf(source, column) === undefined);
+  // A uuid of the key is no field.
+  const isHidden = (column: string) =>
+    table.key.includes(column) && table.columns.some(({ name, type }) => name === column && type === 'uuid');
+  const shared = indexed.filter((column) => ownerOf(source, column) === undefined && !isHidden(column));
   const promised = shared.flatMap((column) => [`${orderNameOf(column)}_ASC`, `${orderNameOf(column)}_DESC`]);
   const shown = orderNamesOf(schema, type);
   return [...promised, 'PRIMARY_KEY_ASC', 'PRIMARY_KEY_DESC'].filter((name) => !shown.includes(name));

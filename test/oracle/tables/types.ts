@@ -244,7 +244,8 @@ export const types = {
   range: {
     sql: 'int4range',
     graphql: 'IntRange',
-    values: ['empty', '[1,2)', '[1,3)', '(,5)', '[5,)', '(,)'],
+    values: ['[1,2)', '[1,3)', '(,5)', '[5,)', '(,)'],
+    faults: ['empty'],
     toJson: range,
     selection: '{ start { value inclusive } end { value inclusive } }',
   },
