@@ -55,7 +55,10 @@ export function drawMutations(
     const chosen = random.some(source.columns, 1 + random.below(source.columns.length));
     return check('echo', {
       texts: Object.fromEntries(
-        chosen.map(({ name }) => [name, random.pick([null, ...source.rows.map((row) => row.texts[name] ?? null)])]),
+        chosen.map((column) => {
+          const texts = source.rows.map(({ texts }) => texts[column.name] ?? null);
+          return [column.name, random.pick([null, ...texts.filter((text) => text !== null && isGiven(column, text))])];
+        }),
       ),
     });
   });
@@ -65,6 +68,12 @@ export function drawMutations(
     check('many', { marks: random.some([...marks, 999], 3) }),
     check('nothing', {}),
   ];
+}
+
+/** Lists of arguments have no nulls and one dimension. */
+function isGiven({ type }: Table['columns'][number], text: string): boolean {
+  const { isList, toJson } = typeOf(type);
+  return !isList || !(text.startsWith('{{') || (toJson(text) as unknown[]).includes(null));
 }
 
 export function mutationOf(
