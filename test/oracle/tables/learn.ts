@@ -134,7 +134,9 @@ export function drawArguments(random: Random, schema: GraphQLSchema, source: Sou
 
 /** Values that rows of either organization have, so that most filters find something. */
 function valuesFor(random: Random, { rows }: Source, column: string, operator: FilterOperator): string[][] {
-  const texts = [...new Set(rows.map((row) => row.texts[column] ?? null).filter((text) => text !== null))];
+  // A null is no filter, also that of JSON.
+  const given = rows.filter(({ values }) => (values[column] ?? null) !== null);
+  const texts = [...new Set(given.map((row) => row.texts[column] as string))];
   if (operator === 'isNull') return [['true'], ['false']];
   if (texts.length === 0) return operator === 'anyOf' ? [[]] : [];
   if (operator === 'anyOf') return [[], random.some(texts, 1), random.some(texts, 3)];

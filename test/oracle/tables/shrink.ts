@@ -107,8 +107,12 @@ export function* smallerChecks(check: Check): Generator<Check> {
     return;
   }
   if (check.kind === 'walk') {
+    const [walked] = check.root.selection;
+    if (walked?.kind !== 'connection') return;
     for (const selection of smallerSelections(check.root.selection)) {
-      if (selection.length === 1) yield { ...check, root: { ...check.root, selection } };
+      const [field, ...others] = selection;
+      const isWalked = field?.kind === 'connection' && field.wants.length === walked.wants.length;
+      if (isWalked && others.length === 0) yield { ...check, root: { ...check.root, selection } };
     }
     return;
   }
