@@ -33,6 +33,8 @@ const record = (...days: number[]) =>
 
 const recorded = async () => (await query('select relation from audit.changes order by id')).map((row) => row.relation);
 
+const waiting = `select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())`;
+
 const partitions = `
   select partition::text, since at time zone 'UTC' as since, until at time zone 'UTC' as until from audit.partitions order by 2 nulls first, 1`;
 
@@ -145,6 +147,21 @@ describe('a purge', () => {
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: '55P03' });
     expect((await recorded()).sort()).toEqual(['-500', ...Array(30).fill('-510'), ...Array(30).fill('0')]);
+  });
+
+  it('keeps what a writer writes who has waited for a month to be made', async () => {
+    await record(-500);
+    const purging = await database.owner.connect();
+    await purging.query('begin; select audit.create_partitions()');
+
+    const writing = record(-500);
+    await until(async () => (await query(waiting)).length > 0);
+    await purging.query('commit');
+    purging.release();
+    await writing;
+
+    expect(await recorded()).toEqual(['-500', '-500']);
+    expect(await query('select from audit.changes_default')).toEqual([]);
   });
 
   /** A transaction that has read the history and has not ended. */

@@ -72,8 +72,8 @@ const filters: readonly PlantedFault[] = [
   {
     name: 'the first of several ids alone is looked for',
     file: 'plugins/ConnectionArgumentsPlugin.ts',
-    from: 'const keys = decodeNodeIds(ids).flatMap(',
-    to: 'const keys = decodeNodeIds(ids).slice(0, 1).flatMap(',
+    from: 'const rows = decodeNodeIds(ids).flatMap(',
+    to: 'const rows = decodeNodeIds(ids).slice(0, 1).flatMap(',
   },
   {
     name: 'an empty list of ids is no filter',
