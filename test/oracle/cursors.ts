@@ -47,6 +47,15 @@ export class Cursors {
     return this.#places.get(text);
   }
 
+  /** What is learned by the copy is not known here. */
+  copy(): Cursors {
+    const copy = new Cursors(this.organizationId);
+    for (const [name, place] of this.#mentioned) copy.#mentioned.set(name, place);
+    for (const [name, text] of this.#texts) copy.#texts.set(name, text);
+    for (const [text, place] of this.#places) copy.#places.set(text, place);
+    return copy;
+  }
+
   /** The texts that are known, by the list and the signature of the order. */
   texts(): ReadonlyMap<string, readonly string[]> {
     const all = new Map<string, string[]>();

@@ -1,86 +1,113 @@
-// The oracle's own proof: each planted fault is found, and by how many drawn documents.
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+// The proof of the oracles by mutation testing: each planted fault is found, and by how many draws.
+import { rm } from 'node:fs/promises';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createSourceCopy } from '../support/sourceCopy.ts';
-import { faultsOfQueries, type PlantedFault } from './plantedFaults.ts';
-import { OracleSearch, prepare, type Search } from './search.ts';
+import { drawSequence } from './model/draw.ts';
+import { errorOf } from './model/explain.ts';
+import { Random } from './model/random.ts';
+import { startServices } from './model/services.ts';
+import { createWorlds } from './model/world.ts';
+import { faultsOfQueries } from './plantedFaults.ts';
+import { faultsOfMutations } from './plantedMutationFaults.ts';
+import { plantFault } from './plantFault.ts';
+import { executableSchema } from './schema.ts';
+import { OracleSearch, openWorld, prepare, type Search } from './search.ts';
 import { startService } from './service.ts';
 
-const search: Search = {
-  seed: Number(process.env.SEED || Math.floor(Math.random() * 2 ** 31)),
-  documents: Number(process.env.DOCUMENTS || 3000),
-  perWorld: 300,
-  keepsGoing: false,
-  leavesWhole: true,
-};
+// `SEED=… DOCUMENTS=… SEQUENCES=… npm run -s test:system -- oracle/faults` repeats a run.
+const seed = Number(process.env.SEED || Math.floor(Math.random() * 2 ** 31));
+const documents = Number(process.env.DOCUMENTS || 3000);
+const sequences = Number(process.env.SEQUENCES || 200);
+const timeout = 900_000;
 
-let database: TestDatabase;
-let prepared: Awaited<ReturnType<typeof prepare>>;
+const byName = <Fault extends { name: string }>(faults: readonly Fault[]) =>
+  faults.map((fault) => [fault.name, fault] as const);
+
 let root: string;
 beforeAll(async () => {
-  process.stdout.write(`Documents are drawn with SEED=${search.seed}\n`);
-  database = await createTestDatabase();
-  prepared = await prepare(database, search);
+  process.stdout.write(`Drawn with SEED=${seed}\n`);
   root = await createSourceCopy(['src', 'plugins', 'package.json', 'migrations']);
-}, 600_000);
-afterAll(async () => {
-  await rm(root, { recursive: true });
-  await database.drop();
 });
+afterAll(() => rm(root, { recursive: true }));
 
 const found: string[] = [];
 afterAll(() => process.stdout.write(`${found.join('\n')}\n`));
 
-test.each(faultsOfQueries.map((fault) => [fault.name, fault] as const))(
-  '%s: is found',
-  async (name, fault) => {
-    const undo = await plant(fault);
-    const oracle = await ask().finally(undo);
+describe('a fault of queries', () => {
+  const search: Search = { seed, documents, perWorld: 300, keepsGoing: false, leavesWhole: true };
+  let database: TestDatabase;
+  let prepared: Awaited<ReturnType<typeof prepare>>;
 
-    found.push(`${String(oracle.coverage.documents).padStart(5)} documents: ${name}`);
-    expect(oracle.findings).not.toHaveLength(0);
-  },
-  900_000,
-);
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    prepared = await prepare(database, search);
+    // By the service as it is, before a fault is planted.
+    const service = await startService(database.authUrl, {}, root);
+    const schema = executableSchema(await readSdl(service.url));
+    for (const world of prepared.worlds) await openWorld(database, service, schema, prepared, world);
+    await service.stop();
+  }, timeout);
+  afterAll(() => database.drop());
 
-/** Asks services of the copy until an answer is wrong. */
-async function ask(): Promise<OracleSearch> {
-  const services = {
-    compiling: await startService(database.authUrl, {}, root),
-    uncompiled: await startService(database.authUrl, { COMPILATION: 'false' }, root),
-  };
-  try {
-    const sdl = await (await fetch(`${services.compiling.url}/graphql/schema.graphql`)).text();
-    const oracle = new OracleSearch(search, sdl, database, services, prepared);
-    await oracle.run(Number.MAX_SAFE_INTEGER);
-    return oracle;
-  } finally {
-    await Promise.all([services.compiling.stop(), services.uncompiled.stop()]);
-  }
-}
+  test.each(byName(faultsOfQueries))(
+    '%s: is found',
+    async (name, fault) => {
+      const undo = await plantFault(fault, root, database.owner);
+      const oracle = await ask().finally(undo);
 
-/** Plants a fault, and returns what takes it back. */
-async function plant(fault: PlantedFault): Promise<() => Promise<unknown>> {
-  if ('sql' in fault) {
-    const { rows } = await database.owner.query<{ undo: string }>(undoing, [fault.sql]);
-    await database.owner.query(fault.sql);
-    return () => database.owner.query(rows.map(({ undo }) => undo).join(';\n'));
-  }
-  const path = join(root, fault.file);
-  const text = await readFile(path, 'utf8');
-  if (text.split(fault.from).length !== 2) throw new Error(`${fault.file} has not once: ${fault.from}`);
-  await writeFile(
-    path,
-    text.replace(fault.from, () => fault.to),
+      found.push(`${String(oracle.coverage.documents).padStart(5)} documents: ${name}`);
+      expect(oracle.findings).not.toHaveLength(0);
+    },
+    timeout,
   );
-  return () => writeFile(path, text);
-}
 
-/** The statements that make policies and functions named in a statement what they are. */
-const undoing = `
-  select format('alter policy %I on %s using (%s)', polname, polrelid::regclass, pg_get_expr(polqual, polrelid)) as undo
-  from pg_policy where $1::text like format('alter policy %s on %s %%', polname, polrelid::regclass)
-  union all
-  select pg_get_functiondef(oid) from pg_proc
-  where $1::text like format('create or replace function %s()%%', oid::regproc)`;
+  /** Asks services of the copy until an answer is wrong. */
+  async function ask(): Promise<OracleSearch> {
+    const services = {
+      compiling: await startService(database.authUrl, {}, root),
+      uncompiled: await startService(database.authUrl, { COMPILATION: 'false' }, root),
+    };
+    try {
+      const oracle = new OracleSearch(search, await readSdl(services.compiling.url), database, services, prepared);
+      await oracle.run(Number.MAX_SAFE_INTEGER);
+      return oracle;
+    } finally {
+      await Promise.all([services.compiling.stop(), services.uncompiled.stop()]);
+    }
+  }
+});
+
+describe('a fault of mutations', () => {
+  test.each(byName(faultsOfMutations))(
+    '%s: is found',
+    async (name, fault) => {
+      const drawn = await countUntilFound(fault);
+
+      found.push(`${String(drawn).padStart(5)} sequences: ${name}`);
+      expect(drawn).toBeLessThanOrEqual(sequences);
+    },
+    timeout,
+  );
+
+  /** How many sequences are sent to services of the copy until one disagrees with the model. */
+  async function countUntilFound(fault: (typeof faultsOfMutations)[number]): Promise<number> {
+    const database = await createTestDatabase();
+    const undo = await plantFault(fault, root, database.owner);
+    const services = await startServices(root, database);
+    try {
+      for (let drawn = 0; drawn < sequences; ) {
+        const worlds = await createWorlds(services.database, services.environment, Math.min(20, sequences - drawn));
+        for (const world of worlds) {
+          drawn += 1;
+          if (await errorOf(services, world, drawSequence(new Random(seed + drawn)))) return drawn;
+        }
+      }
+      return sequences + 1;
+    } finally {
+      await undo();
+      await services.stop();
+    }
+  }
+});
+
+const readSdl = async (url: string): Promise<string> => (await fetch(`${url}/graphql/schema.graphql`)).text();

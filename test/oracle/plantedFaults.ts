@@ -1,12 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of source files
-/** A fault that the oracle must find: a text of a source file that is another one, or a statement of the owner's. */
-export type PlantedFault = { readonly name: string } & (
-  | { readonly file: string; readonly from: string; readonly to: string }
-  | { readonly sql: string }
-);
+import type { PlantedFault } from './plantFault.ts';
 
-const policy = (name: string, table: string, expression: string): string =>
-  `alter policy ${name} on ${table} using (${expression})`;
 const ofOrganization = 'organization_id = (select app_hidden.current_organization_id())';
 
 /** In plans. */
@@ -213,35 +207,33 @@ const replay: readonly PlantedFault[] = [
 
 /** In policies, and what they ask. */
 const policies: readonly PlantedFault[] = [
-  {
-    name: 'people read all units',
-    sql: policy('select_graph_user', 'app_public.units', ofOrganization),
-  },
+  { name: 'people read all units', policy: 'select_graph_user', table: 'app_public.units', using: ofOrganization },
   {
     name: 'people read the units granted to them without those below',
-    sql: policy(
-      'select_graph_user',
-      'app_public.units',
-      `${ofOrganization} and id = any (app_hidden.granted_unit_ids())`,
-    ),
+    ...{ policy: 'select_graph_user', table: 'app_public.units' },
+    using: `${ofOrganization} and id = any (app_hidden.granted_unit_ids())`,
   },
-  { name: 'people read all users', sql: policy('select_graph_user', 'app_public.users', ofOrganization) },
+  { name: 'people read all users', policy: 'select_graph_user', table: 'app_public.users', using: ofOrganization },
   {
     name: 'people read all assignments',
-    sql: policy('select_graph_user', 'app_public.card_assignments', ofOrganization),
+    ...{ policy: 'select_graph_user', table: 'app_public.card_assignments', using: ofOrganization },
   },
-  { name: 'people read all cards', sql: policy('select_graph_user', 'app_public.cards', ofOrganization) },
-  { name: 'people read all grants', sql: policy('select_graph_user', 'app_hidden.unit_access', ofOrganization) },
-  { name: 'applications read units of others', sql: policy('select_graph_app', 'app_public.units', 'true') },
-  { name: 'applications read cards of others', sql: policy('select_graph_app', 'app_public.cards', 'true') },
+  { name: 'people read all cards', policy: 'select_graph_user', table: 'app_public.cards', using: ofOrganization },
+  {
+    name: 'people read all grants',
+    ...{ policy: 'select_graph_user', table: 'app_hidden.unit_access', using: ofOrganization },
+  },
+  { name: 'applications read units of others', policy: 'select_graph_app', table: 'app_public.units', using: 'true' },
+  { name: 'applications read cards of others', policy: 'select_graph_app', table: 'app_public.cards', using: 'true' },
   {
     name: 'a basic token reads users',
-    sql: policy('select_graph_basic', 'app_public.users', ofOrganization),
+    ...{ policy: 'select_graph_basic', table: 'app_public.users', using: ofOrganization },
   },
   {
     name: 'one grant of a person counts',
-    sql: `create or replace function app_hidden.granted_unit_ids() returns uuid[] language sql stable parallel safe
-      as $$ select array(select unit_id from app_hidden.unit_access order by unit_id limit 1) $$`,
+    function: 'app_hidden.granted_unit_ids',
+    from: 'select unit_id',
+    to: 'select min(unit_id::text)::uuid',
   },
 ];
 

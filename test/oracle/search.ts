@@ -1,4 +1,4 @@
-import { parse } from 'graphql';
+import { type GraphQLSchema, parse } from 'graphql';
 import type { TestDatabase } from '../support/database.ts';
 import { ask, type Outcome, type Question, type Setting } from './ask.ts';
 import { Coverage } from './coverage.ts';
@@ -37,7 +37,15 @@ export type Search = {
   readonly leavesWhole?: boolean;
 };
 
-type Prepared = { readonly worlds: readonly World[]; readonly rows: Rows; readonly provisioned: Provisioned };
+type Prepared = {
+  readonly worlds: readonly World[];
+  readonly rows: Rows;
+  readonly provisioned: Provisioned;
+  /** Those that {@link openWorld} was called for. */
+  readonly opened: Map<World, Opened>;
+};
+
+type Opened = { readonly rows: Rows; readonly cursors: Setting['cursors'] };
 
 /** All worlds of a search, with their rows as the owner reads them. */
 export async function prepare(database: TestDatabase, { seed, documents, perWorld }: Search): Promise<Prepared> {
@@ -49,7 +57,31 @@ export async function prepare(database: TestDatabase, { seed, documents, perWorl
   for (const user of rows.users) {
     user.externalAuthenticationToken = provisioned.tokens.get(`${user.organizationId} ${user.id}`) ?? null;
   }
-  return { worlds, rows, provisioned };
+  return { worlds, rows, provisioned, opened: new Map() };
+}
+
+/** Learns the cursors of a world, also those of rows that are deleted then. Once, since the rows do not come back. */
+export async function openWorld(
+  { owner }: TestDatabase,
+  service: Service,
+  schema: GraphQLSchema,
+  { rows, provisioned, opened }: Prepared,
+  world: World,
+): Promise<Opened> {
+  const known = opened.get(world);
+  if (known) return known;
+  const signed = await signIn(service, world, provisioned);
+  const before = rowsOf(rows, { ...world, deleted: new Set() });
+  const learn = (organizationId: string) => {
+    const reader = signed.find(({ caller }) => caller.kind === 'app' && caller.organizationId === organizationId);
+    if (!reader) throw new Error('An organization has an app token.');
+    return learnCursors(service, schema, { rows: before, ...reader });
+  };
+  const [first, second] = world.organizations;
+  const made = { cursors: [await learn(first), await learn(second)] as const, rows: rowsOf(rows, world) };
+  await deleteRows(owner, world);
+  opened.set(world, made);
+  return made;
 }
 
 /** Draws documents and compares their answers with the oracle's. */
@@ -98,8 +130,12 @@ export class OracleSearch {
   async #runWorld(index: number, isOver: () => boolean): Promise<void> {
     const { perWorld, documents } = this.#search;
     const world = this.#prepared.worlds[index] as World;
-    const signed = await signIn(this.#services.compiling, world, this.#prepared.provisioned);
-    const setting = await this.#open(world, signed);
+    const { compiling } = this.#services;
+    const { rows, cursors } = await openWorld(this.#database, compiling, this.schema, this.#prepared, world);
+    const [first, second] = cursors;
+    const own = { schema: this.schema, rows, cursors: [first.copy(), second.copy()] } as const;
+    const setting: Setting = { ...own, ...this.#services };
+    const signed = await signIn(compiling, world, this.#prepared.provisioned);
     const known = new Map(signed.map((one) => [one.name, knownOf(setting.rows, setting.cursors, one.caller)] as const));
     let next = index * perWorld;
     const end = Math.min(next + perWorld, documents);
@@ -114,20 +150,6 @@ export class OracleSearch {
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
-  }
-
-  async #open(world: World, signed: readonly Signed[]): Promise<Setting> {
-    const { schema } = this;
-    const before = rowsOf(this.#prepared.rows, { ...world, deleted: new Set() });
-    const learn = (organizationId: string) => {
-      const reader = signed.find(({ caller }) => caller.kind === 'app' && caller.organizationId === organizationId);
-      if (!reader) throw new Error('An organization has an app token.');
-      return learnCursors(this.#services.compiling, schema, { rows: before, ...reader });
-    };
-    const [first, second] = world.organizations;
-    const cursors = [await learn(first), await learn(second)] as const;
-    await deleteRows(this.#database.owner, world);
-    return { schema, rows: rowsOf(this.#prepared.rows, world), cursors, ...this.#services };
   }
 
   /** Draws again where selections that meet differ, but for few. */

@@ -12,8 +12,12 @@ export type Services = {
   stop(): Promise<void>;
 };
 
-export async function startServices(): Promise<Services> {
-  const database = await createTestDatabase();
+/**
+ * @param root a copy of the repository; this one by default
+ * @param given a database that is dropped in the end; a new one by default
+ */
+export async function startServices(root?: string, given?: TestDatabase): Promise<Services> {
+  const database = given ?? (await createTestDatabase());
   const environment = {
     PATH: process.env.PATH ?? '',
     HOST: '127.0.0.1',
@@ -29,7 +33,7 @@ export async function startServices(): Promise<Services> {
     STATEMENT_TIMEOUT_MS: '60000',
   };
   const started = [environment, { ...environment, COMPILATION: 'false' }].map((variables) =>
-    startProcess([], variables),
+    startProcess([], variables, root),
   );
   const urls = await Promise.all(started.map(urlOf));
 

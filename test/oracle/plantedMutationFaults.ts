@@ -1,0 +1,141 @@
+import type { PlantedFault } from './plantFault.ts';
+
+/** In how a mutation is executed, committed and replayed. */
+const execution: readonly PlantedFault[] = [
+  {
+    name: 'the last field of a mutation is executed first',
+    file: 'src/graphql/execution/execution.ts',
+    from: `    for (const part of parts) {
+      const { data, ...failures } = await executePart(part, execution);
+      // An answer that is too long has no data in the end.
+      executed.push({`,
+    to: `    for (const part of [...parts].reverse()) {
+      const { data, ...failures } = await executePart(part, execution);
+      executed.unshift({`,
+  },
+  {
+    name: 'a mutation in a statement of its own is not committed',
+    file: 'src/graphql/execution/writing.ts',
+    from: 'keep: () => end(true),',
+    to: 'keep: () => end(false),',
+  },
+  {
+    name: 'an idempotency key answers another request',
+    file: 'src/graphql/execution/idempotency.ts',
+    from: 'settings.role, key, requestHash]',
+    to: 'settings.role, key]',
+  },
+  {
+    name: 'a mutation with a key is not committed',
+    file: 'src/graphql/execution/idempotency.ts',
+    from: "await transaction.commit({ name: 'keep_answer', text: storeText, values: [keyHash, sealed] });",
+    to: "await transaction.run({ name: 'keep_answer', text: storeText, values: [keyHash, sealed] }, null); await transaction.rollBack();",
+  },
+];
+
+/** In the functions that are mutations. */
+const functions: readonly PlantedFault[] = [
+  {
+    name: 'a dry run writes units',
+    function: 'app_public.units_sync',
+    from: 'exit when is_dry_run;',
+    to: '',
+  },
+  {
+    name: 'a sync of units moves none that is there',
+    function: 'app_hidden.write_units',
+    from: 'select c.name, c.parent_id from',
+    to: 'select c.name, u.parent_id from',
+  },
+  {
+    name: 'a sync of users takes no access away',
+    function: 'app_hidden.write_users',
+    from: 'not unit_ids_by_id -> a.user_id::text ? a.unit_id::text',
+    to: 'false',
+  },
+  {
+    name: 'the second row of a user in a sync counts',
+    function: 'app_hidden.judge_users',
+    from: 'when w.number > 1 then',
+    to: 'when w.number > 2 then',
+  },
+  {
+    name: 'an update cannot take an external identifier away',
+    function: 'app_public.unit_update',
+    from: 'then unit_update.external_identifier else',
+    to: 'then coalesce(unit_update.external_identifier, u.external_identifier) else',
+  },
+  {
+    name: 'a unit that is deleted tells of the ones above it',
+    function: 'app_public.unit_delete',
+    from: 'unit.parent_id = null;',
+    to: '',
+  },
+  {
+    name: 'an update keeps the white space around a name',
+    function: 'app_public.user_update',
+    from: 'app_hidden.trimmed(user_update.full_name)',
+    to: 'user_update.full_name',
+  },
+  {
+    name: 'a new user speaks no other language',
+    function: 'app_public.user_create',
+    from: "coalesce(locale, 'en')",
+    to: "'en'",
+  },
+  {
+    name: 'a revoked grant takes the others of the user along',
+    function: 'app_public.access_revoke',
+    from: ' and a.unit_id = closed_id',
+    to: '',
+  },
+  {
+    name: 'a card is taken from all who hold it',
+    function: 'app_public.card_unassign',
+    from: 'and a.card_id = assigned_id and a.user_id = holder_id',
+    to: 'and a.card_id = assigned_id',
+  },
+  {
+    name: 'the chip of a card is stored as it was sent',
+    function: 'app_public.nfc_card_create',
+    from: 'upper(nfc_identifier)',
+    to: 'nfc_identifier',
+  },
+  {
+    name: 'a webhook keeps its types when they are taken away',
+    function: 'app_public.webhook_update',
+    from: "case when 'typeNames' = any (given) then webhook_update.type_names else w.type_names end",
+    to: 'coalesce(webhook_update.type_names, w.type_names)',
+  },
+  {
+    name: 'a moved unit keeps those above it',
+    function: 'app_hidden.units_move_subtrees',
+    from: 'and a.ancestor_id <> all (u.ancestor_ids)',
+    to: 'and false',
+  },
+];
+
+/** In the feed of changes. */
+const feed: readonly PlantedFault[] = [
+  {
+    name: 'the feed does not tell of another name',
+    function: 'graph.record_update',
+    from: 'if changed <@ ignored then',
+    to: "if changed <@ (ignored || '{name,full_name}'::text[]) then",
+  },
+  {
+    name: 'the feed tells one of several deletions',
+    function: 'graph.record_rows',
+    from: 'from affected r;',
+    to: "from (select * from affected limit case tg_argv[1] when 'DELETE' then 1 end) r;",
+  },
+  {
+    name: 'cards never say when they were changed',
+    function: 'app_hidden.set_updated_at',
+    from: "others constant text[] = coalesce(tg_argv, '{}');",
+    to: 'others constant text[] = tg_argv;',
+  },
+];
+
+/** Found by sending mutations. */
+export const faultsOfMutations: readonly PlantedFault[] = [...execution, ...functions, ...feed];
