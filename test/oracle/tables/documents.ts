@@ -2,7 +2,6 @@ import type { GraphQLSchema } from 'graphql';
 import { answerOf } from './answer.ts';
 import { ask, dataOf, type Failure, isWithinLimits, type Run, servicesFor } from './ask.ts';
 import type { Check, DocumentCheck, MutationCheck } from './checks.ts';
-import { withFaults } from './draw.ts';
 import { differenceOf } from './match.ts';
 import { answerMutation, mutationOf } from './mutate.ts';
 import { type Operation, Renderer } from './render.ts';
@@ -10,30 +9,19 @@ import type { State } from './state.ts';
 
 /** Asks a document, once with its arguments in variables or within. */
 export async function runDocument(
-  drawnCheck: DocumentCheck,
+  check: DocumentCheck,
   state: State,
   schema: GraphQLSchema,
   run: Run,
 ): Promise<Failure | null> {
   const ways = run.isShrinking ? [false, true] : [run.random.chance(0.3)];
   for (const isInline of ways) {
-    const render = (roots: DocumentCheck['roots']) => new Renderer(state, schema, isInline).document(roots);
-    const totals = render(drawnCheck.roots).query.match(/totalCount/g)?.length ?? 0;
-    const check =
-      totals > maxTotals && !withFaults ? { ...drawnCheck, roots: withoutTotals(drawnCheck.roots) } : drawnCheck;
-    const failure = await runOperation(check, render(check.roots), state, run);
+    const operation = new Renderer(state, schema, isInline).document(check.roots);
+    const failure = await runOperation(check, operation, state, run);
     if (failure) return failure;
   }
   return null;
 }
-
-/** A fourth `totalCount` of one connection with `orderBy` is known to fail. */
-const maxTotals = 3;
-
-const withoutTotals = (roots: DocumentCheck['roots']): DocumentCheck['roots'] =>
-  JSON.parse(JSON.stringify(roots), (name, value) =>
-    name === 'wants' ? value.filter((want: string) => want !== 'totalCount') : value,
-  );
 
 async function runOperation(
   check: DocumentCheck,

@@ -3,9 +3,6 @@ import { camelCase, typeNameOf } from './model.ts';
 import type { Random } from './random.ts';
 import { type TypeName, typeNames, typeOf } from './types.ts';
 
-/** Values that the service is known to get wrong are drawn only on demand, so that a run finds what is new. */
-export const withFaults = process.env.DRAW_FAULTS === 'true';
-
 /** Draws tables that may refer to those before them. */
 export function drawCase(random: Random, count: number): Case {
   const tables: Table[] = [];
@@ -159,7 +156,6 @@ function drawRows(random: Random, table: Omit<Table, 'rows'>, before: readonly T
     for (let left = organization === 0 ? 3 + random.below(10) : 2; left > 0; left--) {
       const values = table.columns
         .filter(({ generated }) => !generated)
-
         .map((column) => {
           const { name, isNullable } = column;
           const value = isNullable && random.chance(0.35) ? null : random.pick(few.get(name) ?? valuesOf(column));
@@ -186,9 +182,4 @@ function drawRows(random: Random, table: Omit<Table, 'rows'>, before: readonly T
   return rows;
 }
 
-/** A text that may be null is known to sort as if null were empty. */
-const valuesOf = ({ type, isNullable }: Column) => {
-  const { values, faults = [], graphql } = typeOf(type);
-  if (withFaults) return [...values, ...faults];
-  return isNullable && graphql === 'String' ? values.filter((value) => value !== '') : values;
-};
+const valuesOf = ({ type }: Column) => typeOf(type).values;

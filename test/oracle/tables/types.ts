@@ -11,8 +11,6 @@ export type ColumnType = {
   /** Name of the type in GraphQL. */
   readonly graphql: string;
   readonly values: readonly string[];
-  /** Values that are an error of their field, or that the service gets wrong; `DRAW_FAULTS=true` draws them, too. */
-  readonly faults?: readonly string[];
   toJson(text: string): unknown;
   /** Fields to select, of an object type. */
   readonly selection?: string;
@@ -79,14 +77,12 @@ export const types = {
     sql: 'real',
     graphql: 'Float',
     values: ['-1.5', '0', '0.1', '16777216', '1e-30'],
-    faults: ['NaN', 'Infinity'],
     toJson: Number,
   },
   float8: {
     sql: 'float8',
     graphql: 'Float',
     values: ['-1e300', '-1', '0', '0.1', '0.30000000000000004', '1e300', '5e-324'],
-    faults: ['NaN', '-Infinity'],
     toJson: Number,
   },
   bool: { sql: 'boolean', graphql: 'Boolean', values: ['true', 'false'], toJson: (text) => text === 'true' },
@@ -245,7 +241,6 @@ export const types = {
     sql: 'int4range',
     graphql: 'IntRange',
     values: ['[1,2)', '[1,3)', '(,5)', '[5,)', '(,)'],
-    faults: ['empty'],
     toJson: range,
     selection: '{ start { value inclusive } end { value inclusive } }',
   },
