@@ -9,7 +9,7 @@ import { startServices } from './model/services.ts';
 import { createWorlds } from './model/world.ts';
 import { faultsOfQueries } from './plantedFaults.ts';
 import { faultsOfMutations } from './plantedMutationFaults.ts';
-import { plantFault } from './plantFault.ts';
+import { type PlantedFault, plantFault } from './plantFault.ts';
 import { executableSchema } from './schema.ts';
 import { OracleSearch, openWorld, prepare, type Search } from './search.ts';
 import { startService } from './service.ts';
@@ -37,6 +37,8 @@ describe('a fault of queries', () => {
   const search: Search = { seed, documents, perWorld: 300, keepsGoing: false, leavesWhole: true };
   let database: TestDatabase;
   let prepared: Awaited<ReturnType<typeof prepare>>;
+  /** So many draws were asked until a fault was found. */
+  let most = 0;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -53,22 +55,31 @@ describe('a fault of queries', () => {
     '%s: is found',
     async (name, fault) => {
       const undo = await plantFault(fault, root, database.owner);
-      const oracle = await ask().finally(undo);
+      const oracle = await ask(documents).finally(undo);
 
+      most = Math.max(most, oracle.coverage.documents);
       found.push(`${String(oracle.coverage.documents).padStart(5)} documents: ${name}`);
       expect(oracle.findings).not.toHaveLength(0);
     },
     timeout,
   );
 
+  it('none: nothing is found by as many documents', async () => {
+    const oracle = await ask(most);
+
+    found.push(`${String(most).padStart(5)} documents without a fault`);
+    expect(oracle.findings).toEqual([]);
+  }, 3_600_000);
+
   /** Asks services of the copy until an answer is wrong. */
-  async function ask(): Promise<OracleSearch> {
+  async function ask(count: number): Promise<OracleSearch> {
     const services = {
       compiling: await startService(database.authUrl, {}, root),
       uncompiled: await startService(database.authUrl, { COMPILATION: 'false' }, root),
     };
     try {
-      const oracle = new OracleSearch(search, await readSdl(services.compiling.url), database, services, prepared);
+      const sdl = await readSdl(services.compiling.url);
+      const oracle = new OracleSearch({ ...search, documents: count }, sdl, database, services, prepared);
       await oracle.run(Number.MAX_SAFE_INTEGER);
       return oracle;
     } finally {
@@ -78,33 +89,41 @@ describe('a fault of queries', () => {
 });
 
 describe('a fault of mutations', () => {
+  let most = 0;
+
   test.each(byName(faultsOfMutations))(
     '%s: is found',
     async (name, fault) => {
-      const drawn = await countUntilFound(fault);
+      const drawn = await countUntilFound(sequences, fault);
 
+      most = Math.max(most, drawn);
       found.push(`${String(drawn).padStart(5)} sequences: ${name}`);
       expect(drawn).toBeLessThanOrEqual(sequences);
     },
     timeout,
   );
 
+  it('none: nothing is found by as many sequences', async () => {
+    found.push(`${String(most).padStart(5)} sequences without a fault`);
+    expect(await countUntilFound(most)).toBe(most + 1);
+  }, 3_600_000);
+
   /** How many sequences are sent to services of the copy until one disagrees with the model. */
-  async function countUntilFound(fault: (typeof faultsOfMutations)[number]): Promise<number> {
+  async function countUntilFound(count: number, fault?: PlantedFault): Promise<number> {
     const database = await createTestDatabase();
-    const undo = await plantFault(fault, root, database.owner);
+    const undo = fault && (await plantFault(fault, root, database.owner));
     const services = await startServices(root, database);
     try {
-      for (let drawn = 0; drawn < sequences; ) {
-        const worlds = await createWorlds(services.database, services.environment, Math.min(20, sequences - drawn));
+      for (let drawn = 0; drawn < count; ) {
+        const worlds = await createWorlds(services.database, services.environment, Math.min(20, count - drawn));
         for (const world of worlds) {
           drawn += 1;
           if (await errorOf(services, world, drawSequence(new Random(seed + drawn)))) return drawn;
         }
       }
-      return sequences + 1;
+      return count + 1;
     } finally {
-      await undo();
+      await undo?.();
       await services.stop();
     }
   }
