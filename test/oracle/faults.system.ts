@@ -9,15 +9,22 @@ import { startServices } from './model/services.ts';
 import { createWorlds } from './model/world.ts';
 import { faultsOfQueries } from './plantedFaults.ts';
 import { faultsOfMutations } from './plantedMutationFaults.ts';
+import { faultsOfTables } from './plantedTableFaults.ts';
 import { type PlantedFault, plantFault } from './plantFault.ts';
 import { executableSchema } from './schema.ts';
 import { OracleSearch, openWorld, prepare, type Search } from './search.ts';
 import { startService } from './service.ts';
+import { drawCase } from './tables/draw.ts';
+import { createRandom } from './tables/random.ts';
+import { runCase } from './tables/run.ts';
+import { createWorld } from './tables/world.ts';
 
-// `SEED=… DOCUMENTS=… SEQUENCES=… npm run -s test:system -- oracle/faults` repeats a run.
+// `SEED=… DOCUMENTS=… SEQUENCES=… TABLES=… npm run -s test:system -- oracle/faults` repeats a run.
 const seed = Number(process.env.SEED || Math.floor(Math.random() * 2 ** 31));
 const documents = Number(process.env.DOCUMENTS || 3000);
 const sequences = Number(process.env.SEQUENCES || 200);
+const tables = Number(process.env.TABLES || 100);
+const tablesOfACase = 10;
 const timeout = 900_000;
 
 const byName = <Fault extends { name: string }>(faults: readonly Fault[]) =>
@@ -125,6 +132,46 @@ describe('a fault of mutations', () => {
     } finally {
       await undo?.();
       await services.stop();
+    }
+  }
+});
+
+describe('a fault of tables', () => {
+  let most = 0;
+
+  test.each(byName(faultsOfTables))(
+    '%s: is found',
+    async (name, fault) => {
+      const drawn = await countUntilFound(tables, fault);
+
+      most = Math.max(most, drawn);
+      found.push(`${String(drawn).padStart(5)} tables: ${name}`);
+      expect(drawn).toBeLessThanOrEqual(tables);
+    },
+    timeout,
+  );
+
+  it('none: nothing is found in as many tables', async () => {
+    found.push(`${String(most).padStart(5)} tables without a fault`);
+    expect(await countUntilFound(most)).toBe(most + 1);
+  }, 3_600_000);
+
+  /** How many tables are drawn until one is answered wrong; they are asked in tens. */
+  async function countUntilFound(count: number, fault?: PlantedFault): Promise<number> {
+    const database = await createTestDatabase();
+    const undo = fault && (await plantFault(fault, root, database.owner));
+    const world = await createWorld(database, [true], root);
+    try {
+      for (let drawn = 0; drawn < count; drawn += tablesOfACase) {
+        const random = createRandom(seed + drawn);
+        const { failures } = await runCase(database.owner, world, drawCase(random, tablesOfACase), seed + drawn);
+        if (failures.length > 0) return drawn + tablesOfACase;
+      }
+      return count + 1;
+    } finally {
+      await undo?.();
+      await world.stop();
+      await database.drop();
     }
   }
 });

@@ -120,10 +120,10 @@ const compiled: readonly PlantedFault[] = [
     to: 'this.key += end;',
   },
   {
-    name: 'statements with other SQL are one',
+    name: 'statements with conditions on other columns are one',
     file: 'plugins/compilation/StatementShape.ts',
-    from: 'this.key += node.t;',
-    to: '',
+    from: 'this.key += `${node.n}#',
+    to: 'this.key += `#',
   },
   {
     name: 'values are bound in the other order',

@@ -30,7 +30,8 @@ type Database = { readonly ownerUrl: string; readonly authUrl: string; readonly 
 const password = 'correct horse battery staple';
 const secret = (name: string) => `the-secret-of-${name}-is-long-enough-for-everybody`;
 
-export async function createWorld(database: Database, compilations: readonly boolean[]): Promise<World> {
+/** @param root a copy of the repository; this one by default */
+export async function createWorld(database: Database, compilations: readonly boolean[], root?: string): Promise<World> {
   const environment = {
     PATH: process.env.PATH ?? '',
     HOST: '127.0.0.1',
@@ -53,7 +54,7 @@ export async function createWorld(database: Database, compilations: readonly boo
   );
   const services = await Promise.all(
     compilations.map(async (isCompiling) => {
-      const started = startProcess([], { ...environment, COMPILATION: String(isCompiling) });
+      const started = startProcess([], { ...environment, COMPILATION: String(isCompiling) }, root);
       await started.says('Graph Query Service: http');
       const url = /Graph Query Service: (http\S+)/.exec(started.output.stdout + started.output.stderr)?.[1] ?? '';
       return { url, isCompiling, process: started };
