@@ -73,7 +73,9 @@ function refuseMalformed(
   externalIdentifier: string,
   failures: Failure[],
 ): void {
-  // Malformed, or another type's.
-  if (!isIdOf(type, decodeId(String(args[id]))?.typeName ?? '')) failures.push(badInput(id));
+  const decoded = decodeId(String(args[id]));
+  if (!decoded || !isIdOf(type, decoded.typeName)) failures.push(badInput(id));
+  // Another type's, as of an id alone.
+  if (decoded && !isIdOf(type, decoded.typeName)) failures.push(notFound);
   if (String(args[externalIdentifier]).includes('\0')) failures.push(badInput(externalIdentifier));
 }
