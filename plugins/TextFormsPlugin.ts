@@ -17,6 +17,7 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
       pgCodecs_PgCodec(_info, { pgCodec, pgType }) {
         // The type is the library's own object, by which it knows it.
         mend(pgCodec as PgCodec, pgType.typdelim ?? ',');
+        if (pgCodec.attributes && !pgCodec.isAnonymous) Object.assign(pgCodec, formOfRow(pgCodec as PgCodec));
       },
 
       // `null` is a value of JSON, which is null in the answer.
@@ -76,6 +77,28 @@ function formOfRange(range: PgCodec, bound: PgCodec): TextForm {
   const castFromPg = (fragment: SQL) =>
     sql`(case when isempty(${fragment}) then 'empty' when (${fragment}) is not null then ${cast(fragment)} end)`;
   return { castFromPg, listCastFromPg: castItems(castFromPg), fromPg } as TextForm;
+}
+
+/**
+ * A row keeps its own text beside its attributes, and is given back to PostgreSQL as it was, as to a function of the row.
+ * The attributes' forms are for answers, and lose what PostgreSQL distinguishes, such as the null of JSON from that of SQL.
+ */
+function formOfRow({ attributes, castFromPg: cast, fromPg: read, toPg: write }: PgCodec): TextForm {
+  const texts = new WeakMap<object, string>();
+  const rowOf = (text: string, attributesText: string) => {
+    const row = {};
+    // Read when they are asked for: one may have no form for answers.
+    const get = (name: string) => () => read(attributesText)[name];
+    for (const name in attributes) Object.defineProperty(row, name, { get: get(name), enumerable: true });
+    texts.set(row, text);
+    return row;
+  };
+  const toPg = (row: object) => texts.get(row) ?? write(row);
+  if (!cast) return { toPg, fromPg: (text: string) => rowOf(text, text) } as TextForm;
+  const castFromPg = (fragment: SQL) =>
+    sql`(case when (${fragment}) is distinct from null then json_build_array((${fragment})::text, ${cast(fragment)})::text end)`;
+  const fromPg = (pair: string) => rowOf(...(JSON.parse(pair) as [string, string]));
+  return { castFromPg, listCastFromPg: castItems(castFromPg), toPg, fromPg } as TextForm;
 }
 
 /** An array of JSON as text: a string of JSON escapes quotes and backslashes, as an array does. */

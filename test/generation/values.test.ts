@@ -110,8 +110,8 @@ beforeAll(async () => {
 afterAll(() => graph.stop());
 
 /** By Grafast at first, and then compiled. */
-const readTwice = async (query: string) => {
-  const first = await read(graph, tenant.app, query);
+const readTwice = async <Data = unknown>(query: string) => {
+  const first = await read<Data>(graph, tenant.app, query);
   expect(await read(graph, tenant.app, query)).toEqual(first);
   return first;
 };
@@ -331,3 +331,27 @@ test('an empty range is an error of its field, since no bounds can say that', as
       })),
     );
 });
+
+test('a computed field of a row that a mutation returns gets the row as it is stored', async () => {
+  const tables = ['kept', 'spans', 'odds', 'weights', 'grids', 'documents', 'periods'];
+  for (const table of tables)
+    await graph.database.owner.query(`
+      ${define(`${table}_whole(item app_public.${table})`, `returns text ${sqlBody('select item::text', 'stable')}`, 'The row.')}
+      ${define(`list_${table}()`, `returns setof app_public.${table} ${sqlBody(`select * from app_public.${table}`)}`, '@mutation\nAll.')}`);
+  await graph.reload();
+
+  for (const table of tables) {
+    const stored = await graph.database.owner.query<Whole>(`select t::text as whole from app_public.${table} t`);
+    const mutation = `mutation { listed: ${camelCase(`list_${table}`)} { rows: ${payloadField(table)} { whole } } }`;
+    const { listed } = await readTwice<{ listed: { rows: Whole[] } }>(mutation);
+
+    const texts = (rows: readonly Whole[]) => rows.map(({ whole }) => whole).toSorted();
+    expect(texts(listed.rows)).toEqual(texts(stored.rows));
+    expect(stored.rows).not.toHaveLength(0);
+  }
+});
+
+type Whole = { readonly whole: string };
+
+const payloadField = (table: string) => (table === 'kept' ? 'kepts' : table);
+const camelCase = (name: string) => name.replaceAll(/_./g, ([, letter = '']) => letter.toUpperCase());
