@@ -278,9 +278,9 @@ test('neither a person nor a basic token changes a unit', async () => {
 
 test('twenty clients that add, move and delete units at once leave a tree, and none is told of a collision', async () => {
   await plantChain(tenant);
-  const end = Date.now() + 2000;
+  let left = 600;
 
-  const answers = await changeTrees(graph, tenant, () => Date.now() < end);
+  const answers = await changeTrees(graph, tenant, () => left-- > 0);
 
   expect([...answers.keys()].toSorted()).toEqual(['BAD_USER_INPUT', 'CONFLICT', 'NOT_FOUND', 'done']);
   expect(await treeDifferences(tenant.owner)).toEqual([]);
