@@ -18,7 +18,7 @@ process.env.RAYON_NUM_THREADS ??= '1';
 const commands = new Map(
   Object.entries({
     ...{ serve, worker, migrate, admin, audit, dev },
-    ...{ commit: develop, uncommit: develop, reset: develop, status: develop, schema: develop },
+    ...{ commit: develop, uncommit: develop, rehash: develop, reset: develop, status: develop, schema: develop },
     '--help': async () => console.log((await import('./commands/help.ts')).helpText()),
   }),
 );
@@ -133,7 +133,7 @@ async function dev(): Promise<void> {
   console.log([...startupBanner(service), 'Save migrations/current.sql: the schema follows.'].join('\n'));
 }
 
-/** `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update` */
+/** `npm run db:commit`, `db:uncommit`, `db:rehash`, `db:reset`, `db:status` and `schema:update` */
 async function develop(): Promise<void> {
   const command = name as DevelopmentCommand;
   if (command === 'reset' || command === 'uncommit') refuseInProduction();

@@ -1,7 +1,6 @@
 --! Previous: -
---! Hash: sha1:a5e4dfde0f5a479eae2a0f25bef2d7d505f2d635
+--! Hash: sha1:d0446bb3490c8d2b697964c1c2bbff96aaff1150
 --! Message: roles and schemas
---! AllowInvalidHash
 
 -- Who may connect, and where things live.
 --
@@ -13,19 +12,22 @@
 --   graph_basic  a token with scope `basic`: no row at all
 --   graph_oauth  the OAuth server's own statements, inside one organization
 --
--- Two more are never reached by a request:
+-- Four more are never reached by a request:
 --
---   graph_admin  sees and changes every row; the owner of the tables is a member, since row-level security is forced
---   graph_helper owns the few functions that run with rights of their own, and has named policies for just what they read
+--   graph_admin    sees and changes every row; the owner of the tables is a member, since row-level security is forced
+--   graph_helper   owns the few functions that run with rights of their own, and has named policies for just what they read
+--   graph_auditor  reads rights, policies and the history; `grant graph_auditor to somebody` is all that it takes
+--   graph_worker   sends webhooks for every organization; a member of no other role. `npm run db:migrate` lets the server's login become it
 --
--- Roles belong to the cluster, not to the database, so they may exist already: then the owner needs no CREATEROLE. (This and the grant
--- below were changed after the commit; a database that has run them as they were has the same.)
+-- Roles belong to the cluster, not to the database, so they may exist already: then the owner needs no CREATEROLE.
 
 do $$
 declare
   role_name text;
 begin
-  foreach role_name in array array['graph_admin', 'graph_helper', 'graph_app', 'graph_user', 'graph_basic', 'graph_oauth'] loop
+  foreach role_name in array array[
+    'graph_admin', 'graph_helper', 'graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_auditor', 'graph_worker'
+  ] loop
     begin
       if not exists (select from pg_roles where rolname = role_name) then
         execute format('create role %I nologin', role_name);
@@ -57,14 +59,30 @@ begin
 end
 $$;
 
-create schema if not exists app_public;
-create schema if not exists app_hidden;
-create schema if not exists oauth;
+-- To see what a caller sees, the owner becomes the caller. PostgreSQL 15 has no words for a membership that is not inherited;
+-- there the owner inherits what it has already as graph_admin.
+do $$
+declare
+  role_name text;
+  is_superuser boolean = (select rolsuper from pg_roles where rolname = current_user);
+  has_words boolean = current_setting('server_version_num')::int >= 160000;
+begin
+  foreach role_name in array array['graph_app', 'graph_user', 'graph_basic', 'graph_oauth'] loop
+    if is_superuser or not pg_has_role(role_name, case when has_words then 'set' else 'member' end) then
+      execute format('grant %I to current_user ', role_name) || case when has_words then 'with inherit false, set true' else '' end;
+    end if;
+  end loop;
+end
+$$;
+
+create schema app_public;
+create schema app_hidden;
+create schema oauth;
 comment on schema app_public is 'What GraphQL shows.';
 comment on schema app_hidden is 'Tables and helpers behind the policies; GraphQL shows none of them.';
 comment on schema oauth is 'Applications, credentials, grants and tokens.';
 
-grant usage on schema app_public, app_hidden to graph_app, graph_user, graph_basic, graph_oauth, graph_admin, graph_helper;
+grant usage on schema app_public, app_hidden to graph_app, graph_user, graph_basic, graph_oauth, graph_admin, graph_helper, graph_worker;
 grant usage on schema oauth to graph_app, graph_oauth, graph_admin, graph_helper;
 
 -- A new function is nobody's until it is granted. Only the global form (without `in schema`) takes the default away.

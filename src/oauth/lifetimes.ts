@@ -1,6 +1,6 @@
 /** How long what the OAuth server issues lives, by PostgreSQL's clock: the one place to change it. */
 export const lifetimes = {
-  /** `expires_in`. Reasons in `audit.accepted` (000012-audit.sql) name it, and `codeSeconds`. */
+  /** `expires_in`. Reasons in `audit.accepted` (…-accepted-findings.sql) name it, and `codeSeconds`. */
   accessTokenSeconds: 7200,
   /** A refresh token that is not used for so long ends. */
   refreshTokenIdleDays: 30,
@@ -12,7 +12,7 @@ export const lifetimes = {
   codeSeconds: 60,
   /**
    * How long the second use of a code is noticed, after it expired:
-   * in a policy and in `oauth.purge` (000011-purge.sql).
+   * in a policy (…-authorization-codes.sql) and in `oauth.purge` (…-purge.sql).
    */
   codeReplayDays: 1,
   /** How long a consent screen may be answered. */

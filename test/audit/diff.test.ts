@@ -158,8 +158,11 @@ describe('a scratch database', () => {
 
   it('has the migrations, and today’s audit where these are older than it', async () => {
     const here = await migrationsHere();
-    const old = here.filter(({ name }) => /0000(0\d|1[01])-/.test(name));
-    expect(old).toHaveLength(11);
+    const old = here.slice(
+      0,
+      here.findIndex(({ name }) => name.endsWith('-audit.sql')),
+    );
+    expect(old.length).toBeGreaterThan(10);
 
     const indexes = await withScratchDatabase(database.ownerUrl, here, here, async (client) => {
       const text = `select from pg_index where indexrelid = 'app_public.users_external_identifier_order_idx'::regclass`;

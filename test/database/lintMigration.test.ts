@@ -1,20 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
 import { lintMigration } from '../../src/commands/development/lintMigration.ts';
-
-const folder = new URL('../../migrations/', import.meta.url);
-
-/** The first eleven ran on empty databases only. */
-const firstOnes = 11;
+import { readLaterMigrations } from '../support/laterMigrations.ts';
 
 test('no migration locks a table for long, rewrites it or breaks those who use it', async () => {
-  const committed = (await readdir(new URL('committed/', folder))).sort().slice(firstOnes);
-  const files = [...committed.map((name) => `committed/${name}`), 'current.sql'];
-  const findings = await Promise.all(
-    files.map(async (name) => [name, await lintMigration(await readFile(new URL(name, folder), 'utf8'))]),
-  );
+  const files = await readLaterMigrations();
+  const findings = await Promise.all(files.map(async ({ name, text }) => [name, await lintMigration(text)]));
 
-  expect(findings).toEqual(files.map((name) => [name, []]));
-  expect(files.length).toBeGreaterThan(1);
+  expect(findings).toEqual(files.map(({ name }) => [name, []]));
+  expect(files.map(({ name }) => name)).toContain('current.sql');
 });
 
 // Each rule with the migration that it is for, and with the one that does the same safely.

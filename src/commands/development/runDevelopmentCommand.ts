@@ -1,15 +1,16 @@
 import type { Config } from '../../config.ts';
 import { createLog } from '../../log.ts';
 import { commit } from './commit.ts';
+import { rehash } from './rehash.ts';
 import { reset } from './reset.ts';
 import { status } from './status.ts';
 import { uncommit } from './uncommit.ts';
 import { updateSchema } from './updateSchema.ts';
 
-export type DevelopmentCommand = 'commit' | 'uncommit' | 'reset' | 'status' | 'schema';
+export type DevelopmentCommand = 'commit' | 'uncommit' | 'rehash' | 'reset' | 'status' | 'schema';
 
 /**
- * `npm run db:commit`, `db:uncommit`, `db:reset`, `db:status` and `schema:update`; reports to `print`.
+ * `npm run db:commit`, `db:uncommit`, `db:rehash`, `db:reset`, `db:status` and `schema:update`; reports to `print`.
  *
  * @returns the exit code: 1 when `status` has found a difference
  * @throws {StartupError} when it cannot be done
@@ -28,7 +29,7 @@ export async function runDevelopmentCommand(
       print(line);
     return differences.length > 0 ? 1 : 0;
   }
-  const lines = await { commit, uncommit, reset, schema: updateSchema }[command](config, args, log);
+  const lines = await { commit, uncommit, rehash, reset, schema: updateSchema }[command](config, args, log);
   for (const line of lines) print(line);
   return 0;
 }

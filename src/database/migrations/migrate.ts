@@ -53,27 +53,25 @@ export async function migrate(
 
 /** A migration drops what has the names of its own, perhaps left of a failed one: it must be its own. */
 async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
-  const applied = await readApplied(owner);
+  const [files, applied] = [await readCommitted(), await readApplied(owner)];
   const { rows: found } = await owner.query<{ name: string }>(
     'select nspname::text as name from pg_namespace where nspname = any ($1) order by nspname',
     [[...ownSchemas.keys()]],
   );
-  const foreign = found.filter(
-    ({ name }) => !applied.some(({ filename }) => filename.startsWith(ownSchemas.get(name) ?? '')),
-  );
+  const foreign = found.filter(({ name }) => {
+    const maker = files.find(({ body }) => body.includes(ownSchemas.get(name) ?? ''));
+    return !applied.some(({ filename }) => filename === maker?.number);
+  });
   if (foreign.length === 0) return;
   const names = foreign.map(({ name }) => name).join(', ');
   const remedy = 'Rename what is there (alter schema … rename to …), or use another database.';
   throw new StartupError(`The database has what is not of this service under ${names}; nothing was changed. ${remedy}`);
 }
 
-/** Each schema, and the beginning of the migration's name that makes it. */
+/** Each schema, and what the migration says that makes it; the worker's is made after the others. */
 const ownSchemas = new Map([
-  ['app_public', '000001'],
-  ['app_hidden', '000001'],
-  ['oauth', '000001'],
-  ['audit', '000012'],
-  ['graphile_worker', '000042'],
+  ...['app_public', 'app_hidden', 'oauth', 'graph', 'audit'].map((name) => [name, `create schema ${name};`] as const),
+  ['graphile_worker', 'create table app_public.webhooks ('],
 ]);
 
 /**

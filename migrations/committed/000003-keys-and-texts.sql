@@ -1,0 +1,71 @@
+--! Previous: sha1:542fd4d369fe52940072064df5c5c1b4e7f50d07
+--! Hash: sha1:2605e1ad7c46f9a8287112ae869d43bba781ef1e
+--! Message: keys and texts
+
+-- What the columns of many tables have in common: keys, texts that people read, and the time of the last change.
+--
+-- Keys are UUIDs in the order of time, so that the default order is the order of creation and inserts stay at one end of each index.
+-- Texts that people read are trimmed, not empty, at most 200 characters long and free of control characters.
+
+create function app_hidden.uuid_v7() returns uuid
+  language plpgsql volatile parallel safe set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    microseconds bigint = extract(epoch from clock_timestamp()) * 1000000;
+  begin
+    -- 48 bits of milliseconds, the version and 12 bits of what is below a millisecond, the variant and 62 random bits.
+    return encode(
+      substring(int8send(microseconds / 1000) from 3)
+      || int2send((x'7000'::int + microseconds % 1000 * 4096 / 1000)::int2)
+      || substring(uuid_send(gen_random_uuid()) from 9),
+      'hex');
+  end
+  $$;
+comment on function app_hidden.uuid_v7() is 'A new UUID version 7 (RFC 9562); PostgreSQL has its own from 18 on.';
+grant execute on function app_hidden.uuid_v7() to graph_app, graph_oauth, graph_admin, graph_worker;
+
+create function app_hidden.white_space() returns text
+  language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    return U&'\0009\000a\000b\000c\000d\0020\0085\00a0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200a\2028\2029\202f\205f\3000\feff';
+  end
+  $$;
+comment on function app_hidden.white_space() is 'The characters that String.prototype.trim removes, and U+0085: a constant, made once for each statement.';
+
+create function app_hidden.trimmed(value text) returns text
+  language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ begin return btrim(value, app_hidden.white_space()); end $$;
+comment on function app_hidden.trimmed(text) is 'The text without the white space around it (the characters that String.prototype.trim removes, and U+0085).';
+
+create function app_hidden.is_text(value text) returns boolean
+  language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    return char_length(value) between 1 and 200
+      and value !~ '[\u0001-\u001f\u007f-\u009f]'
+      and value = app_hidden.trimmed(value);
+  end
+  $$;
+comment on function app_hidden.is_text(text) is 'Whether a text is trimmed, not empty, at most 200 characters long and free of control characters.';
+
+grant execute on function app_hidden.white_space() to graph_app, graph_admin;
+-- PostgreSQL asks all checks of a row that is updated.
+grant execute on function app_hidden.trimmed(text), app_hidden.is_text(text) to graph_app, graph_admin, graph_helper;
+
+-- Not now(): of two transactions the one that waits for the other may have begun before it. The conditions name no column, whose type could
+-- not be changed any more; in one of users, which have a generated column, the row cannot stand either.
+-- A trigger without arguments has null for tg_argv, by which nothing would differ.
+create function app_hidden.set_updated_at() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    others constant text[] = coalesce(tg_argv, '{}');
+  begin
+    if to_jsonb(new) - others <> to_jsonb(old) - others then
+      new.updated_at := clock_timestamp();
+    end if;
+    return new;
+  end
+  $$;
+comment on function app_hidden.set_updated_at() is 'Notes when a row was changed, unless nothing of it is; its arguments are columns that do not count.';

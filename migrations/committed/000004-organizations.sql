@@ -1,0 +1,23 @@
+--! Previous: sha1:2605e1ad7c46f9a8287112ae869d43bba781ef1e
+--! Hash: sha1:78fe06dda6cc4308b9f6dbc6df56c8415aa7b184
+--! Message: organizations
+
+-- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.
+-- Its id is the first column of each key of theirs, and each policy compares it with the claim.
+--
+-- No request reads this table. An organization is known to it by its id alone, which its token says.
+
+create table app_hidden.organizations (
+  id uuid not null default app_hidden.uuid_v7(),
+  name text not null,
+  constraint organizations_pkey primary key (id),
+  constraint organizations_name_key unique (name),
+  constraint organizations_name_text check (app_hidden.is_text(name))
+);
+comment on table app_hidden.organizations is 'A tenant: the owner of applications, users, units and cards.';
+
+alter table app_hidden.organizations enable row level security, force row level security;
+create policy all_graph_admin on app_hidden.organizations for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on app_hidden.organizations is 'Administration sees and changes every organization.';
+grant select, insert, update, delete on app_hidden.organizations to graph_admin;
+-- Absent on purpose: any right of a request. An organization is known to it by its id alone.

@@ -1,0 +1,200 @@
+--! Previous: sha1:4f6fe6d7957114eba642612b54419d570af21f05
+--! Hash: sha1:0d3c2e60e16de2e7695997a3aa1ff545921c7dd1
+--! Message: mutations of users
+
+-- Users are written by functions whose parameters are the arguments of the mutations. They run with the rights of the caller.
+--
+-- Of the external authentication token the service passes what it has sealed, since the key never reaches the database: the user's id,
+-- to which it is bound, ciphertext and hash, and the hash under the key before, while there is one.
+
+create function app_hidden.lock_user(id uuid, external_identifier text) returns uuid
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    locked_id uuid;
+  begin
+    if lock_user.id is null then
+      select u.id into locked_id
+      from app_public.users u
+      where u.organization_id = (select app_hidden.current_organization_id()) and u.external_identifier = lock_user.external_identifier
+      for update;
+    else
+      select u.id into locked_id
+      from app_public.users u
+      where u.organization_id = (select app_hidden.current_organization_id()) and u.id = lock_user.id
+        and (lock_user.external_identifier is null or u.external_identifier = lock_user.external_identifier)
+      for update;
+    end if;
+    if locked_id is null then
+      raise no_data_found using message = 'There is no such user';
+    end if;
+    return locked_id;
+  end
+  $$;
+comment on function app_hidden.lock_user(uuid, text) is 'The id of the user with this id, external identifier, or both, locked until the transaction ends; no_data_found without one.';
+grant execute on function app_hidden.lock_user(uuid, text) to graph_app;
+
+-- A row that is locked so stays until the transaction ends, and can be referred to.
+
+create function app_hidden.find_user(id uuid, external_identifier text) returns uuid
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    own constant uuid = app_hidden.current_organization_id();
+    found_id uuid;
+  begin
+    if find_user.id is null then
+      select u.id into found_id from app_public.users u
+      where u.organization_id = own and u.external_identifier = find_user.external_identifier for key share;
+    else
+      select u.id into found_id from app_public.users u where u.organization_id = own and u.id = find_user.id for key share;
+    end if;
+    if found_id is null then
+      raise no_data_found using message = 'There is no such user';
+    end if;
+    return found_id;
+  end
+  $$;
+comment on function app_hidden.find_user(uuid, text) is 'The id of the user with this id or external identifier, who stays until the transaction ends; no_data_found without one.';
+grant execute on function app_hidden.find_user(uuid, text) to graph_app;
+
+create function app_hidden.one_time_zone(time_zone text, timezone text) returns text
+  language plpgsql immutable set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    if one_time_zone.time_zone <> one_time_zone.timezone then
+      raise invalid_parameter_value using message = 'timezone is another spelling of timeZone; the two differ.', column = 'timezone';
+    end if;
+    return coalesce(one_time_zone.time_zone, one_time_zone.timezone);
+  end
+  $$;
+comment on function app_hidden.one_time_zone(text, text) is 'The time zone, from the two spellings of its argument; with different values it is refused.';
+
+create function app_hidden.free_token_hash(user_id uuid, token jsonb) returns bytea
+  language plpgsql stable set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    if exists (
+      select from app_public.users u
+      where u.organization_id = app_hidden.current_organization_id()
+        and u.external_authentication_token_hash = decode(token ->> 'previousHash', 'hex')
+        and u.id <> free_token_hash.user_id
+    ) then
+      raise unique_violation using schema = 'app_public', table = 'users', constraint = 'users_external_authentication_token_hash_key';
+    end if;
+    return decode(token ->> 'hash', 'hex');
+  end
+  $$;
+comment on function app_hidden.free_token_hash(uuid, jsonb) is 'The hash of a token, which is refused when another user has it under the key before: the unique constraint compares hashes under one key.';
+grant execute on function app_hidden.one_time_zone(text, text), app_hidden.free_token_hash(uuid, jsonb) to graph_app;
+
+create function app_public.user_create(
+  full_name text, email text, locale text default null, time_zone text default null, timezone text default null,
+  external_identifier text default null, external_authentication_token jsonb default null
+) returns app_public.users
+  language sql volatile set search_path = pg_catalog, pg_temp
+  as $$
+    insert into app_public.users (
+      organization_id, id, full_name, email, locale, time_zone, external_identifier,
+      external_authentication_token_ciphertext, external_authentication_token_hash
+    ) values (
+      app_hidden.current_organization_id(),
+      coalesce((external_authentication_token ->> 'userId')::uuid, app_hidden.uuid_v7()),
+      app_hidden.trimmed(full_name),
+      app_hidden.trimmed(email),
+      coalesce(locale, 'en'),
+      coalesce(app_hidden.one_time_zone(time_zone, timezone), 'UTC'),
+      external_identifier,
+      decode(external_authentication_token ->> 'ciphertext', 'hex'),
+      app_hidden.free_token_hash((external_authentication_token ->> 'userId')::uuid, external_authentication_token)
+    )
+    returning *
+  $$;
+comment on function app_public.user_create(text, text, text, text, text, text, jsonb) is
+  E'@mutation\n'
+  '@param fullName Full name: 1 to 200 characters.\n'
+  '@param email E-mail address: unique in the organization, whatever its case.\n'
+  '@param locale BCP 47 language tag, such as `de` or `de-AT`; `en` by default.\n'
+  '@param timeZone IANA name, such as `Europe/Berlin`, or the city alone; `UTC` by default.\n'
+  '@param timezone Another spelling of `timeZone`. @deprecated Use timeZone.\n'
+  '@param externalIdentifier Identifier that the client system assigns: unique in the organization, 1 to 200 characters, compared exactly.\n'
+  '@param {ExternalAuthenticationToken} externalAuthenticationToken Token used for external authentication: unique in the organization, 16 to 500 characters.\n'
+  'Adds a user to the organization. Needs an app token (scope `app`).';
+
+create function app_public.user_update(
+  id uuid default null, external_identifier text default null, full_name text default null, email text default null, locale text default null,
+  time_zone text default null, timezone text default null, external_authentication_token jsonb default null, given text[] default '{}'
+) returns app_public.users
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    renames constant boolean = user_update.id is not null and 'externalIdentifier' = any (given);
+    has_token constant boolean = 'externalAuthenticationToken' = any (given);
+    locked_id uuid;
+    updated app_public.users;
+  begin
+    perform app_hidden.require_values(
+      given, '{fullName,email,locale,timeZone,timezone}',
+      array[user_update.full_name, user_update.email, user_update.locale, user_update.time_zone, user_update.timezone]);
+    if user_update.id is null then
+      perform app_hidden.require_one('id', false, user_update.external_identifier is not null);
+    end if;
+    locked_id = app_hidden.lock_user(user_update.id, case when user_update.id is null then user_update.external_identifier end);
+    -- It was sealed for the user who had the external identifier a moment ago.
+    if (external_authentication_token ->> 'userId')::uuid <> locked_id then
+      raise no_data_found using message = 'There is no such user';
+    end if;
+    update app_public.users u set
+      full_name = coalesce(app_hidden.trimmed(user_update.full_name), u.full_name),
+      email = coalesce(app_hidden.trimmed(user_update.email), u.email),
+      locale = coalesce(user_update.locale, u.locale),
+      time_zone = coalesce(app_hidden.one_time_zone(user_update.time_zone, user_update.timezone), u.time_zone),
+      external_identifier = case when renames then user_update.external_identifier else u.external_identifier end,
+      external_authentication_token_ciphertext = case when has_token
+        then decode(external_authentication_token ->> 'ciphertext', 'hex') else u.external_authentication_token_ciphertext end,
+      external_authentication_token_hash = case when has_token
+        then app_hidden.free_token_hash(locked_id, external_authentication_token) else u.external_authentication_token_hash end
+    where u.organization_id = (select app_hidden.current_organization_id()) and u.id = locked_id
+    returning * into updated;
+    return updated;
+  end
+  $$;
+comment on function app_public.user_update(uuid, text, text, text, text, text, text, jsonb, text[]) is
+  E'@mutation\n@param {Given} given\n'
+  '@param {User} id The user to change.\n'
+  '@param externalIdentifier With `id`, the new value (null clears it); without `id`, the user to change.\n'
+  '@param fullName Full name: 1 to 200 characters.\n'
+  '@param email E-mail address: unique in the organization, whatever its case.\n'
+  '@param locale BCP 47 language tag, such as `de` or `de-AT`.\n'
+  '@param timeZone IANA name, such as `Europe/Berlin`, or the city alone.\n'
+  '@param timezone Another spelling of `timeZone`. @deprecated Use timeZone.\n'
+  '@param {ExternalAuthenticationToken} externalAuthenticationToken Token used for external authentication: unique in the organization, 16 to 500 characters; null clears it.\n'
+  'Changes a user, found by `id`, or without it by `externalIdentifier`. An omitted argument leaves its value. Needs an app token (scope `app`).';
+
+create function app_public.user_delete(id uuid default null, external_identifier text default null) returns app_public.users
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    locked_id uuid;
+    deleted app_public.users;
+  begin
+    perform app_hidden.require_one('id', user_delete.id is not null, user_delete.external_identifier is not null);
+    -- A user's grants go along with the user, and a unit's with the unit: of two such deletions one waits here, and not for rows of the other.
+    perform app_hidden.lock_units(true);
+    locked_id = app_hidden.lock_user(user_delete.id, user_delete.external_identifier);
+    delete from app_public.users u
+    where u.organization_id = (select app_hidden.current_organization_id()) and u.id = locked_id
+    returning * into deleted;
+    return deleted;
+  end
+  $$;
+comment on function app_public.user_delete(uuid, text) is
+  E'@mutation\n'
+  '@param {User} id The user to delete.\n'
+  '@param externalIdentifier The user to delete, by the identifier that the client system assigned.\n'
+  'Deletes a user with all card assignments, grants and tokens. Exactly one of the arguments is given. Needs an app token (scope `app`).';
+
+grant execute on function
+  app_public.user_create(text, text, text, text, text, text, jsonb),
+  app_public.user_update(uuid, text, text, text, text, text, text, jsonb, text[]), app_public.user_delete(uuid, text)
+  to graph_app;

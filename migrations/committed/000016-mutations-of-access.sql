@@ -1,0 +1,91 @@
+--! Previous: sha1:0bcd92bf07a40ff3ee4195c37f8a1cf56cb4187c
+--! Hash: sha1:6c85486229f1f7ddb8c51a922ec1da3f7a1adfa4
+--! Message: mutations of access
+
+-- Who may enter which unit is granted and revoked through the graph.
+-- The id of a grant in the graph is made of its key: the person and the unit.
+
+create type app_hidden.access_grant_key as (user_id uuid, unit_id uuid);
+comment on type app_hidden.access_grant_key is 'What is in the id of a grant.';
+
+create function app_public.access_grant(
+  user_id uuid default null, user_external_identifier text default null, unit_id uuid default null, unit_external_identifier text default null
+) returns app_public.access_grants
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    own constant uuid = app_hidden.current_organization_id();
+    entrant_id uuid;
+    opened_id uuid;
+    granted app_public.access_grants;
+  begin
+    perform app_hidden.require_one('userId', user_id is not null, user_external_identifier is not null);
+    perform app_hidden.require_one('unitId', unit_id is not null, unit_external_identifier is not null);
+    -- So that neither is deleted meanwhile.
+    perform app_hidden.lock_units(true);
+    entrant_id = app_hidden.find_user(user_id, user_external_identifier);
+    opened_id = app_hidden.find_unit(unit_id, unit_external_identifier);
+    loop
+      insert into app_hidden.unit_access (organization_id, user_id, unit_id) values (own, entrant_id, opened_id)
+      on conflict on constraint unit_access_pkey do nothing;
+      select * into granted from app_public.access_grants a
+      where a.organization_id = own and a.user_id = entrant_id and a.unit_id = opened_id;
+      -- Revoked between the two statements, it is granted anew.
+      if found then
+        return granted;
+      end if;
+    end loop;
+  end
+  $$;
+comment on function app_public.access_grant(uuid, text, uuid, text) is
+  E'@mutation\n'
+  '@param {User} userId Who may enter.\n'
+  '@param userExternalIdentifier Who may enter, by the identifier that the client system assigned.\n'
+  '@param {Unit} unitId The unit, with all below it.\n'
+  '@param unitExternalIdentifier The unit, with all below it, by the identifier that the client system assigned.\n'
+  'Lets a user enter a unit and all below it; again, it is the same grant. Exactly one of each two arguments is given. Needs an app token (scope `app`).';
+
+create function app_public.access_revoke(
+  id app_hidden.access_grant_key default null, user_id uuid default null, user_external_identifier text default null,
+  unit_id uuid default null, unit_external_identifier text default null
+) returns app_public.access_grants
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    own constant uuid = app_hidden.current_organization_id();
+    is_by_both constant boolean = num_nonnulls(user_id, user_external_identifier, unit_id, unit_external_identifier) > 0;
+    entrant_id uuid = (access_revoke.id).user_id;
+    closed_id uuid = (access_revoke.id).unit_id;
+    revoked app_public.access_grants;
+  begin
+    if is_by_both = (entrant_id is not null) then
+      raise invalid_parameter_value using message = 'Give either id, or the user and the unit.', column = 'id';
+    end if;
+    if is_by_both then
+      perform app_hidden.require_one('userId', user_id is not null, user_external_identifier is not null);
+      perform app_hidden.require_one('unitId', unit_id is not null, unit_external_identifier is not null);
+      entrant_id = app_hidden.find_user(user_id, user_external_identifier);
+      closed_id = app_hidden.find_unit(unit_id, unit_external_identifier);
+    end if;
+    delete from app_hidden.unit_access a
+    where a.organization_id = own and a.user_id = entrant_id and a.unit_id = closed_id
+    returning a.organization_id, a.user_id, a.unit_id, a.created_at into revoked;
+    if not found then
+      raise no_data_found using message = 'There is no such grant';
+    end if;
+    return revoked;
+  end
+  $$;
+comment on function app_public.access_revoke(app_hidden.access_grant_key, uuid, text, uuid, text) is
+  E'@mutation\n'
+  '@param {AccessGrant} id The grant that ends.\n'
+  '@param {User} userId Who may no longer enter.\n'
+  '@param userExternalIdentifier Who may no longer enter, by the identifier that the client system assigned.\n'
+  '@param {Unit} unitId The unit.\n'
+  '@param unitExternalIdentifier The unit, by the identifier that the client system assigned.\n'
+  'Revokes a grant; those on other units stay. Given is `id`, or exactly one argument for the user and one for the unit. Needs an app token (scope `app`).';
+
+grant usage on type app_hidden.access_grant_key to graph_app;
+grant execute on function
+  app_public.access_grant(uuid, text, uuid, text), app_public.access_revoke(app_hidden.access_grant_key, uuid, text, uuid, text)
+  to graph_app;

@@ -1,0 +1,62 @@
+--! Previous: sha1:ee6612f674086ad81f8e4cfb87bd48625cb58a10
+--! Hash: sha1:262c96cc4dfacab30b08fd8eb486126a2547751e
+--! Message: authorization codes
+
+-- A code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one redirect and
+-- one PKCE challenge. A used code is kept for a day after it expired: until then a replay is noticed, and ends what the code bought.
+
+create table oauth.authorization_codes (
+  organization_id uuid not null,
+  code_hash bytea not null,
+  application_id uuid not null,
+  user_id uuid not null,
+  scopes text[] not null,
+  redirect_uri text not null,
+  code_challenge text not null,
+  created_at timestamptz not null default clock_timestamp(),
+  expires_at timestamptz not null,
+  used_at timestamptz,
+  grant_id uuid,
+  constraint authorization_codes_pkey primary key (code_hash, organization_id),
+  constraint authorization_codes_application_id_fkey foreign key (organization_id, application_id) references oauth.applications on delete cascade,
+  constraint authorization_codes_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade,
+  constraint authorization_codes_grant_id_fkey foreign key (organization_id, grant_id) references oauth.grants on delete cascade,
+  constraint authorization_codes_code_hash_length check (octet_length(code_hash) = 32),
+  constraint authorization_codes_scopes_known check (scopes <@ '{me}' and cardinality(scopes) > 0),
+  constraint authorization_codes_redirect_uri_length check (char_length(redirect_uri) <= 2000),
+  constraint authorization_codes_code_challenge_format check (code_challenge ~ '^[A-Za-z0-9_-]{43}$')
+);
+create index authorization_codes_application_id_idx on oauth.authorization_codes (organization_id, application_id);
+create index authorization_codes_user_id_idx on oauth.authorization_codes (organization_id, user_id);
+create index authorization_codes_grant_id_idx on oauth.authorization_codes (organization_id, grant_id);
+create index authorization_codes_expires_at_idx on oauth.authorization_codes (expires_at);
+comment on table oauth.authorization_codes is 'SHA-256 of the authorization codes, with the PKCE challenge (S256) and redirect that each is bound to.';
+comment on column oauth.authorization_codes.grant_id is 'What the code bought; replaying the code deletes it.';
+
+do $$
+declare
+  table_name text;
+begin
+  foreach table_name in array array['authorization_codes'] loop
+    execute format('alter table oauth.%I enable row level security, force row level security', table_name);
+    execute format('create policy all_graph_admin on oauth.%I for all to graph_admin using (true) with check (true)', table_name);
+    execute format('comment on policy all_graph_admin on oauth.%I is %L', table_name,
+      'Administration ends grants and purges what expired.');
+    execute format(
+      'create policy all_graph_oauth on oauth.%I for all to graph_oauth
+         using (organization_id = (select app_hidden.current_organization_id()))
+         with check (organization_id = (select app_hidden.current_organization_id()))', table_name);
+    execute format('comment on policy all_graph_oauth on oauth.%I is %L', table_name,
+      'The OAuth server issues, uses and ends what belongs to the organization it works for.');
+    execute format('grant select, insert, update, delete on oauth.%I to graph_admin', table_name);
+    execute format('grant select, insert, update, delete on oauth.%I to graph_oauth', table_name);
+  end loop;
+end
+$$;
+
+create policy select_graph_helper on oauth.authorization_codes for select to graph_helper using (true);
+comment on policy select_graph_helper on oauth.authorization_codes is 'oauth.purge looks for expired codes.';
+create policy delete_graph_helper on oauth.authorization_codes for delete to graph_helper
+  using (expires_at <= statement_timestamp() - interval '1 day');
+comment on policy delete_graph_helper on oauth.authorization_codes is 'oauth.purge deletes codes a day after they expired: until then a replay is noticed.';
+grant select (organization_id, code_hash, expires_at), delete on oauth.authorization_codes to graph_helper;

@@ -1,0 +1,72 @@
+--! Previous: sha1:262c96cc4dfacab30b08fd8eb486126a2547751e
+--! Hash: sha1:d40a540031e1e4e71bf9a19931e48e00bdadd2d4
+--! Message: sessions
+
+-- A person signs in with a browser and is asked, each time, what an application may do. Both are remembered here for a while.
+-- The OAuth server begins, reads and ends what belongs to the organization it works for; no token reads either table.
+
+-- The columns sid, sess and expire are those of connect-pg-simple.
+create table oauth.sessions (
+  organization_id uuid not null default app_hidden.current_organization_id(),
+  sid text not null,
+  sess jsonb not null,
+  expire timestamptz not null,
+  user_id uuid not null generated always as ((sess ->> 'userId')::uuid) stored,
+  constraint sessions_pkey primary key (sid, organization_id),
+  constraint sessions_sid_key unique (sid),
+  constraint sessions_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade,
+  constraint sessions_sid_format check (sid ~ '^[A-Za-z0-9_-]{43}$'),
+  constraint sessions_sess_length check (octet_length(sess::text) <= 2000)
+);
+create index sessions_user_id_idx on oauth.sessions (organization_id, user_id);
+create index sessions_expire_idx on oauth.sessions (expire);
+comment on table oauth.sessions is 'A browser in which one person of one organization has signed in. Deleting it signs the person out.';
+comment on column oauth.sessions.sid is 'SHA-256 of the session id, in base64url: nobody who reads it can show the id.';
+comment on column oauth.sessions.sess is 'Who signed in, and the attributes of the cookie.';
+
+create table oauth.consents (
+  organization_id uuid not null,
+  consent_hash bytea not null,
+  sid text not null,
+  request_hash bytea not null,
+  expires_at timestamptz not null,
+  constraint consents_pkey primary key (consent_hash, organization_id),
+  constraint consents_sid_fkey foreign key (sid, organization_id) references oauth.sessions on delete cascade,
+  constraint consents_consent_hash_length check (octet_length(consent_hash) = 32),
+  constraint consents_request_hash_length check (octet_length(request_hash) = 32)
+);
+create index consents_sid_idx on oauth.consents (sid, organization_id, expires_at);
+-- Absent on purpose: an index on expires_at. Questions end with their session, and expired ones when the next is asked.
+comment on table oauth.consents is 'A question that a person was shown and has not answered. The answer takes it away, so there is one.';
+comment on column oauth.consents.consent_hash is 'SHA-256 of what the form carries.';
+comment on column oauth.consents.request_hash is 'SHA-256 of the authorization request that the person was shown.';
+
+do $$
+declare
+  table_name text;
+begin
+  foreach table_name in array array['sessions', 'consents'] loop
+    execute format('alter table oauth.%I enable row level security, force row level security', table_name);
+    execute format('create policy all_graph_admin on oauth.%I for all to graph_admin using (true) with check (true)', table_name);
+    execute format('comment on policy all_graph_admin on oauth.%I is %L', table_name,
+      'Administration signs people out and purges what expired.');
+    execute format(
+      'create policy all_graph_oauth on oauth.%I for all to graph_oauth
+         using (organization_id = (select app_hidden.current_organization_id()))
+         with check (organization_id = (select app_hidden.current_organization_id()))', table_name);
+    execute format('comment on policy all_graph_oauth on oauth.%I is %L', table_name,
+      'The OAuth server begins, reads and ends what belongs to the organization it works for.');
+    execute format('grant select, insert, update, delete on oauth.%I to graph_admin', table_name);
+  end loop;
+end
+$$;
+
+create policy select_graph_helper on oauth.sessions for select to graph_helper using (true);
+comment on policy select_graph_helper on oauth.sessions is 'oauth.purge looks for expired sessions.';
+create policy delete_graph_helper on oauth.sessions for delete to graph_helper using (expire <= statement_timestamp());
+comment on policy delete_graph_helper on oauth.sessions is 'oauth.purge deletes expired sessions, and with them the questions that they have open.';
+
+grant select, insert (organization_id, sid, sess, expire), update (sess, expire), delete on oauth.sessions to graph_oauth;
+grant select, insert, delete on oauth.consents to graph_oauth;
+-- Absent on purpose: update for graph_oauth on consents. A question is answered once or expires.
+grant select (organization_id, sid, expire), delete on oauth.sessions to graph_helper;

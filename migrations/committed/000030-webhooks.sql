@@ -1,0 +1,108 @@
+--! Previous: sha1:f26ea61fbc9d6707b391bedc1af70514e5dae751
+--! Hash: sha1:9fc7e72539bb36426e152f35fad8f666f07b1ea9
+--! Message: webhooks
+
+-- Webhooks: followers of the change feed that the service itself sends changes to. Each has a cursor of its own, so that a write costs nothing
+-- more. A worker copies the next changes after the cursor to rows of app_public.webhook_deliveries, in one transaction with the cursor, and
+-- sends these: a change is sent at least once, however often the worker is killed.
+--
+-- The worker has a role of its own, graph_worker. Its queue, the schema graphile_worker, is made by `npm run db:migrate`
+-- (src/database/migrations/installWorker.ts), as the library graphile-worker wants it.
+
+create table app_public.webhooks (
+  organization_id uuid not null,
+  id uuid not null default app_hidden.uuid_v7(),
+  url text not null,
+  type_names text[],
+  enabled boolean not null default true,
+  secret_ciphertext bytea not null,
+  previous_secret_ciphertext bytea,
+  previous_valid_until timestamptz,
+  created_at timestamptz not null default statement_timestamp(),
+  constraint webhooks_pkey primary key (organization_id, id),
+  constraint webhooks_organization_id_fkey foreign key (organization_id) references app_hidden.organizations on delete cascade,
+  constraint webhooks_url_length check (length(url) between 1 and 2000),
+  constraint webhooks_type_names_count check (cardinality(type_names) between 1 and 100 and array_position(type_names, null) is null),
+  constraint webhooks_secret_ciphertext_length check (octet_length(secret_ciphertext) between 28 and 200),
+  constraint webhooks_previous_secret_ciphertext_length check (octet_length(previous_secret_ciphertext) between 28 and 200),
+  constraint webhooks_previous_secret_complete check ((previous_secret_ciphertext is null) = (previous_valid_until is null))
+);
+comment on table app_public.webhooks is
+  E'@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName webhooks|@forwardBehavior -*|@backwardBehavior -list +connection|@backwardDescription All webhooks of the organization.\n'
+  'A URL that changes are sent to, as Standard Webhooks say.';
+comment on column app_public.webhooks.url is E'@behavior -orderBy\nWhere changes are sent to.';
+comment on column app_public.webhooks.type_names is E'@behavior -*\nThe types whose changes are sent; null for all.';
+comment on column app_public.webhooks.enabled is E'@behavior -orderBy\nWhether changes are sent. What was not sent meanwhile is sent afterwards.';
+comment on column app_public.webhooks.secret_ciphertext is E'@behavior -*\nWhat deliveries are signed with, AES-256-GCM under SECRET_KEY; only the service can read it.';
+comment on column app_public.webhooks.previous_secret_ciphertext is E'@behavior -*\nThe secret before, which signs, too, until previous_valid_until.';
+comment on column app_public.webhooks.previous_valid_until is E'@behavior -*\nHow long the secret before signs, too.';
+comment on column app_public.webhooks.created_at is E'@behavior -orderBy\nWhen it was created. Changes from then on are sent.';
+comment on constraint webhooks_url_length on app_public.webhooks is E'@argument url\nA URL has at most 2,000 characters.';
+comment on constraint webhooks_type_names_count on app_public.webhooks is E'@argument typeNames\nName one type or more, or leave typeNames out for all.';
+
+alter table app_public.webhooks enable row level security, force row level security;
+create policy all_graph_admin on app_public.webhooks for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on app_public.webhooks is 'Administration sees and changes every webhook.';
+create policy select_graph_app on app_public.webhooks for select to graph_app
+  using (organization_id = (select app_hidden.current_organization_id()));
+comment on policy select_graph_app on app_public.webhooks is 'An application sees the webhooks of its organization.';
+create policy insert_graph_app on app_public.webhooks for insert to graph_app
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy insert_graph_app on app_public.webhooks is 'An application adds webhooks to its own organization only.';
+create policy update_graph_app on app_public.webhooks for update to graph_app
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy update_graph_app on app_public.webhooks is 'An application changes the webhooks of its organization.';
+create policy delete_graph_app on app_public.webhooks for delete to graph_app
+  using (organization_id = (select app_hidden.current_organization_id()));
+comment on policy delete_graph_app on app_public.webhooks is 'An application deletes webhooks of its organization.';
+create policy select_graph_user on app_public.webhooks for select to graph_user using (false);
+comment on policy select_graph_user on app_public.webhooks is 'A person sees no webhook.';
+create policy select_graph_basic on app_public.webhooks for select to graph_basic using (false);
+comment on policy select_graph_basic on app_public.webhooks is 'A basic token reads no row.';
+create policy select_graph_worker on app_public.webhooks for select to graph_worker using (true);
+comment on policy select_graph_worker on app_public.webhooks is 'The worker sends for every organization.';
+create policy update_graph_worker on app_public.webhooks for update to graph_worker
+  using (organization_id = (select app_hidden.current_organization_id())) with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy update_graph_worker on app_public.webhooks is 'The worker disables a webhook whose receiver is gone for good (410).';
+grant select, insert, update, delete on app_public.webhooks to graph_admin;
+grant select, insert (organization_id, id, url, type_names, secret_ciphertext),
+  update (url, type_names, enabled, secret_ciphertext, previous_secret_ciphertext, previous_valid_until), delete
+  on app_public.webhooks to graph_app;
+grant select (organization_id, id, url, type_names, enabled, created_at) on app_public.webhooks to graph_user, graph_basic;
+grant select, update (enabled) on app_public.webhooks to graph_worker;
+
+-- Apart from the webhook, which only clients change, so that its history is theirs.
+create table app_hidden.webhook_positions (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  origin bigint not null,
+  horizon xid8 not null,
+  change_id bigint not null,
+  at timestamptz not null,
+  leased_until timestamptz,
+  constraint webhook_positions_pkey primary key (organization_id, webhook_id),
+  constraint webhook_positions_webhook_id_fkey foreign key (organization_id, webhook_id) references app_public.webhooks on delete cascade
+);
+comment on table app_hidden.webhook_positions is 'How far each webhook has followed the feed, and whether a worker is at it.';
+comment on column app_hidden.webhook_positions.origin is 'The feed that it is a place in, graph.origin(): after pg_restore it begins anew.';
+comment on column app_hidden.webhook_positions.at is 'When the feed was last read from there.';
+comment on column app_hidden.webhook_positions.leased_until is 'Until then one worker alone sends; one that was killed holds others off no longer.';
+
+alter table app_hidden.webhook_positions enable row level security, force row level security;
+create policy all_graph_admin on app_hidden.webhook_positions for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on app_hidden.webhook_positions is 'Administration sees and changes every position.';
+create policy select_graph_app on app_hidden.webhook_positions for select to graph_app
+  using (organization_id = (select app_hidden.current_organization_id()));
+comment on policy select_graph_app on app_hidden.webhook_positions is 'An application sees how far the webhooks of its organization are.';
+create policy insert_graph_app on app_hidden.webhook_positions for insert to graph_app
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy insert_graph_app on app_hidden.webhook_positions is 'An application''s new webhook begins somewhere.';
+create policy select_graph_worker on app_hidden.webhook_positions for select to graph_worker using (true);
+comment on policy select_graph_worker on app_hidden.webhook_positions is 'The worker sends for every organization.';
+create policy update_graph_worker on app_hidden.webhook_positions for update to graph_worker
+  using (organization_id = (select app_hidden.current_organization_id())) with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy update_graph_worker on app_hidden.webhook_positions is 'The worker goes on in the feed.';
+grant select, insert, update, delete on app_hidden.webhook_positions to graph_admin;
+grant select, insert (organization_id, webhook_id, origin, horizon, change_id, at) on app_hidden.webhook_positions to graph_app;
+grant select, update (origin, horizon, change_id, at, leased_until) on app_hidden.webhook_positions to graph_worker;

@@ -1,0 +1,156 @@
+--! Previous: sha1:9fc7e72539bb36426e152f35fad8f666f07b1ea9
+--! Hash: sha1:93af338990aec48033dcf0c363ede084c1679055
+--! Message: deliveries of webhooks
+
+-- A delivery is a change on its way to a webhook. It names the change, which is in graph.changes as long as the delivery is here, and goes
+-- with it. An application sees the deliveries of its organization, and has one sent again.
+
+create type app_public.delivery_outcome as enum ('PENDING', 'DELIVERED', 'FAILED');
+comment on type app_public.delivery_outcome is
+  E'@value PENDING It was not attempted yet, or is attempted again.\n@value DELIVERED The receiver has taken it.\n'
+  '@value FAILED A dead letter: it was attempted for three days. It is attempted again when the client asks for that.\nWhat became of a delivery.';
+grant usage on type app_public.delivery_outcome to graph_app, graph_user, graph_basic, graph_worker, graph_admin;
+
+create table app_public.webhook_deliveries (
+  organization_id uuid not null,
+  id uuid not null default app_hidden.uuid_v7(),
+  webhook_id uuid not null,
+  origin bigint not null,
+  horizon bigint not null,
+  change_id bigint not null,
+  changed_at timestamptz not null,
+  outcome app_public.delivery_outcome not null default 'PENDING',
+  attempts int not null default 0,
+  first_attempt_at timestamptz,
+  next_attempt_at timestamptz default statement_timestamp(),
+  status_code int,
+  last_error text,
+  constraint webhook_deliveries_pkey primary key (organization_id, id),
+  constraint webhook_deliveries_webhook_id_fkey foreign key (organization_id, webhook_id) references app_public.webhooks on delete cascade,
+  constraint webhook_deliveries_change_key unique (organization_id, webhook_id, origin, horizon, change_id),
+  constraint webhook_deliveries_attempts_counted check (attempts >= 0),
+  constraint webhook_deliveries_next_attempt_pending check ((outcome = 'PENDING') = (next_attempt_at is not null)),
+  constraint webhook_deliveries_last_error_length check (length(last_error) between 1 and 200)
+);
+-- Absent on purpose: the change itself, which is in graph.changes as long as the delivery is here.
+create index webhook_deliveries_webhook_id_idx on app_public.webhook_deliveries (organization_id, webhook_id, id);
+create index webhook_deliveries_due_idx on app_public.webhook_deliveries (organization_id, webhook_id, next_attempt_at) where outcome = 'PENDING';
+create index webhook_deliveries_changed_at_idx on app_public.webhook_deliveries (changed_at);
+comment on table app_public.webhook_deliveries is 'A change on its way to a webhook. Kept as long as the change.';
+comment on column app_public.webhook_deliveries.origin is '@behavior -*';
+comment on column app_public.webhook_deliveries.horizon is E'@behavior -*\nWith `change_id`, the change in graph.changes. No xid8, of which the graph can make nothing.';
+comment on column app_public.webhook_deliveries.change_id is '@behavior -*';
+comment on column app_public.webhook_deliveries.changed_at is E'@behavior -*\nThe time of the change.';
+comment on column app_public.webhook_deliveries.outcome is E'@behavior -orderBy\n@filter outcome is\nWhat became of it.';
+comment on column app_public.webhook_deliveries.attempts is E'@behavior -orderBy\nHow often it was attempted since it was created, or since a client asked for it again.';
+comment on column app_public.webhook_deliveries.first_attempt_at is E'@behavior -*\nThree days from then on it is attempted.';
+comment on column app_public.webhook_deliveries.next_attempt_at is E'@behavior -orderBy\nWhen it is attempted next; null when it is not.';
+comment on column app_public.webhook_deliveries.status_code is E'@behavior -orderBy\nThe status that the receiver answered the last attempt with; null when it did not.';
+comment on column app_public.webhook_deliveries.last_error is E'@behavior -orderBy\nWhy the last attempt has failed; null when it has not.';
+comment on constraint webhook_deliveries_webhook_id_fkey on app_public.webhook_deliveries is
+  E'@forwardBehavior -*\n@foreignFieldName deliveries\n@backwardDescription What was sent and is to be sent, in the order of the changes.';
+
+alter table app_public.webhook_deliveries enable row level security, force row level security;
+create policy all_graph_admin on app_public.webhook_deliveries for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on app_public.webhook_deliveries is 'Administration sees and changes every delivery.';
+create policy select_graph_app on app_public.webhook_deliveries for select to graph_app
+  using (organization_id = (select app_hidden.current_organization_id()));
+comment on policy select_graph_app on app_public.webhook_deliveries is 'An application sees the deliveries of its organization.';
+create policy update_graph_app on app_public.webhook_deliveries for update to graph_app
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy update_graph_app on app_public.webhook_deliveries is 'An application has deliveries of its organization sent again.';
+create policy select_graph_user on app_public.webhook_deliveries for select to graph_user using (false);
+comment on policy select_graph_user on app_public.webhook_deliveries is 'A person sees no delivery.';
+create policy select_graph_basic on app_public.webhook_deliveries for select to graph_basic using (false);
+comment on policy select_graph_basic on app_public.webhook_deliveries is 'A basic token reads no row.';
+create policy select_graph_worker on app_public.webhook_deliveries for select to graph_worker using (true);
+comment on policy select_graph_worker on app_public.webhook_deliveries is 'The worker sends for every organization.';
+create policy insert_graph_worker on app_public.webhook_deliveries for insert to graph_worker
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy insert_graph_worker on app_public.webhook_deliveries is 'The worker adds what the feed has, of one organization at a time.';
+create policy update_graph_worker on app_public.webhook_deliveries for update to graph_worker
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy update_graph_worker on app_public.webhook_deliveries is 'The worker says what became of a delivery, of one organization at a time.';
+create policy select_graph_helper on app_public.webhook_deliveries for select to graph_helper using (true);
+comment on policy select_graph_helper on app_public.webhook_deliveries is 'oauth.purge_deliveries looks for old deliveries.';
+create policy delete_graph_helper on app_public.webhook_deliveries for delete to graph_helper
+  using (changed_at <= statement_timestamp() - graph.retention());
+comment on policy delete_graph_helper on app_public.webhook_deliveries is 'oauth.purge_deliveries deletes deliveries whose changes are no longer kept.';
+grant select, insert, update, delete on app_public.webhook_deliveries to graph_admin;
+grant select, update (outcome, attempts, first_attempt_at, next_attempt_at) on app_public.webhook_deliveries to graph_app;
+grant select on app_public.webhook_deliveries to graph_user, graph_basic;
+grant select, insert (organization_id, webhook_id, origin, horizon, change_id, changed_at),
+  update (outcome, attempts, first_attempt_at, next_attempt_at, status_code, last_error) on app_public.webhook_deliveries to graph_worker;
+grant select (organization_id, id, changed_at), delete on app_public.webhook_deliveries to graph_helper;
+
+-- Each second: a few milliseconds for a thousand webhooks, less than PostgreSQL would need to compile it (jit).
+create function graph.due_webhooks(max_rows int) returns table (organization_id uuid, webhook_id uuid)
+  language sql stable set search_path = pg_catalog, pg_temp set jit = off
+  as $$
+    select p.organization_id, p.webhook_id
+    from app_hidden.webhook_positions p
+    join app_public.webhooks w on w.organization_id = p.organization_id and w.id = p.webhook_id
+    where w.enabled and coalesce(p.leased_until <= statement_timestamp(), true)
+      and (
+        p.origin <> (select graph.origin())
+        -- What a transaction wrote that was open for longer than an hour, and so that a quiet webhook does not look through more and more days.
+        or p.at < statement_timestamp() - interval '1 hour'
+        or exists (
+          select from app_public.webhook_deliveries d
+          where d.organization_id = p.organization_id and d.webhook_id = p.webhook_id
+            and d.outcome = 'PENDING' and d.next_attempt_at <= statement_timestamp())
+        or exists (
+          select from graph.changes c
+          where c.organization_id = p.organization_id and (c.horizon, c.id) > (p.horizon, p.change_id)
+            and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
+            and c.at >= p.at - interval '1 hour'))
+    limit due_webhooks.max_rows
+  $$;
+comment on function graph.due_webhooks(int) is 'Webhooks for which there is something to send, or to look at, and that no worker is at.';
+grant execute on function graph.due_webhooks(int) to graph_worker;
+
+create function app_public.webhook_deliveries_feed_row(delivery app_public.webhook_deliveries) returns json
+  language sql stable set search_path = pg_catalog, pg_temp
+  as $$
+    select json_build_object(
+      'origin', p.origin::text, 'horizon', c.horizon, 'id', c.id, 'at', c.at, 'relation', c.relation, 'type', c.type, 'key', c.key,
+      'operation', c.operation, 'columns', c.columns)
+    from graph.changes c
+    cross join graph.position() p
+    where c.organization_id = delivery.organization_id and c.horizon = delivery.horizon::text::xid8 and c.id = delivery.change_id
+      and c.at = delivery.changed_at and c.at > p.oldest and c.origin = delivery.origin and c.origin = graph.origin()
+  $$;
+comment on function app_public.webhook_deliveries_feed_row(app_public.webhook_deliveries) is
+  E'@behavior -*\nThe change that a delivery is about, while it is kept: plugins/WebhooksPlugin.ts makes a Change of it.';
+grant execute on function app_public.webhook_deliveries_feed_row(app_public.webhook_deliveries) to graph_app, graph_user, graph_basic, graph_worker;
+
+-- Deliveries go with the changes that they are about.
+
+create function oauth.purge_deliveries(batch int) returns table (deliveries int)
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    -- Runs as graph_helper because what is old belongs to every organization; its policy leaves the rest.
+    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge_deliveries', 0)) then
+      return;
+    end if;
+    delete from app_public.webhook_deliveries as old
+    using (
+      select d.organization_id, d.id from app_public.webhook_deliveries d
+      where d.changed_at <= statement_timestamp() - graph.retention()
+      order by d.changed_at
+      limit purge_deliveries.batch
+    ) as d
+    where old.organization_id = d.organization_id and old.id = d.id;
+    get diagnostics deliveries = row_count;
+    return next;
+  end
+  $$;
+comment on function oauth.purge_deliveries(int) is
+  'Deletes at most so many deliveries whose changes are older than graph.retention, and says how many; no row when another session is at it.';
+grant create on schema oauth to graph_helper;
+alter function oauth.purge_deliveries(int) owner to graph_helper;
+revoke create on schema oauth from graph_helper;
+grant execute on function oauth.purge_deliveries(int) to graph_oauth, graph_admin;

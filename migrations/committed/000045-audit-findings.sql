@@ -1,0 +1,74 @@
+--! Previous: sha1:f8943cee1c618e557025c1baf6335754ff9b2526
+--! Hash: sha1:18ee13373cce45c10d1124918742a0b7a39e9c03
+--! Message: audit findings
+
+-- What should be looked at, of all kinds; empty when all is well.
+--
+-- A login role that may become a role of requests is known by its name, which `db:migrate` accepts. Its settings are a finding: they hold for
+-- every session, where a policy would not look for them. So is one that may still become both the GraphQL and the OAuth server though
+-- another one is for one of them alone.
+
+create view audit.findings with (security_invoker = true) as
+  with memberships as (
+    select
+      member.oid, member.rolname, ours.rolname as request_role,
+      exists (select from audit.accepted a where a.kind = 'authenticator_not_named' and a.object = member.rolname) as is_named
+    from pg_roles member
+    join pg_roles ours on ours.rolname in ('graph_app', 'graph_user', 'graph_basic', 'graph_oauth')
+    where member.rolcanlogin and not member.rolsuper and pg_has_role(member.oid, ours.oid, 'member')
+      -- A role that works as the owner is none of these.
+      and not pg_has_role(member.oid, (select nspowner from pg_namespace where nspname = 'app_public'), 'member')
+  ),
+  authenticators as (
+    select oid, rolname, bool_or(request_role = 'graph_oauth') as of_oauth, bool_or(request_role <> 'graph_oauth') as of_graph
+    from memberships
+    where is_named
+    group by oid, rolname
+  ),
+  found (name, level, object, detail, remedy) as (
+    select
+      'authenticator_not_named',
+      case when has_database_privilege(oid, (select d.oid from pg_database d where d.datname = current_database()), 'connect') then 'error' else 'warning' end,
+      rolname::text,
+      format('%s may become %s, and is not the role of AUTH_DATABASE_URL or OAUTH_DATABASE_URL', rolname, string_agg(request_role, ', ' order by request_role)),
+      'drop role …, or revoke … from …; if it is the server''s: npm run db:migrate with its URL.'
+    from memberships
+    group by oid, rolname
+    union all
+    select
+      'authenticator_setting', 'error', rolname::text, format('begins each session with %s', array_to_string(setconfig, ', ')),
+      'Nothing of the service sets it: find out who did, then alter role … reset all, and alter role … in database … reset all.'
+    from authenticators
+    join pg_db_role_setting on setrole = oid and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+    union all
+    select
+      'authenticator_of_both', 'warning', rolname::text, 'may become the GraphQL and the OAuth server, though another role is for one of them',
+      'When every server has OAUTH_DATABASE_URL: npm run db:migrate while none is connected, or revoke what it does not need.'
+    from authenticators
+    where of_oauth and of_graph and exists (select from authenticators where of_oauth <> of_graph)
+  )
+  select name, level, object, detail, remedy
+  from audit.lints
+  -- What a range type brings along is not to be set otherwise.
+  where object not in (select objid::regprocedure::text from pg_depend where classid = 'pg_proc'::regclass and deptype = 'i')
+  union all
+  select name, level, object, detail, remedy from audit.graph_lints
+  union all
+  select name, level, object, detail, remedy from audit.claim_lints
+  union all
+  select name, level, object, detail, remedy from audit.column_lints
+  union all
+  -- The other kinds are lints.
+  select
+    -- Without a trace is not beyond a right.
+    'bypass_' || replace(kind, ' ', '_'), case kind when 'history' then 'warning' else 'error' end, object, format('%s %s', who, how),
+    case kind when 'history' then 'select audit.record(…)' else 'Take the right away' end || '; or insert kind, object, who and the reason into audit.accepted.'
+  from audit.bypasses
+  where not known and kind not in ('table', 'partition', 'materialized view', 'foreign table', 'definer', 'view')
+  union all
+  select name, level, object, detail, remedy
+  from found f
+  where not exists (select from audit.accepted a where a.kind = f.name and a.object = f.object);
+comment on view audit.findings is 'What should be looked at; empty when all is well.';
+
+grant select on audit.findings to graph_auditor, graph_admin;
