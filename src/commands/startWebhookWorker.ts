@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Naming } from '../../plugins/changeNaming.ts';
 import { type Config, requireSetting } from '../config.ts';
 import { createSecrets } from '../crypto/secrets.ts';
-import { migrationsAreCurrent } from '../database/migrations/migrate.ts';
+import { findMigrationProblem } from '../database/migrations/migrate.ts';
 import { watchMigrations } from '../database/migrations/watchMigrations.ts';
 import { openDatabase } from '../database/openDatabase.ts';
 import { createPool } from '../database/pool/pools.ts';
@@ -35,7 +35,8 @@ export async function startWebhookWorker(config: Config, log: Log): Promise<{ st
     };
     const [pool, catalogue] = [open(oauthUrl ?? authUrl, config.poolSize), open(authUrl, 1)];
     const build = async (): Promise<Graph> => {
-      if (!(await migrationsAreCurrent(catalogue))) throw new Error('Migrations are behind; run `npm run db:migrate`.');
+      const problem = await findMigrationProblem(catalogue);
+      if (problem !== null) throw new Error(problem);
       return buildGraph(catalogue);
     };
 

@@ -25,10 +25,26 @@ describe('readiness', () => {
   });
 
   it('goes while migrations are behind and comes back with them', async () => {
+    const { rows } = await database.owner.query(
+      `delete from graphile_migrate.migrations where filename = (select max(filename) from graphile_migrate.migrations) returning *`,
+    );
+
+    const reason = 'Migrations are behind; run `npm run db:migrate`.';
+    expect(await readiness(service)).toEqual([503, { status: 'unavailable', reason }]);
+
+    await database.owner.query(
+      'insert into graphile_migrate.migrations select * from json_populate_record(null::graphile_migrate.migrations, $1)',
+      [rows[0]],
+    );
+    expect(await readiness(service)).toEqual([200, { status: 'ready' }]);
+  });
+
+  it('goes while the database has run other migrations, and says where to read on', async () => {
     const hash = `(select max(filename) from graphile_migrate.migrations)`;
     await database.owner.query(`update graphile_migrate.migrations set hash = hash || 'x' where filename = ${hash}`);
 
-    const reason = 'Migrations are behind; run `npm run db:migrate`.';
+    const reason =
+      'The database has run other migrations than this version has; docs/upgrading.md says how to carry its data over.';
     expect(await readiness(service)).toEqual([503, { status: 'unavailable', reason }]);
 
     await database.owner.query(`update graphile_migrate.migrations set hash = rtrim(hash, 'x')`);

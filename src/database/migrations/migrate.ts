@@ -6,8 +6,8 @@ import type { Log } from '../../log.ts';
 import type { DatabaseUrls } from '../embedded/embedded.ts';
 import { grantToAuthenticators, namedLogins } from '../roles/authenticator.ts';
 import { ensureRoles } from '../roles/roles.ts';
-import { readApplied } from './appliedMigrations.ts';
-import { readCommitted } from './committedMigrations.ts';
+import { findOther, readApplied } from './appliedMigrations.ts';
+import { type CommittedMigration, readCommitted } from './committedMigrations.ts';
 import { installWorker } from './installWorker.ts';
 import { lockTimeoutMs } from './lockRetries.ts';
 import { preparePartitions } from './partitions.ts';
@@ -84,29 +84,34 @@ export async function awaitMigrations(owner: ClientBase): Promise<void> {
   while (!(await owner.query<{ locked: boolean }>(text)).rows[0]?.locked) await delay(50);
 }
 
+/** Whether every committed migration was applied, as the authenticator sees it. */
+export const migrationsAreCurrent = async (database: Pool | ClientBase): Promise<boolean> =>
+  (await findMigrationProblem(database)) === null;
+
 /**
- * Whether every committed migration was applied, as the authenticator sees it.
+ * Why the database is not one of the committed migrations, with the remedy, as the authenticator sees it; null when it is.
  * A newer database counts as current, so that a deployment can migrate before it replaces its servers.
  *
- * @param newest hash of the last of them; read anew unless given
+ * @param committed read anew unless given
  */
-export async function migrationsAreCurrent(
+export async function findMigrationProblem(
   database: Pool | ClientBase,
-  newest: Promise<string | null> = readNewestHash(),
-): Promise<boolean> {
-  const hash = await newest;
-  if (hash === null) return true;
+  committed: Promise<readonly CommittedMigration[]> = readCommitted(),
+): Promise<string | null> {
+  const files = await committed;
+  const newest = files.at(-1);
+  if (!newest) return null;
   try {
-    const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [hash]);
-    return applied.rowCount === 1;
+    const applied = await database.query('select from graphile_migrate.migrations where hash = $1', [newest.hash]);
+    if (applied.rowCount === 1) return null;
+    return findOther(files, await readApplied(database)) ? hasOther : isBehind;
   } catch (error) {
     // SQLSTATE: undefined table or schema, insufficient privilege: this database is not migrated yet.
-    if (hasCode(error, '42P01', '3F000', '42501')) return false;
+    if (hasCode(error, '42P01', '3F000', '42501')) return isBehind;
     throw error;
   }
 }
 
-/** The hash of the newest committed migration; null without one. */
-export async function readNewestHash(): Promise<string | null> {
-  return (await readCommitted()).at(-1)?.hash || null;
-}
+const isBehind = 'Migrations are behind; run `npm run db:migrate`.';
+const hasOther =
+  'The database has run other migrations than this version has; docs/upgrading.md says how to carry its data over.';

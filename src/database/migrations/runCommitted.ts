@@ -8,7 +8,7 @@ import { parseSettings } from 'graphile-migrate/dist/settings.js';
 import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
-import { readApplied } from './appliedMigrations.ts';
+import { findOther, readApplied } from './appliedMigrations.ts';
 import { migrationsFolder, readCommitted, requireOrder } from './committedMigrations.ts';
 import { isWithoutTransaction, quiet } from './graphileMigrate.ts';
 import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from './lockRetries.ts';
@@ -61,12 +61,10 @@ export async function runCommitted(
 export async function requireOwnHistory(owner: ClientBase): Promise<void> {
   const files = await readCommitted();
   requireOrder(files);
-  const applied = await readApplied(owner);
-  const other = files.find((file) =>
-    applied.some(({ filename, hash }) => filename === file.number && hash !== file.hash),
-  );
+  const other = findOther(files, await readApplied(owner));
   if (!other) return;
-  const remedy = 'In development `npm run db:reset` begins anew; elsewhere get the files that it ran.';
+  const remedy =
+    'Get the files that it ran, or carry its data over as docs/upgrading.md says; in development `npm run db:reset` begins anew.';
   throw new StartupError(
     `The database has run another migration under the number of ${other.name}; nothing was changed. ${remedy}`,
   );

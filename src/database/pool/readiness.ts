@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import type { Log } from '../../log.ts';
-import { migrationsAreCurrent, readNewestHash } from '../migrations/migrate.ts';
+import { type CommittedMigration, readCommitted } from '../migrations/committedMigrations.ts';
+import { findMigrationProblem } from '../migrations/migrate.ts';
 import type { Login } from '../roles/authenticator.ts';
 import type { EvictablePool } from './pools.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
@@ -33,9 +34,9 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
   let probing: Promise<string | null> | null = null;
   let state: State = 'reachable';
   // Of the migrations that this process was started with; a deployment may put newer files there while it runs.
-  const target: Target = { ...login, newest: readNewestHash() };
+  const target: Target = { ...login, committed: readCommitted() };
   // The first probe reports it.
-  target.newest.catch(() => undefined);
+  target.committed.catch(() => undefined);
 
   const reportTransition = ({ reason, error }: ProbeResult): string | null => {
     if (reason !== lastReported) {
@@ -110,7 +111,7 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
 type State = 'reachable' | Outage | 'stopping';
 /** `confirmed` settles with its first probe. */
 type Outage = { readonly confirmed: Promise<void>; end(): void };
-type Target = Login & { readonly newest: Promise<string | null> };
+type Target = Login & { readonly committed: Promise<readonly CommittedMigration[]> };
 
 const probeEveryMs = 500;
 
@@ -138,10 +139,10 @@ async function probeFresh(target: Target, timeoutMs: number): Promise<ProbeResul
 }
 
 async function probeOn(database: Pool | ClientBase, target: Target): Promise<ProbeResult> {
-  const { variable, requestRoles, newest } = target;
+  const { variable, requestRoles, committed } = target;
   const probed = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
-  if (!(await migrationsAreCurrent(database, newest)))
-    return probed('Migrations are behind; run `npm run db:migrate`.');
+  const problem = await findMigrationProblem(database, committed);
+  if (problem !== null) return probed(problem);
   const { rows } = await database.query<{ role: string }>(
     `select role from unnest($1::text[]) as role where not pg_has_role(role, 'member')`,
     [requestRoles],
