@@ -1,5 +1,5 @@
 --! Previous: sha1:8f0c51b83e103c19c06ee5de50c05eb0ec545b27
---! Hash: sha1:9eed02653b3481f4f26c4a9a1a398209c6598137
+--! Hash: sha1:fc8be99cc8fb7e7810392d8e476da302d012cb77
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.
@@ -82,28 +82,14 @@ comment on column oauth.refresh_tokens.expires_at is 'Idle limit: each rotation 
 comment on column oauth.refresh_tokens.absolute_expires_at is 'Absolute limit: each rotation hands it on.';
 comment on column oauth.refresh_tokens.reply_ciphertext is 'The reply that this token bought, AES-256-GCM under a key that only the token itself gives.';
 
-do $$
-declare
-  table_name text;
-begin
-  foreach table_name in array array['grants', 'access_tokens', 'refresh_tokens'] loop
-    execute format('alter table oauth.%I enable row level security, force row level security', table_name);
-    execute format('create policy all_graph_admin on oauth.%I for all to graph_admin using (true) with check (true)', table_name);
-    execute format('comment on policy all_graph_admin on oauth.%I is %L', table_name,
-      'Administration ends grants and purges what expired.');
-    execute format(
-      'create policy all_graph_oauth on oauth.%I for all to graph_oauth
-         using (organization_id = (select app_hidden.current_organization_id()))
-         with check (organization_id = (select app_hidden.current_organization_id()))', table_name);
-    execute format('comment on policy all_graph_oauth on oauth.%I is %L', table_name,
-      'The OAuth server issues, uses and ends what belongs to the organization it works for.');
-    execute format('grant select, insert, update, delete on oauth.%I to graph_admin', table_name);
-    execute format('grant select, insert, update, delete on oauth.%I to graph_oauth', table_name);
-  end loop;
-end
-$$;
-
 -- What may be purged is said by policies and not by oauth.purge, so that a mistake in it deletes nothing that is alive.
+alter table oauth.grants enable row level security, force row level security;
+create policy all_graph_admin on oauth.grants for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on oauth.grants is 'Administration ends grants and purges what expired.';
+create policy all_graph_oauth on oauth.grants for all to graph_oauth
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy all_graph_oauth on oauth.grants is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.grants for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.grants is 'oauth.verify_access_token reads the grant of a token.';
 create policy update_graph_helper on oauth.grants for update to graph_helper using (true) with check (false);
@@ -113,17 +99,35 @@ create policy delete_graph_helper on oauth.grants for delete to graph_helper
     not exists (select from oauth.access_tokens t where t.organization_id = grants.organization_id and t.grant_id = grants.id)
     and not exists (select from oauth.refresh_tokens t where t.organization_id = grants.organization_id and t.grant_id = grants.id));
 comment on policy delete_graph_helper on oauth.grants is 'oauth.purge deletes grants that have no token left.';
+grant select, insert, update, delete on oauth.grants to graph_admin, graph_oauth;
+grant select, update (id), delete on oauth.grants to graph_helper;
+
+alter table oauth.access_tokens enable row level security, force row level security;
+create policy all_graph_admin on oauth.access_tokens for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on oauth.access_tokens is 'Administration ends grants and purges what expired.';
+create policy all_graph_oauth on oauth.access_tokens for all to graph_oauth
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy all_graph_oauth on oauth.access_tokens is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.access_tokens for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.access_tokens is 'oauth.verify_access_token finds a token by its hash.';
 create policy delete_graph_helper on oauth.access_tokens for delete to graph_helper using (expires_at <= statement_timestamp());
 comment on policy delete_graph_helper on oauth.access_tokens is 'oauth.purge deletes expired tokens.';
+grant select, insert, update, delete on oauth.access_tokens to graph_admin, graph_oauth;
+grant select, delete on oauth.access_tokens to graph_helper;
+
+alter table oauth.refresh_tokens enable row level security, force row level security;
+create policy all_graph_admin on oauth.refresh_tokens for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on oauth.refresh_tokens is 'Administration ends grants and purges what expired.';
+create policy all_graph_oauth on oauth.refresh_tokens for all to graph_oauth
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy all_graph_oauth on oauth.refresh_tokens is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.refresh_tokens for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.refresh_tokens is 'oauth.purge asks whether a grant has tokens left.';
 create policy delete_graph_helper on oauth.refresh_tokens for delete to graph_helper using (expires_at <= statement_timestamp());
 comment on policy delete_graph_helper on oauth.refresh_tokens is 'oauth.purge deletes expired tokens; a used one stays until then, to notice its reuse.';
-grant select on oauth.grants, oauth.access_tokens to graph_helper;
-grant delete on oauth.access_tokens, oauth.grants to graph_helper;
-grant update (id) on oauth.grants to graph_helper;
+grant select, insert, update, delete on oauth.refresh_tokens to graph_admin, graph_oauth;
 grant select (organization_id, grant_id, token_hash, expires_at), delete on oauth.refresh_tokens to graph_helper;
 
 create view oauth.live_access_tokens with (security_invoker) as

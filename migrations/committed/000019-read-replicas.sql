@@ -1,5 +1,5 @@
---! Previous: sha1:9eed02653b3481f4f26c4a9a1a398209c6598137
---! Hash: sha1:ee6612f674086ad81f8e4cfb87bd48625cb58a10
+--! Previous: sha1:fc8be99cc8fb7e7810392d8e476da302d012cb77
+--! Hash: sha1:18f14b9bd0b5b1e096e127b1c959f0f2b81ce4aa
 --! Message: read replicas
 
 -- Queries may be answered by a streaming replica, which is behind by as much as it is. What somebody has written they see all the same:

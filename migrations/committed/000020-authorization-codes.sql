@@ -1,5 +1,5 @@
---! Previous: sha1:ee6612f674086ad81f8e4cfb87bd48625cb58a10
---! Hash: sha1:262c96cc4dfacab30b08fd8eb486126a2547751e
+--! Previous: sha1:18f14b9bd0b5b1e096e127b1c959f0f2b81ce4aa
+--! Hash: sha1:b8b909bb08a59692a5f7d1d7a489587046a6b8a6
 --! Message: authorization codes
 
 -- A code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one redirect and
@@ -33,30 +33,17 @@ create index authorization_codes_expires_at_idx on oauth.authorization_codes (ex
 comment on table oauth.authorization_codes is 'SHA-256 of the authorization codes, with the PKCE challenge (S256) and redirect that each is bound to.';
 comment on column oauth.authorization_codes.grant_id is 'What the code bought; replaying the code deletes it.';
 
-do $$
-declare
-  table_name text;
-begin
-  foreach table_name in array array['authorization_codes'] loop
-    execute format('alter table oauth.%I enable row level security, force row level security', table_name);
-    execute format('create policy all_graph_admin on oauth.%I for all to graph_admin using (true) with check (true)', table_name);
-    execute format('comment on policy all_graph_admin on oauth.%I is %L', table_name,
-      'Administration ends grants and purges what expired.');
-    execute format(
-      'create policy all_graph_oauth on oauth.%I for all to graph_oauth
-         using (organization_id = (select app_hidden.current_organization_id()))
-         with check (organization_id = (select app_hidden.current_organization_id()))', table_name);
-    execute format('comment on policy all_graph_oauth on oauth.%I is %L', table_name,
-      'The OAuth server issues, uses and ends what belongs to the organization it works for.');
-    execute format('grant select, insert, update, delete on oauth.%I to graph_admin', table_name);
-    execute format('grant select, insert, update, delete on oauth.%I to graph_oauth', table_name);
-  end loop;
-end
-$$;
-
+alter table oauth.authorization_codes enable row level security, force row level security;
+create policy all_graph_admin on oauth.authorization_codes for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on oauth.authorization_codes is 'Administration ends grants and purges what expired.';
+create policy all_graph_oauth on oauth.authorization_codes for all to graph_oauth
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy all_graph_oauth on oauth.authorization_codes is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.authorization_codes for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.authorization_codes is 'oauth.purge looks for expired codes.';
 create policy delete_graph_helper on oauth.authorization_codes for delete to graph_helper
   using (expires_at <= statement_timestamp() - interval '1 day');
 comment on policy delete_graph_helper on oauth.authorization_codes is 'oauth.purge deletes codes a day after they expired: until then a replay is noticed.';
+grant select, insert, update, delete on oauth.authorization_codes to graph_admin, graph_oauth;
 grant select (organization_id, code_hash, expires_at), delete on oauth.authorization_codes to graph_helper;

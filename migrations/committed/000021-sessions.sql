@@ -1,5 +1,5 @@
---! Previous: sha1:262c96cc4dfacab30b08fd8eb486126a2547751e
---! Hash: sha1:d40a540031e1e4e71bf9a19931e48e00bdadd2d4
+--! Previous: sha1:b8b909bb08a59692a5f7d1d7a489587046a6b8a6
+--! Hash: sha1:f394d5f22ff5d222d4e3bc5ce33498e934838bd1
 --! Message: sessions
 
 -- A person signs in with a browser and is asked, each time, what an application may do. Both are remembered here for a while.
@@ -41,32 +41,28 @@ comment on table oauth.consents is 'A question that a person was shown and has n
 comment on column oauth.consents.consent_hash is 'SHA-256 of what the form carries.';
 comment on column oauth.consents.request_hash is 'SHA-256 of the authorization request that the person was shown.';
 
-do $$
-declare
-  table_name text;
-begin
-  foreach table_name in array array['sessions', 'consents'] loop
-    execute format('alter table oauth.%I enable row level security, force row level security', table_name);
-    execute format('create policy all_graph_admin on oauth.%I for all to graph_admin using (true) with check (true)', table_name);
-    execute format('comment on policy all_graph_admin on oauth.%I is %L', table_name,
-      'Administration signs people out and purges what expired.');
-    execute format(
-      'create policy all_graph_oauth on oauth.%I for all to graph_oauth
-         using (organization_id = (select app_hidden.current_organization_id()))
-         with check (organization_id = (select app_hidden.current_organization_id()))', table_name);
-    execute format('comment on policy all_graph_oauth on oauth.%I is %L', table_name,
-      'The OAuth server begins, reads and ends what belongs to the organization it works for.');
-    execute format('grant select, insert, update, delete on oauth.%I to graph_admin', table_name);
-  end loop;
-end
-$$;
-
+alter table oauth.sessions enable row level security, force row level security;
+create policy all_graph_admin on oauth.sessions for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on oauth.sessions is 'Administration signs people out and purges what expired.';
+create policy all_graph_oauth on oauth.sessions for all to graph_oauth
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy all_graph_oauth on oauth.sessions is 'The OAuth server begins, reads and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.sessions for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.sessions is 'oauth.purge looks for expired sessions.';
 create policy delete_graph_helper on oauth.sessions for delete to graph_helper using (expire <= statement_timestamp());
 comment on policy delete_graph_helper on oauth.sessions is 'oauth.purge deletes expired sessions, and with them the questions that they have open.';
-
+grant select, insert, update, delete on oauth.sessions to graph_admin;
 grant select, insert (organization_id, sid, sess, expire), update (sess, expire), delete on oauth.sessions to graph_oauth;
+grant select (organization_id, sid, expire), delete on oauth.sessions to graph_helper;
+
+alter table oauth.consents enable row level security, force row level security;
+create policy all_graph_admin on oauth.consents for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on oauth.consents is 'Administration signs people out and purges what expired.';
+create policy all_graph_oauth on oauth.consents for all to graph_oauth
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy all_graph_oauth on oauth.consents is 'The OAuth server begins, reads and ends what belongs to the organization it works for.';
+grant select, insert, update, delete on oauth.consents to graph_admin;
 grant select, insert, delete on oauth.consents to graph_oauth;
 -- Absent on purpose: update for graph_oauth on consents. A question is answered once or expires.
-grant select (organization_id, sid, expire), delete on oauth.sessions to graph_helper;

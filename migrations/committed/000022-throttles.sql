@@ -1,5 +1,5 @@
---! Previous: sha1:d40a540031e1e4e71bf9a19931e48e00bdadd2d4
---! Hash: sha1:d50591917abb58718174a9c7fd41b73caf2a9c34
+--! Previous: sha1:f394d5f22ff5d222d4e3bc5ce33498e934838bd1
+--! Hash: sha1:4ba597e7a13284b174493e699b49f513bd1a802d
 --! Message: throttles
 
 -- Who tries too often waits. The counts are here and not in the memory of a process, so that every server counts the same.

@@ -1,5 +1,5 @@
---! Previous: sha1:d50591917abb58718174a9c7fd41b73caf2a9c34
---! Hash: sha1:5a5047318f84b48196d84273397beff60867c074
+--! Previous: sha1:4ba597e7a13284b174493e699b49f513bd1a802d
+--! Hash: sha1:0396172ee776e72ea2e0b84f744ad20e1a34cc70
 --! Message: idempotency keys
 
 -- Idempotent mutations: what a request with an Idempotency-Key was answered is kept for a day, so that it can be sent again.
@@ -49,38 +49,6 @@ comment on column app_hidden.idempotency_keys.role is 'The role of the token: on
 comment on column app_hidden.idempotency_keys.key_hash is 'SHA-256 of the key. Not keyed: servers that change SECRET_KEY one after the other know the same keys.';
 comment on column app_hidden.idempotency_keys.answer_ciphertext is 'The answer, AES-256-GCM under SECRET_KEY; it opens for the same principal, key and request alone.';
 
--- Whose rows they are is the same for each role: those of the claims.
-do $$
-declare
-  role_name text;
-begin
-  foreach role_name in array array['graph_app', 'graph_user', 'graph_basic'] loop
-    execute format(
-      'create policy all_%1$s on app_hidden.idempotency_keys for all to %1$I
-         using (
-           organization_id = (select app_hidden.current_organization_id())
-           and application_id = (select app_hidden.current_application_id())
-           and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
-           and role = current_user)
-         with check (
-           organization_id = (select app_hidden.current_organization_id())
-           and application_id = (select app_hidden.current_application_id())
-           and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
-           and role = current_user)', role_name);
-    execute format('comment on policy all_%1$s on app_hidden.idempotency_keys is %2$L', role_name,
-      'A token keeps and reads answers to its own application, person and role only.');
-    execute format(
-      'create policy select_%1$s on app_hidden.idempotency_usage for select to %1$I
-         using (organization_id = (select app_hidden.current_organization_id()))', role_name);
-    execute format('comment on policy select_%1$s on app_hidden.idempotency_usage is %2$L', role_name,
-      'app_hidden.claim_idempotency_key asks how much the organization keeps.');
-    execute format('grant select, insert, delete on app_hidden.idempotency_keys to %I', role_name);
-    execute format('grant select on app_hidden.idempotency_usage to %I', role_name);
-  end loop;
-end
-$$;
--- Absent on purpose: update. What was answered does not change.
-
 alter table app_hidden.idempotency_keys enable row level security, force row level security;
 create policy all_graph_admin on app_hidden.idempotency_keys for all to graph_admin using (true) with check (true);
 comment on policy all_graph_admin on app_hidden.idempotency_keys is 'Administration deletes answers along with their application.';
@@ -88,7 +56,46 @@ create policy select_graph_helper on app_hidden.idempotency_keys for select to g
 comment on policy select_graph_helper on app_hidden.idempotency_keys is 'oauth.purge looks for expired answers.';
 create policy delete_graph_helper on app_hidden.idempotency_keys for delete to graph_helper using (expires_at <= statement_timestamp());
 comment on policy delete_graph_helper on app_hidden.idempotency_keys is 'oauth.purge deletes expired answers.';
+-- Whose rows they are is the same for each role: those of the claims.
+create policy all_graph_app on app_hidden.idempotency_keys for all to graph_app
+  using (
+    organization_id = (select app_hidden.current_organization_id())
+    and application_id = (select app_hidden.current_application_id())
+    and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
+    and role = current_user)
+  with check (
+    organization_id = (select app_hidden.current_organization_id())
+    and application_id = (select app_hidden.current_application_id())
+    and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
+    and role = current_user);
+comment on policy all_graph_app on app_hidden.idempotency_keys is 'A token keeps and reads answers to its own application, person and role only.';
+create policy all_graph_user on app_hidden.idempotency_keys for all to graph_user
+  using (
+    organization_id = (select app_hidden.current_organization_id())
+    and application_id = (select app_hidden.current_application_id())
+    and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
+    and role = current_user)
+  with check (
+    organization_id = (select app_hidden.current_organization_id())
+    and application_id = (select app_hidden.current_application_id())
+    and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
+    and role = current_user);
+comment on policy all_graph_user on app_hidden.idempotency_keys is 'A token keeps and reads answers to its own application, person and role only.';
+create policy all_graph_basic on app_hidden.idempotency_keys for all to graph_basic
+  using (
+    organization_id = (select app_hidden.current_organization_id())
+    and application_id = (select app_hidden.current_application_id())
+    and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
+    and role = current_user)
+  with check (
+    organization_id = (select app_hidden.current_organization_id())
+    and application_id = (select app_hidden.current_application_id())
+    and principal_id = coalesce((select app_hidden.current_user_id()), (select app_hidden.current_application_id()))
+    and role = current_user);
+comment on policy all_graph_basic on app_hidden.idempotency_keys is 'A token keeps and reads answers to its own application, person and role only.';
 grant select, insert, update, delete on app_hidden.idempotency_keys to graph_admin;
+grant select, insert, delete on app_hidden.idempotency_keys to graph_app, graph_user, graph_basic;
+-- Absent on purpose: update. What was answered does not change.
 grant select (organization_id, application_id, principal_id, role, key_hash, expires_at), delete on app_hidden.idempotency_keys to graph_helper;
 
 alter table app_hidden.idempotency_usage enable row level security, force row level security;
@@ -102,7 +109,14 @@ create policy update_graph_helper on app_hidden.idempotency_usage for update to 
 comment on policy update_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more.';
 create policy delete_graph_helper on app_hidden.idempotency_usage for delete to graph_helper using (expires_at <= statement_timestamp());
 comment on policy delete_graph_helper on app_hidden.idempotency_usage is 'oauth.purge deletes the counts of hours that are over.';
+create policy select_graph_app on app_hidden.idempotency_usage for select to graph_app using (organization_id = (select app_hidden.current_organization_id()));
+comment on policy select_graph_app on app_hidden.idempotency_usage is 'app_hidden.claim_idempotency_key asks how much the organization keeps.';
+create policy select_graph_user on app_hidden.idempotency_usage for select to graph_user using (organization_id = (select app_hidden.current_organization_id()));
+comment on policy select_graph_user on app_hidden.idempotency_usage is 'app_hidden.claim_idempotency_key asks how much the organization keeps.';
+create policy select_graph_basic on app_hidden.idempotency_usage for select to graph_basic using (organization_id = (select app_hidden.current_organization_id()));
+comment on policy select_graph_basic on app_hidden.idempotency_usage is 'app_hidden.claim_idempotency_key asks how much the organization keeps.';
 grant select, insert, update, delete on app_hidden.idempotency_usage to graph_admin;
+grant select on app_hidden.idempotency_usage to graph_app, graph_user, graph_basic;
 grant select, insert, update (keys, bytes), delete on app_hidden.idempotency_usage to graph_helper;
 
 create function app_hidden.count_idempotency_key() returns trigger

@@ -1,5 +1,5 @@
---! Previous: sha1:5a5047318f84b48196d84273397beff60867c074
---! Hash: sha1:14abc4b3747a00607270cc1f3926fff6b0a7b953
+--! Previous: sha1:0396172ee776e72ea2e0b84f744ad20e1a34cc70
+--! Hash: sha1:513e6eb2279766313efe02773d9fae6d2dbd481b
 --! Message: purge
 
 -- What has expired is of no use to anybody: the running server deletes it now and then, whatever organization it belongs to.

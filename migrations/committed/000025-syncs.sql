@@ -1,5 +1,5 @@
---! Previous: sha1:14abc4b3747a00607270cc1f3926fff6b0a7b953
---! Hash: sha1:e0f612977c85441a11ef530e107a472715b00cb4
+--! Previous: sha1:513e6eb2279766313efe02773d9fae6d2dbd481b
+--! Hash: sha1:f352b30c075e8d9c7476ceb80985994b515dcaa1
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. Each row is judged by the

@@ -1,5 +1,5 @@
---! Previous: sha1:e0f612977c85441a11ef530e107a472715b00cb4
---! Hash: sha1:6bb3109c6ce055e1356b9894de3a2f32bc2fd7d7
+--! Previous: sha1:f352b30c075e8d9c7476ceb80985994b515dcaa1
+--! Hash: sha1:899f41c078d05c3b52d0bfef6c1dc69290dbedfb
 --! Message: sync of users
 
 -- A sync of users costs little more than the statement that writes them: PostgreSQL asks the rules of the table itself, as of any write,

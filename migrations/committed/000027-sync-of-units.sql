@@ -1,5 +1,5 @@
---! Previous: sha1:6bb3109c6ce055e1356b9894de3a2f32bc2fd7d7
---! Hash: sha1:2d3c382a0c9f5ca9bedac4b6f8a7681e03576b86
+--! Previous: sha1:899f41c078d05c3b52d0bfef6c1dc69290dbedfb
+--! Hash: sha1:8e9f58505ed03a6547134dd2262494777295f0c0
 --! Message: sync of units
 
 -- Units of a sync name their parents by external identifier, in any order: of units that are there, and of others of the same sync.

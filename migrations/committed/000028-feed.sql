@@ -1,5 +1,5 @@
---! Previous: sha1:2d3c382a0c9f5ca9bedac4b6f8a7681e03576b86
---! Hash: sha1:ae35d54b3d16eb1a3447f42ff3bcaba3c299012b
+--! Previous: sha1:8e9f58505ed03a6547134dd2262494777295f0c0
+--! Hash: sha1:e490457a2705670d87e2c01a0629ab4bd9490b2b
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted, in an order in which a reader who goes on from where it stopped misses nothing.

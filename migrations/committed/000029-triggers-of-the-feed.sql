@@ -1,5 +1,5 @@
---! Previous: sha1:ae35d54b3d16eb1a3447f42ff3bcaba3c299012b
---! Hash: sha1:f26ea61fbc9d6707b391bedc1af70514e5dae751
+--! Previous: sha1:e490457a2705670d87e2c01a0629ab4bd9490b2b
+--! Hash: sha1:b1cbfe2af0841204d55a0b87a3745755024d109f
 --! Message: triggers of the feed
 
 -- What writes the change feed: triggers that graph.follow gives a table, with the rights of graph_helper, since no client role may write it.

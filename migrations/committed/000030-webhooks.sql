@@ -1,5 +1,5 @@
---! Previous: sha1:f26ea61fbc9d6707b391bedc1af70514e5dae751
---! Hash: sha1:9fc7e72539bb36426e152f35fad8f666f07b1ea9
+--! Previous: sha1:b1cbfe2af0841204d55a0b87a3745755024d109f
+--! Hash: sha1:8018a48fcb59ec756b07a1809c163f1f5c8c4013
 --! Message: webhooks
 
 -- Webhooks: followers of the change feed that the service itself sends changes to. Each has a cursor of its own, so that a write costs nothing

@@ -1,5 +1,5 @@
---! Previous: sha1:9fc7e72539bb36426e152f35fad8f666f07b1ea9
---! Hash: sha1:93af338990aec48033dcf0c363ede084c1679055
+--! Previous: sha1:8018a48fcb59ec756b07a1809c163f1f5c8c4013
+--! Hash: sha1:635e7de3f429f116abbe17268e5d607ff3158d12
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in graph.changes as long as the delivery is here, and goes

@@ -1,5 +1,5 @@
---! Previous: sha1:93af338990aec48033dcf0c363ede084c1679055
---! Hash: sha1:3ac872a8ae603f8e01335f657ae4b1dedfcd3d55
+--! Previous: sha1:635e7de3f429f116abbe17268e5d607ff3158d12
+--! Hash: sha1:8c8d27a291f0e401fea56ec9c3b7942ee7c3746b
 --! Message: mutations of webhooks
 
 -- Webhooks are written through the graph: an application creates, changes and deletes those of its organization, at most 20.

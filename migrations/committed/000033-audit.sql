@@ -1,5 +1,5 @@
---! Previous: sha1:3ac872a8ae603f8e01335f657ae4b1dedfcd3d55
---! Hash: sha1:c0e4071158d2e212ab9015d004f0f6b61e04a3c6
+--! Previous: sha1:8c8d27a291f0e401fea56ec9c3b7942ee7c3746b
+--! Hash: sha1:ea9c0ddae69c43756f4506a9b5aa688e48b12790
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and whoever looks sees no secret.

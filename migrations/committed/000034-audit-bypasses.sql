@@ -1,5 +1,5 @@
---! Previous: sha1:c0e4071158d2e212ab9015d004f0f6b61e04a3c6
---! Hash: sha1:3015784d1515272fe94f7ef5e761a56e312ea2c0
+--! Previous: sha1:ea9c0ddae69c43756f4506a9b5aa688e48b12790
+--! Hash: sha1:1f54be0481229c1e009b2e6b63fde636a60f19f7
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and what else may. Each is as this

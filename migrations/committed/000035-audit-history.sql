@@ -1,5 +1,5 @@
---! Previous: sha1:3015784d1515272fe94f7ef5e761a56e312ea2c0
---! Hash: sha1:76efb9ff0b15ae1020dd2920a605538d0e471d42
+--! Previous: sha1:1f54be0481229c1e009b2e6b63fde636a60f19f7
+--! Hash: sha1:4d768af7413439942ab45f768233e3e36c7a522b
 --! Message: audit history
 
 -- Who did what: each change of a tenant's row, when, by whom, and what it changed. No secret is in it, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:76efb9ff0b15ae1020dd2920a605538d0e471d42
---! Hash: sha1:d28f98ac32391ac47604b8c78edefcc5c1277c40
+--! Previous: sha1:4d768af7413439942ab45f768233e3e36c7a522b
+--! Hash: sha1:7e8e04fe53077bd8cc8518d27ccc11191afb253e
 --! Message: audit partitions
 
 -- The history in months. To drop a partition takes a moment however much is in it, where deleting its rows took as long as writing them.

@@ -1,5 +1,5 @@
---! Previous: sha1:d28f98ac32391ac47604b8c78edefcc5c1277c40
---! Hash: sha1:9199d1ffcd9be7dca3bfb2824f6ef6368b361504
+--! Previous: sha1:7e8e04fe53077bd8cc8518d27ccc11191afb253e
+--! Hash: sha1:83b0b794d7c340e827026a8c86a90c2e447dba03
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator: `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:9199d1ffcd9be7dca3bfb2824f6ef6368b361504
---! Hash: sha1:f208328c82d419437c09383a04d10c5204c0ebfb
+--! Previous: sha1:83b0b794d7c340e827026a8c86a90c2e447dba03
+--! Hash: sha1:62047dee6f78d46ab2b84ecb4403b63fac8b1bdd
 --! Message: audit recorded reads
 
 -- Who has read a table, and when: an entry of the history for each statement that reads it, or for a sample of them. An entry says who asked

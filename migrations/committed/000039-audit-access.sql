@@ -1,5 +1,5 @@
---! Previous: sha1:f208328c82d419437c09383a04d10c5204c0ebfb
---! Hash: sha1:40880a6cf7fbe1dcf5a4aed2d860edb3a2a14004
+--! Previous: sha1:62047dee6f78d46ab2b84ecb4403b63fac8b1bdd
+--! Hash: sha1:2f4c54298c842f4452baa431cd5208d20933d0bd
 --! Message: audit access
 
 -- Who can see or change this row, and why? Found by becoming each caller and trying, not by reading the rules once more: what

@@ -1,5 +1,5 @@
---! Previous: sha1:40880a6cf7fbe1dcf5a4aed2d860edb3a2a14004
---! Hash: sha1:42323986231e772cb9dd76d0391d456d6bea522f
+--! Previous: sha1:2f4c54298c842f4452baa431cd5208d20933d0bd
+--! Hash: sha1:e8a82b93d3feba67405e6558cdeb02f9da78d24d
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

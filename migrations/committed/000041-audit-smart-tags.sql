@@ -1,5 +1,5 @@
---! Previous: sha1:42323986231e772cb9dd76d0391d456d6bea522f
---! Hash: sha1:ad2549ca9ee3452b090b649981b802f0f230f15e
+--! Previous: sha1:e8a82b93d3feba67405e6558cdeb02f9da78d24d
+--! Hash: sha1:1c50e5082c6599635a03709a959dbc32af6ab8bf
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing, and is

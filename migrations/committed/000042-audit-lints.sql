@@ -1,5 +1,5 @@
---! Previous: sha1:ad2549ca9ee3452b090b649981b802f0f230f15e
---! Hash: sha1:660994713a0e0a8df982afb18088b7242d62ec03
+--! Previous: sha1:1c50e5082c6599635a03709a959dbc32af6ab8bf
+--! Hash: sha1:993ffac3ad69beb6ce94629a4e2c6f1f50582ef7
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view. A finding that is meant to be so

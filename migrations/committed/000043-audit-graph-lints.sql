@@ -1,5 +1,5 @@
---! Previous: sha1:660994713a0e0a8df982afb18088b7242d62ec03
---! Hash: sha1:c3dafec8ccb3442eb39f2713b45ef0c0da6eb9dc
+--! Previous: sha1:993ffac3ad69beb6ce94629a4e2c6f1f50582ef7
+--! Hash: sha1:777a1e31d975e69965321fe1e602e2f47e1f6f01
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:c3dafec8ccb3442eb39f2713b45ef0c0da6eb9dc
---! Hash: sha1:f8943cee1c618e557025c1baf6335754ff9b2526
+--! Previous: sha1:777a1e31d975e69965321fe1e602e2f47e1f6f01
+--! Hash: sha1:05b121965aa8621e91de76ba86854d6939316e55
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:f8943cee1c618e557025c1baf6335754ff9b2526
---! Hash: sha1:18ee13373cce45c10d1124918742a0b7a39e9c03
+--! Previous: sha1:05b121965aa8621e91de76ba86854d6939316e55
+--! Hash: sha1:e61fb32a71baaa3d04ab928d810113b1a5b600e9
 --! Message: audit findings
 
 -- What should be looked at, of all kinds; empty when all is well.

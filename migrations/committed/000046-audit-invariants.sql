@@ -1,5 +1,5 @@
---! Previous: sha1:18ee13373cce45c10d1124918742a0b7a39e9c03
---! Hash: sha1:de032dd0eff09622c7ebbc2d3894cdc10a66bb71
+--! Previous: sha1:e61fb32a71baaa3d04ab928d810113b1a5b600e9
+--! Hash: sha1:c8642ea561d997cf58ac7bacc6b49dc6bb56479e
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over `old`, the row that is read, changed or deleted, `new`, the row

@@ -1,5 +1,5 @@
---! Previous: sha1:de032dd0eff09622c7ebbc2d3894cdc10a66bb71
---! Hash: sha1:1ba79451fc9ddbdfa6bb3faded2ded5ca630d443
+--! Previous: sha1:c8642ea561d997cf58ac7bacc6b49dc6bb56479e
+--! Hash: sha1:7150910fd6b95825f8c4a21507e62218417c78ef
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. The service notes the text of each statement that a token's role runs, once a day; what the

@@ -1,5 +1,5 @@
---! Previous: sha1:1ba79451fc9ddbdfa6bb3faded2ded5ca630d443
---! Hash: sha1:38ebdfeec8c9de38fdae3f7719dd0adcbc5be872
+--! Previous: sha1:7150910fd6b95825f8c4a21507e62218417c78ef
+--! Hash: sha1:19b75cc36ad6e58703fd59d39061a52c91c74f64
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition; all other roles read and write the whole table, and are bound by its

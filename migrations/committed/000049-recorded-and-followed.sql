@@ -1,5 +1,5 @@
---! Previous: sha1:38ebdfeec8c9de38fdae3f7719dd0adcbc5be872
---! Hash: sha1:7504d3a43f71f6bee8bcb2cc6cd9b43281dc3a8e
+--! Previous: sha1:19b75cc36ad6e58703fd59d39061a52c91c74f64
+--! Hash: sha1:2ca560718da9593b8f3816632dce8465115f866e
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:7504d3a43f71f6bee8bcb2cc6cd9b43281dc3a8e
---! Hash: sha1:5c63a2491a29172deec2fb4eb413efe123d989f3
+--! Previous: sha1:2ca560718da9593b8f3816632dce8465115f866e
+--! Hash: sha1:58fbb6eb7aaadf5498e0bf7baa629781d8aea4f8
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with its reason, which the next
