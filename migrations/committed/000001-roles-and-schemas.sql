@@ -1,25 +1,25 @@
 --! Previous: -
---! Hash: sha1:d0446bb3490c8d2b697964c1c2bbff96aaff1150
+--! Hash: sha1:33d59401687166070f8fdbd1862aa8e3b025d112
 --! Message: roles and schemas
 
--- Who may connect, and where things live.
+-- Roles, memberships and schemas: who may connect, and where things live.
 --
--- Four NOLOGIN roles carry the rights of a request; the login role of the server (the authenticator, named in
--- AUTH_DATABASE_URL and created by `npm run db:migrate`) is a member of them and has no right of its own:
+-- Four NOLOGIN roles carry the rights of a request. The server's login role, the authenticator, may become each of them and has no right
+-- of its own. AUTH_DATABASE_URL names it, and `npm run db:migrate` creates it.
 --
 --   graph_app    a token with scope `app`: everything in its own organization
 --   graph_user   a token with scope `me`: the person's own rows
 --   graph_basic  a token with scope `basic`: no row at all
 --   graph_oauth  the OAuth server's own statements, inside one organization
 --
--- Four more are never reached by a request:
+-- No request reaches the other four.
 --
 --   graph_admin    sees and changes every row; the owner of the tables is a member, since row-level security is forced
 --   graph_helper   owns the few functions that run with rights of their own, and has named policies for just what they read
 --   graph_auditor  reads rights, policies and the history; `grant graph_auditor to somebody` is all that it takes
---   graph_worker   sends webhooks for every organization; a member of no other role. `npm run db:migrate` lets the server's login become it
+--   graph_worker   sends webhooks for every organization; the server's login role may become it, and it is a member of no other role
 --
--- Roles belong to the cluster, not to the database, so they may exist already: then the owner needs no CREATEROLE.
+-- Roles belong to the cluster and not to the database, so they may exist already. Then the owner needs no CREATEROLE.
 
 do $$
 declare

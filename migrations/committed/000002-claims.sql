@@ -1,15 +1,15 @@
---! Previous: sha1:d0446bb3490c8d2b697964c1c2bbff96aaff1150
---! Hash: sha1:542fd4d369fe52940072064df5c5c1b4e7f50d07
+--! Previous: sha1:33d59401687166070f8fdbd1862aa8e3b025d112
+--! Hash: sha1:75dec2e29c4dbfadc2eedac6fcaa63a84ad6d40e
 --! Message: claims
 
--- What a request may do follows from its claims: settings that live as long as its transaction. A claim that is absent is ''.
+-- Claims: what a request may do follows from settings that live as long as its transaction. A claim that is absent is ''.
 --
 -- Policies call one function for each claim as `(select app_hidden.current_organization_id())`: once per query, not once per row.
--- It returns null for '', and null equals nothing: no claim, no row.
+-- The function returns null for '', and null equals nothing: no claim, no row.
 --
--- Every function says where it finds what it names, so that nobody's search path can lead it elsewhere. PostgreSQL merges an SQL
--- function into the query around it only when it sets nothing. So those that are called for each statement or row are in PL/pgSQL,
--- which keeps its plans: a claim costs 5 µs, in SQL it would cost 75 (PostgreSQL 15).
+-- Every function pins its search path, so that nobody's search path can lead it elsewhere. PostgreSQL inlines an SQL function only
+-- when it has no settings. So the functions that are called for each statement or row are in PL/pgSQL, which keeps its plans:
+-- a claim costs 5 µs, in SQL it would cost 75 (PostgreSQL 15).
 
 create function app_hidden.current_organization_id() returns uuid
   language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp

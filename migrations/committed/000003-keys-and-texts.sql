@@ -1,10 +1,10 @@
---! Previous: sha1:542fd4d369fe52940072064df5c5c1b4e7f50d07
---! Hash: sha1:2605e1ad7c46f9a8287112ae869d43bba781ef1e
+--! Previous: sha1:75dec2e29c4dbfadc2eedac6fcaa63a84ad6d40e
+--! Hash: sha1:2bae88eff4ccf862fbb5447b2a4606a5464d700c
 --! Message: keys and texts
 
 -- What the columns of many tables have in common: keys, texts that people read, and the time of the last change.
 --
--- Keys are UUIDs in the order of time, so that the default order is the order of creation and inserts stay at one end of each index.
+-- Keys are UUIDs in the order of time. So the default order is the order of creation, and inserts stay at one end of each index.
 -- Texts that people read are trimmed, not empty, at most 200 characters long and free of control characters.
 
 create function app_hidden.uuid_v7() returns uuid

@@ -1,11 +1,11 @@
---! Previous: sha1:2605e1ad7c46f9a8287112ae869d43bba781ef1e
---! Hash: sha1:78fe06dda6cc4308b9f6dbc6df56c8415aa7b184
+--! Previous: sha1:2bae88eff4ccf862fbb5447b2a4606a5464d700c
+--! Hash: sha1:e8747aa5186c1c58b207465be2e4147d671a14ad
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.
 -- Its id is the first column of each key of theirs, and each policy compares it with the claim.
 --
--- No request reads this table. An organization is known to it by its id alone, which its token says.
+-- No request reads this table. A request knows its organization by the id alone, which its token says.
 
 create table app_hidden.organizations (
   id uuid not null default app_hidden.uuid_v7(),

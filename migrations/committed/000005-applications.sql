@@ -1,11 +1,11 @@
---! Previous: sha1:78fe06dda6cc4308b9f6dbc6df56c8415aa7b184
---! Hash: sha1:44a8dacaa44257ebb4a82a3a702268524589fbf8
+--! Previous: sha1:e8747aa5186c1c58b207465be2e4147d671a14ad
+--! Hash: sha1:236999e8d745e122dca731c0f1b8c620e0536187
 --! Message: applications
 
--- An application is what OAuth calls a client. It belongs to one organization and may have a mobile app, which decides how its users sign in.
+-- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.
 --
--- Its client id is the one key that spans organizations, since a client is known by its id before its organization is.
--- An application sees itself, and may not change itself: administration does.
+-- Its client id is the one key that spans organizations, since the OAuth server knows a client by its id before its organization.
+-- An application sees itself and cannot change itself: administration does. No request reads the secrets.
 
 create table oauth.applications (
   organization_id uuid not null,

@@ -1,13 +1,15 @@
---! Previous: sha1:44a8dacaa44257ebb4a82a3a702268524589fbf8
---! Hash: sha1:bd5eb7a6da3cf8c216ce688289a02450a0a3ceb9
+--! Previous: sha1:236999e8d745e122dca731c0f1b8c620e0536187
+--! Hash: sha1:0ce65780b6246eafd25143aa3ab99b4d66cdfedf
 --! Message: users
 
--- A user is a person of one organization. An application sees and changes all users of its organization, a person sees the own row.
+-- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.
 --
--- What signs a person in never leaves the database in clear: the external authentication token is here as a ciphertext that only the
--- service can read and as a keyed hash to look it up. The password is elsewhere, in oauth.credentials.
--- The comment on a rule is what a client reads when it breaks the rule.
--- Lines with @ in a comment are smart tags: they shape the GraphQL schema (https://postgraphile.org/postgraphile/5/smart-tags).
+-- The database never has in clear what signs a person in. The external authentication token is here as a ciphertext, which only the
+-- service can read, and as a keyed hash to look it up. The password is in oauth.credentials.
+--
+-- The keys say what is unique in an organization, the indexes serve the orders of the graph. The comment on a constraint is what a client
+-- reads when it breaks the constraint. Lines with @ in a comment are smart tags: they shape the GraphQL schema
+-- (https://postgraphile.org/postgraphile/5/smart-tags).
 
 create table app_public.users (
   organization_id uuid not null,

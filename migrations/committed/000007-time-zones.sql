@@ -1,12 +1,12 @@
---! Previous: sha1:bd5eb7a6da3cf8c216ce688289a02450a0a3ceb9
---! Hash: sha1:46e76bc1b48baf210f1165464244312a8113400b
+--! Previous: sha1:0ce65780b6246eafd25143aa3ab99b4d66cdfedf
+--! Hash: sha1:424a1c9e250145a645c1770bf78b9fdb0f63bab9
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,
--- apostrophes and full stops. One that is unknown is refused with the nearest that is known, which a foreign key cannot name.
+-- apostrophes and full stops. An unknown one is rejected with the nearest that is known, which a foreign key cannot name.
 --
--- The names are PostgreSQL's own, as of the day that this migration runs, and the cities that CLDR has beside those. The list is the same for all
--- organizations; no request changes it. The rule stands in one place, for the trigger of users and for what judges many rows at once.
+-- The names are those that PostgreSQL had on the day that this migration ran, and the cities that CLDR has beside them. The list is
+-- the same for all organizations, and no request changes it. The rule stands in one place, for the trigger of users and for syncs.
 
 create function app_hidden.time_zone_key(name text) returns text
   language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp

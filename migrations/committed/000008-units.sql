@@ -1,12 +1,12 @@
---! Previous: sha1:46e76bc1b48baf210f1165464244312a8113400b
---! Hash: sha1:5f48292c53ccaf16830efd89037adce3fe5ca61b
+--! Previous: sha1:424a1c9e250145a645c1770bf78b9fdb0f63bab9
+--! Hash: sha1:f01b9c63c04b214bf22a04c3ecf59da62462b97e
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.
 --
--- Each unit carries the ids of its ancestors, itself last: a policy then decides about a unit from its own row.
--- They decide who may enter, so that triggers alone write them: the next file.
--- An application sees and changes all units of its organization. What a person sees follows from the grants: the file of access.
+-- Each unit carries the ids of its ancestors, itself last, so that a policy decides about a unit from its own row.
+-- These ids decide who may enter: triggers alone write them (the next file).
+-- An application sees and changes all units of its organization. What a person sees follows from the grants (the file of access).
 
 create table app_public.units (
   organization_id uuid not null,

@@ -1,11 +1,11 @@
---! Previous: sha1:5f48292c53ccaf16830efd89037adce3fe5ca61b
---! Hash: sha1:11b365eefcb87c4f4412b8e03013efbc45a59803
+--! Previous: sha1:f01b9c63c04b214bf22a04c3ecf59da62462b97e
+--! Hash: sha1:1bbd359498c910fcac1c953b7ae087663f43cb80
 --! Message: ancestors of units
 
--- Who is below whom, which authorizes. It follows from parent_id; triggers keep it, whoever writes and however many at once.
+-- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.
 --
--- The pairs of units.ancestor_ids stand in app_hidden.unit_ancestors, too, in the order of their keys, to list a subtree page by page.
--- The triggers that write them run with the rights of graph_helper: who may write a unit needs no right over its ancestors.
+-- app_hidden.unit_ancestors has the pairs of units.ancestor_ids in the order of their keys, to list a subtree page by page.
+-- The triggers that write them run with the rights of graph_helper: a writer of units needs no right over their ancestors.
 
 create table app_hidden.unit_ancestors (
   organization_id uuid not null,

@@ -1,11 +1,11 @@
---! Previous: sha1:11b365eefcb87c4f4412b8e03013efbc45a59803
---! Hash: sha1:44c385978d3d1768a28b21d298de4f86fded1a63
+--! Previous: sha1:1bbd359498c910fcac1c953b7ae087663f43cb80
+--! Hash: sha1:3b1e5fc1cf4c7e16a5ab0332de512b6954ee28d7
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.
 --
--- In the graph a grant is a row of app_public.access_grants, a view: the table itself is no part of it.
--- Its key leads from a person to where they may go, its index from a unit to who may enter.
+-- In the graph a grant is a row of the view app_public.access_grants. The table's key leads from a person to the units, its index
+-- from a unit to the people.
 
 create table app_hidden.unit_access (
   organization_id uuid not null,

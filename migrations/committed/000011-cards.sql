@@ -1,11 +1,11 @@
---! Previous: sha1:44c385978d3d1768a28b21d298de4f86fded1a63
---! Hash: sha1:4096e05349f5a45f4d4cc6a0d3cf886eebde7c77
+--! Previous: sha1:3b1e5fc1cf4c7e16a5ab0332de512b6954ee28d7
+--! Hash: sha1:e2e3f739835757cecca60ef22c2691ea1785d5e6
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
 --
 -- The three kinds are rows of one table and types of one interface in the graph; checks say which columns each kind has.
--- An application sees and changes all cards of its organization, a person sees those that are assigned to them.
+-- An application sees and changes all cards of its organization. A person sees those that are assigned to them.
 
 create table app_public.cards (
   organization_id uuid not null,

@@ -1,10 +1,10 @@
---! Previous: sha1:4096e05349f5a45f4d4cc6a0d3cf886eebde7c77
---! Hash: sha1:4f6fe6d7957114eba642612b54419d570af21f05
+--! Previous: sha1:e2e3f739835757cecca60ef22c2691ea1785d5e6
+--! Hash: sha1:10a83b4bf6f65f9637897cf33294baf7b6e06de4
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.
 --
--- What hangs on the app, its tables say themselves, by smart tags. Whose rows they are is the policies' business.
+-- Which lists the app has, the comments of their tables say. Which rows they show, the policies of these tables decide.
 -- A person enters the graph by the own row of app_public.users.
 
 create view app_public.app with (security_invoker = true) as

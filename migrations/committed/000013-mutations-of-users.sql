@@ -1,11 +1,11 @@
---! Previous: sha1:4f6fe6d7957114eba642612b54419d570af21f05
---! Hash: sha1:0d3c2e60e16de2e7695997a3aa1ff545921c7dd1
+--! Previous: sha1:10a83b4bf6f65f9637897cf33294baf7b6e06de4
+--! Hash: sha1:f5d1993358135f2d29741decbc6041080ccffbe1
 --! Message: mutations of users
 
--- Users are written by functions whose parameters are the arguments of the mutations. They run with the rights of the caller.
+-- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.
 --
--- Of the external authentication token the service passes what it has sealed, since the key never reaches the database: the user's id,
--- to which it is bound, ciphertext and hash, and the hash under the key before, while there is one.
+-- The key of the external authentication token never reaches the database. So the service passes what it has sealed: the id of the user
+-- to whom it is bound, ciphertext and hash, and the hash under the key before, while there is one.
 
 create function app_hidden.lock_user(id uuid, external_identifier text) returns uuid
   language plpgsql volatile set search_path = pg_catalog, pg_temp

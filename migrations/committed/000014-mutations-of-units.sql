@@ -1,8 +1,8 @@
---! Previous: sha1:0d3c2e60e16de2e7695997a3aa1ff545921c7dd1
---! Hash: sha1:41738f8847f8b5f91392947b3e99de94c8f26208
+--! Previous: sha1:f5d1993358135f2d29741decbc6041080ccffbe1
+--! Hash: sha1:3e508b82b6cc2017a42147889c73b1d57ded3521
 --! Message: mutations of units
 
--- Units are written through the graph: an application adds, changes, moves and deletes those of its organization.
+-- The mutations of units: an application adds, changes, moves and deletes those of its organization.
 -- Each function that moves or deletes locks the tree first, before any row, so that no two wait for each other.
 
 create function app_hidden.find_unit(id uuid, external_identifier text) returns uuid

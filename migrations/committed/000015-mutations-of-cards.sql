@@ -1,8 +1,8 @@
---! Previous: sha1:41738f8847f8b5f91392947b3e99de94c8f26208
---! Hash: sha1:0bcd92bf07a40ff3ee4195c37f8a1cf56cb4187c
+--! Previous: sha1:3e508b82b6cc2017a42147889c73b1d57ded3521
+--! Hash: sha1:bd2200461bd342893a66085f7c257494eebb4a73
 --! Message: mutations of cards
 
--- Cards are written through the graph, and assigned to users.
+-- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.
 -- What a card is made of does not change: another chip is another card.
 
 create function app_hidden.find_card(id uuid, external_identifier text) returns uuid

@@ -1,9 +1,9 @@
---! Previous: sha1:0bcd92bf07a40ff3ee4195c37f8a1cf56cb4187c
---! Hash: sha1:6c85486229f1f7ddb8c51a922ec1da3f7a1adfa4
+--! Previous: sha1:bd2200461bd342893a66085f7c257494eebb4a73
+--! Hash: sha1:1e66f9e1a4f3f1b5d2fb7aefa6d4a55c4ec6b31d
 --! Message: mutations of access
 
--- Who may enter which unit is granted and revoked through the graph.
--- The id of a grant in the graph is made of its key: the person and the unit.
+-- The mutations of access: an application grants and revokes it.
+-- A grant's id in the graph is made of its key: the person and the unit.
 
 create type app_hidden.access_grant_key as (user_id uuid, unit_id uuid);
 comment on type app_hidden.access_grant_key is 'What is in the id of a grant.';

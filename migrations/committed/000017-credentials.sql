@@ -1,9 +1,9 @@
---! Previous: sha1:6c85486229f1f7ddb8c51a922ec1da3f7a1adfa4
---! Hash: sha1:8f0c51b83e103c19c06ee5de50c05eb0ec545b27
+--! Previous: sha1:1e66f9e1a4f3f1b5d2fb7aefa6d4a55c4ec6b31d
+--! Hash: sha1:2ba87b546076c09df8675a8d703066e6eb08ce2e
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.
--- Only the OAuth server does, in the organization it works for, and it may renew a hash and nothing else.
+-- The OAuth server reads it in the organization it works for. It may renew a hash and change nothing else.
 
 create table oauth.credentials (
   organization_id uuid not null,

@@ -1,13 +1,13 @@
---! Previous: sha1:8f0c51b83e103c19c06ee5de50c05eb0ec545b27
---! Hash: sha1:fc8be99cc8fb7e7810392d8e476da302d012cb77
+--! Previous: sha1:2ba87b546076c09df8675a8d703066e6eb08ce2e
+--! Hash: sha1:45b07b0d4cd120dfe3018bfef2c1198d35ad14c6
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.
 -- A grant is live while it exists: to revoke is to delete it, and the tokens go with it, on every node, at once.
--- At rest there are SHA-256 hashes only: tokens and codes are 256 random bits.
+-- The database has SHA-256 hashes only: tokens and codes are 256 random bits. So a token's hash comes first in its key.
 --
--- What a statement relies on, its token proves in the same transaction: the claims in force are compared with those of the token, so
--- that the server may remember claims without being believed.
+-- A statement proves its token in the same transaction: the claims in force are compared with those of the token. So the server may
+-- remember claims without being believed.
 
 create table oauth.grants (
   organization_id uuid not null,

@@ -1,9 +1,9 @@
---! Previous: sha1:fc8be99cc8fb7e7810392d8e476da302d012cb77
---! Hash: sha1:18f14b9bd0b5b1e096e127b1c959f0f2b81ce4aa
+--! Previous: sha1:45b07b0d4cd120dfe3018bfef2c1198d35ad14c6
+--! Hash: sha1:7416f6b5e9f0c73167a4e95c6c8474101aeab85d
 --! Message: read replicas
 
--- Queries may be answered by a streaming replica, which is behind by as much as it is. What somebody has written they see all the same:
--- their grant remembers how far the primary's log was after it, and a replica that has not come so far says so.
+-- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far
+-- the primary's log was after its last write, and a replica that has not replayed so far says so.
 
 create function oauth.written_lsn(organization_id uuid, grant_id uuid) returns pg_lsn
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp

@@ -1,9 +1,9 @@
---! Previous: sha1:18f14b9bd0b5b1e096e127b1c959f0f2b81ce4aa
---! Hash: sha1:b8b909bb08a59692a5f7d1d7a489587046a6b8a6
+--! Previous: sha1:7416f6b5e9f0c73167a4e95c6c8474101aeab85d
+--! Hash: sha1:7af8a20216ca0403be2e8c74e879a3d158fc636c
 --! Message: authorization codes
 
--- A code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one redirect and
--- one PKCE challenge. A used code is kept for a day after it expired: until then a replay is noticed, and ends what the code bought.
+-- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one
+-- redirect and one PKCE challenge. It is kept for a day after it expired: until then a replay is noticed, and ends what the code bought.
 
 create table oauth.authorization_codes (
   organization_id uuid not null,

@@ -1,9 +1,9 @@
---! Previous: sha1:b8b909bb08a59692a5f7d1d7a489587046a6b8a6
---! Hash: sha1:f394d5f22ff5d222d4e3bc5ce33498e934838bd1
+--! Previous: sha1:7af8a20216ca0403be2e8c74e879a3d158fc636c
+--! Hash: sha1:aab0675ceb035bc839ca0df21085184b3054cec7
 --! Message: sessions
 
--- A person signs in with a browser and is asked, each time, what an application may do. Both are remembered here for a while.
--- The OAuth server begins, reads and ends what belongs to the organization it works for; no token reads either table.
+-- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.
+-- The OAuth server begins, reads and ends those of the organization it works for. No token reads either table.
 
 -- The columns sid, sess and expire are those of connect-pg-simple.
 create table oauth.sessions (

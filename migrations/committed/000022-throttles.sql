@@ -1,8 +1,8 @@
---! Previous: sha1:f394d5f22ff5d222d4e3bc5ce33498e934838bd1
---! Hash: sha1:4ba597e7a13284b174493e699b49f513bd1a802d
+--! Previous: sha1:aab0675ceb035bc839ca0df21085184b3054cec7
+--! Hash: sha1:50a1fb5c534e9a33648e1ab5628c83357652ab4e
 --! Message: throttles
 
--- Who tries too often waits. The counts are here and not in the memory of a process, so that every server counts the same.
+-- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.
 -- A key says what is counted and of whom, as a keyed hash: it tells nothing without SECRET_KEY.
 
 -- Unlogged: a count lives for minutes, and a request should not wait for the disk to have counted. After a crash of the

@@ -1,11 +1,11 @@
---! Previous: sha1:4ba597e7a13284b174493e699b49f513bd1a802d
---! Hash: sha1:0396172ee776e72ea2e0b84f744ad20e1a34cc70
+--! Previous: sha1:50a1fb5c534e9a33648e1ab5628c83357652ab4e
+--! Hash: sha1:31c52a8877e65d6d30b537fecdd8532a7d0c2178
 --! Message: idempotency keys
 
--- Idempotent mutations: what a request with an Idempotency-Key was answered is kept for a day, so that it can be sent again.
+-- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.
 -- The row is written in the transaction of the change: either both are there, or neither.
 --
--- Whose rows they are is the same for each role of a token: those of the claims. A person alone cannot use up what the organization may keep.
+-- Each token reads the answers to its own application, person and role. An organization keeps a million answers at most, a person a thousand.
 
 -- How much an organization keeps. The rows themselves would have to be counted, a million of them.
 

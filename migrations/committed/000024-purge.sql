@@ -1,11 +1,10 @@
---! Previous: sha1:0396172ee776e72ea2e0b84f744ad20e1a34cc70
---! Hash: sha1:513e6eb2279766313efe02773d9fae6d2dbd481b
+--! Previous: sha1:31c52a8877e65d6d30b537fecdd8532a7d0c2178
+--! Hash: sha1:4859991e30052871bf6a76f0500686acacba2ca5
 --! Message: purge
 
--- What has expired is of no use to anybody: the running server deletes it now and then, whatever organization it belongs to.
+-- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.
 --
--- What may go is said by the policies of graph_helper on each table and not by the function, so that a mistake in it deletes nothing
--- that is alive.
+-- The policies of graph_helper on each table say what may go. So a mistake in the function deletes nothing that is alive.
 
 create function oauth.purge(batch int)
   returns table (access_tokens int, refresh_tokens int, grants int, authorization_codes int, sessions int, throttles int, idempotency_keys int)

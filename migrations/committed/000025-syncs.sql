@@ -1,11 +1,11 @@
---! Previous: sha1:513e6eb2279766313efe02773d9fae6d2dbd481b
---! Hash: sha1:f352b30c075e8d9c7476ceb80985994b515dcaa1
+--! Previous: sha1:4859991e30052871bf6a76f0500686acacba2ca5
+--! Hash: sha1:5227036093446f622ff672e4bcfa08f5918b25d6
 --! Message: syncs
 
--- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. Each row is judged by the
--- rules that its table has, so that a row that breaks one is refused by itself, in the words in which a single mutation refuses it.
+-- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge
+-- each row. One that breaks a rule is refused by itself, in the words in which a single mutation refuses it.
 --
--- This is what syncs have in common: the outcome of a row, and the rules of a table asked of rows that are not written yet.
+-- Here is what syncs have in common: the outcome of a row, and the rules of a table asked of rows that are not written yet.
 
 create type app_public.sync_outcome as enum ('CREATED', 'UPDATED', 'UNCHANGED', 'REFUSED');
 comment on type app_public.sync_outcome is

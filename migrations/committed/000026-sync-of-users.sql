@@ -1,12 +1,12 @@
---! Previous: sha1:f352b30c075e8d9c7476ceb80985994b515dcaa1
---! Hash: sha1:899f41c078d05c3b52d0bfef6c1dc69290dbedfb
+--! Previous: sha1:5227036093446f622ff672e4bcfa08f5918b25d6
+--! Hash: sha1:5f08b300e9a452ac700592a95cd7da0fd5744a52
 --! Message: sync of users
 
--- A sync of users costs little more than the statement that writes them: PostgreSQL asks the rules of the table itself, as of any write,
--- and which row breaks one is found out only when one does. Plans that are made anew for each call stay in what reads: a trigger of a
--- row that is written would make its own plans anew, too.
+-- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
+-- when a row breaks one does the sync find out which. Only functions that read have plans that are made anew for each call: such a setting
+-- holds for the triggers of what a function writes, too.
 --
--- New users get their keys in the order of the rows, so that pages, which are in the order of keys, show them as they came.
+-- New users get their keys in the order of the rows. So pages, which are in the order of keys, show them as they came.
 
 create type app_public.user_sync_input as (
   external_identifier text, full_name text, email text, locale text, time_zone text, external_authentication_token text, accessible_units text[]);

@@ -1,11 +1,11 @@
---! Previous: sha1:899f41c078d05c3b52d0bfef6c1dc69290dbedfb
---! Hash: sha1:8e9f58505ed03a6547134dd2262494777295f0c0
+--! Previous: sha1:5f08b300e9a452ac700592a95cd7da0fd5744a52
+--! Hash: sha1:5f09b4b5d17880f009a92ee471538fe36631b31a
 --! Message: sync of units
 
--- Units of a sync name their parents by external identifier, in any order: of units that are there, and of others of the same sync.
+-- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.
 --
--- They are written from the top of the tree to its bottom, a layer at a time. A sync costs what its writes cost: settings of a function
--- hold for the triggers of what it writes, too, so that the one that writes keeps its plans.
+-- They are written from the top of the tree to its bottom, a layer at a time. The function that writes keeps its plans, since its settings
+-- hold for the triggers of what it writes, too.
 
 create type app_public.unit_sync_input as (external_identifier text, name text, parent_external_identifier text);
 comment on type app_public.unit_sync_input is 'A unit as a client system has it. What is left out stays as it is; a new unit needs `name`.';

@@ -1,17 +1,17 @@
---! Previous: sha1:8e9f58505ed03a6547134dd2262494777295f0c0
---! Hash: sha1:e490457a2705670d87e2c01a0629ab4bd9490b2b
+--! Previous: sha1:5f09b4b5d17880f009a92ee471538fe36631b31a
+--! Hash: sha1:4cf91c7ce16edb8b2ac5b753679414d5f623edd4
 --! Message: feed
 
--- The change feed: what was created, updated and deleted, in an order in which a reader who goes on from where it stopped misses nothing.
+-- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.
 --
--- A number from a sequence orders changes by when they were written, and transactions commit in another order, so that a reader would skip
--- what commits late. Here the order is (horizon, id). The horizon is the id of the transaction, or the greatest horizon of what was
--- committed before the change was written, if that is greater: so of two changes of a row the later one comes later, also when its
--- transaction began earlier. A change is shown when all transactions up to its horizon have ended (pg_snapshot_xmin): then nothing can be
--- added before it any more. A horizon is always the id of a transaction that was committed, and not of any that had ended: PostgreSQL may
--- assign the ids of others again after a crash.
+-- A number from a sequence orders changes by when they were written. Transactions commit in another order, so that a reader would skip what
+-- commits late. Here the order is (horizon, id). The horizon is the id of the transaction, or the greatest horizon that was committed before
+-- the change was written, if that is greater. So of two changes of a row the later one comes later, also when its transaction began earlier.
 --
--- An application follows its own organization. The feed is only added to; its partitions are made after the schema audit, which guards them.
+-- A change is shown when all transactions up to its horizon have ended (pg_snapshot_xmin): then nothing can be added before it any more.
+-- A horizon is always the id of a transaction that was committed, since PostgreSQL may assign the ids of others again after a crash.
+--
+-- An application follows its own organization. The feed is only added to. Its partitions are made after the schema audit, which guards them.
 
 create schema graph;
 comment on schema graph is 'The change feed: `graph.follow` adds a table to it.';

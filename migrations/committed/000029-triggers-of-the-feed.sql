@@ -1,12 +1,12 @@
---! Previous: sha1:e490457a2705670d87e2c01a0629ab4bd9490b2b
---! Hash: sha1:b1cbfe2af0841204d55a0b87a3745755024d109f
+--! Previous: sha1:4cf91c7ce16edb8b2ac5b753679414d5f623edd4
+--! Hash: sha1:ed904f1d845cef8fe4658b3f7c92d7f87ba86ee1
 --! Message: triggers of the feed
 
--- What writes the change feed: triggers that graph.follow gives a table, with the rights of graph_helper, since no client role may write it.
--- Inserts and deletes come by the thousand: one statement records all of them.
+-- What writes the change feed: graph.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
+-- write it. Inserts and deletes come by the thousand: one statement records all of them.
 --
--- The origin of a change is a constant of each plan. The operation and the columns of the key are arguments of the trigger, so that nothing
--- is parsed for each row.
+-- The origin of a change is a constant of each plan. The operation and the columns of the key are arguments of the trigger.
+-- So nothing is parsed for each row.
 
 create function graph.next_horizon(organization_id uuid) returns xid8
   language plpgsql volatile set search_path = pg_catalog, pg_temp

@@ -1,13 +1,13 @@
---! Previous: sha1:b1cbfe2af0841204d55a0b87a3745755024d109f
---! Hash: sha1:8018a48fcb59ec756b07a1809c163f1f5c8c4013
+--! Previous: sha1:ed904f1d845cef8fe4658b3f7c92d7f87ba86ee1
+--! Hash: sha1:5edc18228fdb14083c6868af2af8952ee36df7d1
 --! Message: webhooks
 
--- Webhooks: followers of the change feed that the service itself sends changes to. Each has a cursor of its own, so that a write costs nothing
--- more. A worker copies the next changes after the cursor to rows of app_public.webhook_deliveries, in one transaction with the cursor, and
--- sends these: a change is sent at least once, however often the worker is killed.
+-- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.
+-- A worker copies the next changes after the cursor to app_public.webhook_deliveries, in one transaction with the cursor, and sends them.
+-- So a change is sent at least once, however often the worker is killed.
 --
--- The worker has a role of its own, graph_worker. Its queue, the schema graphile_worker, is made by `npm run db:migrate`
--- (src/database/migrations/installWorker.ts), as the library graphile-worker wants it.
+-- The worker has a role of its own, graph_worker. `npm run db:migrate` makes its queue, the schema graphile_worker, as the library
+-- graphile-worker wants it (src/database/migrations/installWorker.ts).
 
 create table app_public.webhooks (
   organization_id uuid not null,

@@ -1,9 +1,9 @@
---! Previous: sha1:8018a48fcb59ec756b07a1809c163f1f5c8c4013
---! Hash: sha1:635e7de3f429f116abbe17268e5d607ff3158d12
+--! Previous: sha1:5edc18228fdb14083c6868af2af8952ee36df7d1
+--! Hash: sha1:ef9a858f6f6d85bda02514a0bed726f04b29f372
 --! Message: deliveries of webhooks
 
--- A delivery is a change on its way to a webhook. It names the change, which is in graph.changes as long as the delivery is here, and goes
--- with it. An application sees the deliveries of its organization, and has one sent again.
+-- A delivery is a change on its way to a webhook. It names the change, which is in graph.changes as long as the delivery is here.
+-- An application sees the deliveries of its organization, and may have one sent again.
 
 create type app_public.delivery_outcome as enum ('PENDING', 'DELIVERED', 'FAILED');
 comment on type app_public.delivery_outcome is

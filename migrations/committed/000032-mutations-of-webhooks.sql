@@ -1,9 +1,9 @@
---! Previous: sha1:635e7de3f429f116abbe17268e5d607ff3158d12
---! Hash: sha1:8c8d27a291f0e401fea56ec9c3b7942ee7c3746b
+--! Previous: sha1:ef9a858f6f6d85bda02514a0bed726f04b29f372
+--! Hash: sha1:0c69f9dce8fbe7bad8754c7adddc771ddbe4538b
 --! Message: mutations of webhooks
 
--- Webhooks are written through the graph: an application creates, changes and deletes those of its organization, at most 20.
--- What is sealed under SECRET_KEY comes sealed, from plugins/WebhooksPlugin.ts.
+-- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.
+-- The service seals their secrets under SECRET_KEY before it passes them (plugins/WebhooksPlugin.ts).
 
 create function app_public.webhook_create(url text, type_names text[] default null, secret jsonb default null) returns app_public.webhooks
   language plpgsql volatile set search_path = pg_catalog, pg_temp

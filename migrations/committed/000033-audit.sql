@@ -1,8 +1,8 @@
---! Previous: sha1:8c8d27a291f0e401fea56ec9c3b7942ee7c3746b
---! Hash: sha1:ea9c0ddae69c43756f4506a9b5aa688e48b12790
+--! Previous: sha1:0c69f9dce8fbe7bad8754c7adddc771ddbe4538b
+--! Hash: sha1:339b7ce97d2ba6820b7259f710b3832f5889c7d8
 --! Message: audit
 
--- Who may do what, for database administrators: an answer is a select, and whoever looks sees no secret.
+-- Who may do what, for database administrators: an answer is a select, and shows no secret.
 --
 -- The views read the catalogue, which everybody may read, and so need no rights of their own. graph_auditor reads them; no request does.
 

@@ -1,11 +1,11 @@
---! Previous: sha1:ea9c0ddae69c43756f4506a9b5aa688e48b12790
---! Hash: sha1:1f54be0481229c1e009b2e6b63fde636a60f19f7
+--! Previous: sha1:339b7ce97d2ba6820b7259f710b3832f5889c7d8
+--! Hash: sha1:29766eb4bdc23d1dd1c501e42269ad27caaa150e
 --! Message: audit bypasses
 
--- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and what else may. Each is as this
--- service needs it, or somebody has accepted it with a reason; everything else is a finding.
+-- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
+-- needs it, or is accepted with a reason; everything else is a finding.
 --
--- Some reasons follow from the catalogue, and the view says them itself. The others are rows of audit.accepted, here and in the last migration.
+-- The view says the reasons that follow from the catalogue. The others are rows of audit.accepted: the last file of the baseline has them.
 
 -- What was looked at and is meant to be so. An administrator adds to it; a reason is a sentence that the next one understands.
 create table audit.accepted (

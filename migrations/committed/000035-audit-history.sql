@@ -1,15 +1,15 @@
---! Previous: sha1:1f54be0481229c1e009b2e6b63fde636a60f19f7
---! Hash: sha1:4d768af7413439942ab45f768233e3e36c7a522b
+--! Previous: sha1:29766eb4bdc23d1dd1c501e42269ad27caaa150e
+--! Hash: sha1:7a130f373c388e7187926a4cf12a2432be828d7a
 --! Message: audit history
 
--- Who did what: each change of a tenant's row, when, by whom, and what it changed. No secret is in it, and nobody rewrites it.
+-- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
 --
--- A row is written by the triggers that audit.record gives a table, with the rights of graph_helper. Its policies are all that
--- can ever happen to it: it is inserted, and it loses its values when the person is deleted whom it is about.
+-- audit.record gives a table the triggers that write it, with the rights of graph_helper. The policies are all that can ever happen to an
+-- entry: it is inserted, and it loses its values when the person is deleted whom it is about.
 --
--- Nothing is hashed while entries are written. An entry has a random salt, and its values are hashed along with it: the commitment. When a
--- person is erased, values and salt give way to the commitment, so that the chain can still be computed and says nothing of the person.
--- docs/auditing-access.md has the form of what is hashed.
+-- Nothing is hashed while entries are written. An entry has a random salt, and its values are hashed along with it: the commitment.
+-- When a person is erased, the commitment takes the place of values and salt. So the chain can still be computed, and says nothing of
+-- the person. docs/auditing-access.md has the form of what is hashed.
 
 create function audit.retention() returns interval
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp

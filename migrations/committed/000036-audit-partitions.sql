@@ -1,9 +1,9 @@
---! Previous: sha1:4d768af7413439942ab45f768233e3e36c7a522b
---! Hash: sha1:7e8e04fe53077bd8cc8518d27ccc11191afb253e
+--! Previous: sha1:7a130f373c388e7187926a4cf12a2432be828d7a
+--! Hash: sha1:b040bb4590672ef85310273bdbdf42b916a45162
 --! Message: audit partitions
 
--- The history in months. To drop a partition takes a moment however much is in it, where deleting its rows took as long as writing them.
--- Only the owner has a right over a partition; all other roles read and write audit.changes, and are bound by its policies.
+-- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.
+-- Only the owner has a right over a partition. All other roles read and write audit.changes, and its policies bind them.
 --
 -- The server makes the coming months and drops the oldest; `npm run db:migrate` makes months, too.
 

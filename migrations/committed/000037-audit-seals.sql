@@ -1,9 +1,9 @@
---! Previous: sha1:7e8e04fe53077bd8cc8518d27ccc11191afb253e
---! Hash: sha1:83b0b794d7c340e827026a8c86a90c2e447dba03
+--! Previous: sha1:b040bb4590672ef85310273bdbdf42b916a45162
+--! Hash: sha1:53ea276eca3b3cac3f1defbcafeec1e784368f5a
 --! Message: audit seals
 
--- A history that needs no trust in the administrator: `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.
--- Who keeps that elsewhere finds by `npm run -s audit -- verify --head …` what was changed since, also by the owner with triggers off.
+-- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.
+-- Keep that elsewhere: `npm run -s audit -- verify --head …` then finds what was changed since, also by the owner with triggers off.
 --
 -- The owner seals, an auditor verifies, and nobody may change or delete a seal.
 

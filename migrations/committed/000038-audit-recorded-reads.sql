@@ -1,13 +1,12 @@
---! Previous: sha1:83b0b794d7c340e827026a8c86a90c2e447dba03
---! Hash: sha1:62047dee6f78d46ab2b84ecb4403b63fac8b1bdd
+--! Previous: sha1:53ea276eca3b3cac3f1defbcafeec1e784368f5a
+--! Hash: sha1:f928d9dba3805e9447dd725cace6c8a86fa2bcc6
 --! Message: audit recorded reads
 
--- Who has read a table, and when: an entry of the history for each statement that reads it, or for a sample of them. An entry says who asked
--- and not which rows were answered; audit.visible_at says which they could be.
+-- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and
+-- not which rows were answered; audit.visible_at says which they could be.
 --
--- A restrictive policy asks a function that adds the entry. It stands in a subquery of its own, which PostgreSQL evaluates once for each
--- statement and not for each row, so that no row which a filter or a limit leaves out counts as read. Whatever the function says, the policy
--- is true.
+-- A restrictive policy calls a function that adds the entry. The call is a subquery of its own, which PostgreSQL evaluates once for each
+-- statement. So rows that a filter or a limit leaves out do not count as read. The policy is always true.
 
 create function audit.record_read(relation text, share float8) returns boolean
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp

@@ -1,13 +1,13 @@
---! Previous: sha1:62047dee6f78d46ab2b84ecb4403b63fac8b1bdd
---! Hash: sha1:2f4c54298c842f4452baa431cd5208d20933d0bd
+--! Previous: sha1:f928d9dba3805e9447dd725cace6c8a86fa2bcc6
+--! Hash: sha1:5d6e9ef073653e84264788b46e0b4d0feb1295ae
 --! Message: audit access
 
--- Who can see or change this row, and why? Found by becoming each caller and trying, not by reading the rules once more: what
--- is tried happens in a subtransaction that is always rolled back. For the owner, who may become a caller and sees every row.
--- Many small statements, for which PostgreSQL would compile longer (jit) than they run.
+-- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
+-- that is always rolled back. For the owner, who may become a caller and sees every row.
 --
--- The policies are asked once for each role, with the claims of all principals of the row's organization at once. That says who may see it;
--- who does is found by trying. What an update or a delete finds its row by has to be seen, too.
+-- The policies are asked once for each role, with the claims of all principals of the row's organization. That says who may see the row,
+-- and trying says who does. A caller has to see what an update or a delete finds its row by. jit is off: the statements are small, and
+-- PostgreSQL would compile them for longer than they run.
 
 create view audit.principals with (security_invoker = true) as
   select

@@ -1,13 +1,13 @@
---! Previous: sha1:2f4c54298c842f4452baa431cd5208d20933d0bd
---! Hash: sha1:e8a82b93d3feba67405e6558cdeb02f9da78d24d
+--! Previous: sha1:5d6e9ef073653e84264788b46e0b4d0feb1295ae
+--! Hash: sha1:65d8c048c4b945ad8a3615f4d4e1ec967354d650
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
--- copies of the recorded tables, and the policies are asked about these: the present policies, on the rows of that time.
+-- copies of the recorded tables. The present policies are asked about these copies.
 --
--- The copies stand in for the tables by their names, in a subtransaction that is always rolled back: the schemas are renamed, and in new ones
--- of the same name come the functions as they are, copies of tables and views, and the policies by their text. No other session sees
--- any of it, or waits for it: what is locked are the names of schemas, and no table.
+-- In a subtransaction that is always rolled back, the schemas are renamed. New ones of the same name get the functions as they are, copies
+-- of tables and views, and the policies by their text. No other session sees any of it or waits for it: the names of schemas are locked,
+-- and no table.
 
 create view audit.recorded with (security_invoker = true) as
   select

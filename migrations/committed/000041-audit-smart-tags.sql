@@ -1,9 +1,9 @@
---! Previous: sha1:e8a82b93d3feba67405e6558cdeb02f9da78d24d
---! Hash: sha1:1c50e5082c6599635a03709a959dbc32af6ab8bf
+--! Previous: sha1:65d8c048c4b945ad8a3615f4d4e1ec967354d650
+--! Hash: sha1:22967021d8559a1a0e0d97ca8443c79b9b4dbb4d
 --! Message: audit smart tags
 
--- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing, and is
--- a finding, so that nothing of a migration is silently ignored.
+-- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.
+-- So it is a finding: nothing of a migration is ignored in silence.
 
 create view audit.smart_tags with (security_invoker = true) as
   select tag, kinds

@@ -1,9 +1,9 @@
---! Previous: sha1:1c50e5082c6599635a03709a959dbc32af6ab8bf
---! Hash: sha1:993ffac3ad69beb6ce94629a4e2c6f1f50582ef7
+--! Previous: sha1:22967021d8559a1a0e0d97ca8443c79b9b4dbb4d
+--! Hash: sha1:9661d9f78ca037a8893a5d0b5aa0e3ce59322ebb
 --! Message: audit lints
 
--- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view. A finding that is meant to be so
--- is accepted with a reason: insert its name, its object and '' into audit.accepted.
+-- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
+-- To accept a finding with a reason, insert its name, its object and '' into audit.accepted.
 
 -- `(select f())` is computed once for a statement, a bare f() once for each row. What is left of an expression without such
 -- subqueries is computed for each row; a subquery that reads a table is left, for its rows are many, too.

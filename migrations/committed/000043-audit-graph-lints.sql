@@ -1,9 +1,9 @@
---! Previous: sha1:993ffac3ad69beb6ce94629a4e2c6f1f50582ef7
---! Hash: sha1:777a1e31d975e69965321fe1e602e2f47e1f6f01
+--! Previous: sha1:9661d9f78ca037a8893a5d0b5aa0e3ce59322ebb
+--! Hash: sha1:9e5717b7a6e472fbcc85c382a610995afa4d4f35
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
--- One that is meant to be so is accepted with a reason: insert its name, its object and '' into audit.accepted.
+-- To accept a finding with a reason, insert its name, its object and '' into audit.accepted.
 
 create view audit.graph_lints with (security_invoker = true) as
   with schema as (

@@ -1,9 +1,9 @@
---! Previous: sha1:777a1e31d975e69965321fe1e602e2f47e1f6f01
---! Hash: sha1:05b121965aa8621e91de76ba86854d6939316e55
+--! Previous: sha1:9e5717b7a6e472fbcc85c382a610995afa4d4f35
+--! Hash: sha1:77f33391225a5dd617e2a69f9bc4b5bb365e4295
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.
--- Expressions are compared as pg_get_expr writes them: blanks, case and redundant parentheses of the migration are gone.
+-- Expressions are compared as pg_get_expr writes them, without the blanks, case and redundant parentheses of the migration.
 
 create function audit.compares_organization(expression text) returns boolean
   language sql immutable strict set search_path = pg_catalog, pg_temp

@@ -1,12 +1,11 @@
---! Previous: sha1:05b121965aa8621e91de76ba86854d6939316e55
---! Hash: sha1:e61fb32a71baaa3d04ab928d810113b1a5b600e9
+--! Previous: sha1:77f33391225a5dd617e2a69f9bc4b5bb365e4295
+--! Hash: sha1:1b04ae52b4019330a3a5e95269e6ed895e2a2a8b
 --! Message: audit findings
 
--- What should be looked at, of all kinds; empty when all is well.
+-- Findings of all kinds: what should be looked at, empty when all is well.
 --
 -- A login role that may become a role of requests is known by its name, which `db:migrate` accepts. Its settings are a finding: they hold for
--- every session, where a policy would not look for them. So is one that may still become both the GraphQL and the OAuth server though
--- another one is for one of them alone.
+-- every session, and no policy shows them. A role of both the GraphQL and the OAuth server is a finding when another role is for one of them.
 
 create view audit.findings with (security_invoker = true) as
   with memberships as (

@@ -1,9 +1,9 @@
---! Previous: sha1:e61fb32a71baaa3d04ab928d810113b1a5b600e9
---! Hash: sha1:c8642ea561d997cf58ac7bacc6b49dc6bb56479e
+--! Previous: sha1:1b04ae52b4019330a3a5e95269e6ed895e2a2a8b
+--! Hash: sha1:09e8445275695695eb45e9d3d09433b6d0b3f414
 --! Message: audit invariants
 
--- What `npm run -s audit -- prove` proves. An invariant is an expression over `old`, the row that is read, changed or deleted, `new`, the row
--- that is written, and `claims`, the settings of the transaction. Where there is but one of the two rows, both names stand for it.
+-- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
+-- `new` the row that is written, `claims` the settings of the transaction. Where there is one row, both names stand for it.
 
 create table audit.invariants (
   name text not null,

@@ -1,10 +1,10 @@
---! Previous: sha1:c8642ea561d997cf58ac7bacc6b49dc6bb56479e
---! Hash: sha1:7150910fd6b95825f8c4a21507e62218417c78ef
+--! Previous: sha1:09e8445275695695eb45e9d3d09433b6d0b3f414
+--! Hash: sha1:f684e2d5768b1120b767960392005543be147679
 --! Message: audit unused rights
 
--- Rights and policies that no request has used. The service notes the text of each statement that a token's role runs, once a day; what the
--- text names is used, and so is what that needs: the bodies of functions, views, policies, triggers, defaults and checks, as they are now.
--- A name is taken for a use, so that a right which is needed is never called unused.
+-- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.
+-- The names in the text are used, and so is what they need: bodies of functions, views, policies, triggers, defaults and checks, as they are.
+-- Any mention counts as a use, so that a right which is needed is never called unused.
 
 create table audit.uses (
   role text not null,

@@ -1,11 +1,11 @@
---! Previous: sha1:7150910fd6b95825f8c4a21507e62218417c78ef
---! Hash: sha1:19b75cc36ad6e58703fd59d39061a52c91c74f64
+--! Previous: sha1:f684e2d5768b1120b767960392005543be147679
+--! Hash: sha1:1e48ac8598a3d86b3894ca809b87a6df04eab018
 --! Message: partitions of the feed
 
--- The change feed in days. Only the owner has a right over a partition; all other roles read and write the whole table, and are bound by its
--- policies. The server makes the coming days and drops what is older than graph.retention.
+-- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies
+-- bind them. The server makes the coming days and drops what is older than graph.retention.
 --
--- It comes after the schema audit, which guards partitions and accepts that they have no history.
+-- The schema audit comes before, since it guards partitions and accepts that they have no history.
 
 create function graph.create_partition(day date) returns boolean
   language plpgsql volatile set search_path = pg_catalog, pg_temp

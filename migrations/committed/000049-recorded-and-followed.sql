@@ -1,11 +1,11 @@
---! Previous: sha1:19b75cc36ad6e58703fd59d39061a52c91c74f64
---! Hash: sha1:2ca560718da9593b8f3816632dce8465115f866e
+--! Previous: sha1:1e48ac8598a3d86b3894ca809b87a6df04eab018
+--! Hash: sha1:609107b6dd6e7c6a47b6f87108b9d305e84cb4dc
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
 --
--- A secret is recorded by name alone. What follows from other columns is not recorded: ancestors, times, and how far the log was.
--- Another external authentication token is a change of the feed, the same one sealed again is none: its ciphertext differs each time,
+-- The history has the names of secrets alone, and nothing of columns that follow from others: ancestors, times, and how far the log was.
+-- In the feed another external authentication token is a change. The same one sealed again is none: its ciphertext differs each time,
 -- its keyed hash does not.
 
 select audit.record('app_hidden.organizations');

@@ -1,9 +1,9 @@
---! Previous: sha1:2ca560718da9593b8f3816632dce8465115f866e
---! Hash: sha1:58fbb6eb7aaadf5498e0bf7baa629781d8aea4f8
+--! Previous: sha1:609107b6dd6e7c6a47b6f87108b9d305e84cb4dc
+--! Hash: sha1:54d533ce228cc33b3e74b5c1391317da07335fd0
 --! Message: accepted findings
 
--- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with its reason, which the next
--- reader understands. What is added later is accepted by the migration that adds it.
+-- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
+-- reader understands. A later migration accepts what it adds.
 
 insert into audit.accepted (kind, object, who, reason) values
   -- Functions with the rights of their owner.
