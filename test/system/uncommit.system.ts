@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 test('the newest migration is current.sql again, and becomes the same one when it is committed', async () => {
-  await copy.write('migrations/current.sql', doors);
+  await copy.write('migrations/current.sql', `${blankCurrent}\n\n${doors}`);
   await run('commit', 'add doors');
   const [name = ''] = await added();
   const file = await copy.read(`migrations/committed/${name}`);

@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commit as commitMigration } from 'graphile-migrate';
 import { DatabaseError } from 'pg';
@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts';
 import { describeBuildError, describeFindings, isOfCluster, newFindings, readFindings } from './findings.ts';
 import { readSchema } from './goldenFiles.ts';
 import { lintMigration } from './lintMigration.ts';
-import { currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
+import { blankCurrent, currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
 import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
 import { locateError } from './sqlFileError.ts';
 
@@ -34,6 +34,8 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   const shadowUrl = shadowUrlOf(ownerUrl);
   try {
     const warnings = await refuseErrors(ownerUrl, text);
+    // What an empty file says is no part of a migration.
+    if (text.includes(blankCurrent)) await writeFile(currentFile, text.replace(blankCurrent, '').trimStart());
     await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
     await allowReading();
     return [...warnings, 'Committed. Next: `npm run schema:update`, then review and commit what has changed.'];
