@@ -93,7 +93,7 @@ describe('migrating', () => {
     await asAdministrator(`drop database ${name}`);
   });
 
-  it.each([['audit'], ['app_public', 'oauth']])(
+  it.each([['audit', 'graph'], ['app_public', 'oauth']])(
     'refuses a database that has a foreign schema %s, and leaves it alone',
     async (...schemas) => {
       const name = `others_${suffix}`;
