@@ -93,35 +93,35 @@ describe('migrating', () => {
     await asAdministrator(`drop database ${name}`);
   });
 
-  it.each([['audit', 'graph'], ['app_public', 'oauth']])(
-    'refuses a database that has a foreign schema %s, and leaves it alone',
-    async (...schemas) => {
-      const name = `others_${suffix}`;
-      await asAdministrator(`create database ${name} template template0`);
-      const ownerUrl = inDatabase(database.ownerUrl, name);
-      const pool = createOwnerPool(ownerUrl, log);
-      for (const schema of schemas) {
-        await pool.query(`create schema ${schema}`);
-        await pool.query(`create table ${schema}.users as select 'theirs' as note`);
-      }
+  it.each([
+    ['audit', 'graph'],
+    ['app_public', 'oauth'],
+  ])('refuses a database that has a foreign schema %s, and leaves it alone', async (...schemas) => {
+    const name = `others_${suffix}`;
+    await asAdministrator(`create database ${name} template template0`);
+    const ownerUrl = inDatabase(database.ownerUrl, name);
+    const pool = createOwnerPool(ownerUrl, log);
+    for (const schema of schemas) {
+      await pool.query(`create schema ${schema}`);
+      await pool.query(`create table ${schema}.users as select 'theirs' as note`);
+    }
 
-      await expect(migrate({ ...urls, ownerUrl }, log)).rejects.toThrow(
-        `under ${schemas.join(', ')}; nothing was changed`,
-      );
-      for (const schema of schemas) {
-        expect((await pool.query(`select note from ${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
-        await pool.query(`alter schema ${schema} rename to their_${schema}`);
-      }
-      const environment = { DATABASE_URL: ownerUrl, AUTH_DATABASE_URL: urls.authUrl, LOG_LEVEL: 'silent' };
-      const command = startProcess(['migrate'], { PATH: process.env.PATH ?? '', ...environment });
-      expect(await command.exited).toEqual({ code: 0, signal: null });
+    await expect(migrate({ ...urls, ownerUrl }, log)).rejects.toThrow(
+      `under ${schemas.join(', ')}; nothing was changed`,
+    );
+    for (const schema of schemas) {
+      expect((await pool.query(`select note from ${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
+      await pool.query(`alter schema ${schema} rename to their_${schema}`);
+    }
+    const environment = { DATABASE_URL: ownerUrl, AUTH_DATABASE_URL: urls.authUrl, LOG_LEVEL: 'silent' };
+    const command = startProcess(['migrate'], { PATH: process.env.PATH ?? '', ...environment });
+    expect(await command.exited).toEqual({ code: 0, signal: null });
 
-      for (const schema of schemas)
-        expect((await pool.query(`select note from their_${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
-      await pool.end();
-      await asAdministrator(`drop database ${name}`);
-    },
-  );
+    for (const schema of schemas)
+      expect((await pool.query(`select note from their_${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
+    await pool.end();
+    await asAdministrator(`drop database ${name}`);
+  });
 
   it('refuses a database in which another project has recorded its migrations', async () => {
     const name = `another_${suffix}`;

@@ -10,7 +10,8 @@ import { updateSchema } from './updateSchema.ts';
 export type DevelopmentCommand = 'commit' | 'uncommit' | 'rehash' | 'reset' | 'status' | 'schema';
 
 /**
- * `npm run db:commit`, `db:uncommit`, `db:rehash`, `db:reset`, `db:status` and `schema:update`; reports to `print`.
+ * `npm run db:commit`, `db:uncommit`, `db:rehash`, `db:reset`, `db:status`, `schema:update`.
+ * Reports to `print`.
  *
  * @returns the exit code: 1 when `status` has found a difference
  * @throws {StartupError} when it cannot be done

@@ -89,8 +89,8 @@ export const migrationsAreCurrent = async (database: Pool | ClientBase): Promise
   (await findMigrationProblem(database)) === null;
 
 /**
- * Why the database is not one of the committed migrations, with the remedy, as the authenticator sees it; null when it is.
- * A newer database counts as current, so that a deployment can migrate before it replaces its servers.
+ * Why the database is not what the committed migrations give, with the remedy; null when it is.
+ * As the authenticator sees it. A newer database counts as current, so that a deployment can migrate before it replaces its servers.
  *
  * @param committed read anew unless given
  */
