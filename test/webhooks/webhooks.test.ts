@@ -62,6 +62,15 @@ const deliveries = async (args = '') => {
 const settled = (count: number, outcome: string) =>
   until(async () => (await deliveries()).filter((delivery) => delivery.outcome === outcome).length === count);
 const attempted = (attempts: number) => until(async () => (await deliveries())[0]?.attempts === attempts);
+/** The worker no longer holds the webhook as it has read it. */
+const isReleased = () =>
+  until(async () => {
+    const { rows } = await graph.database.owner.query(
+      'select leased_until is null as done from app_hidden.webhook_positions where organization_id = $1',
+      [tenant.organizationId],
+    );
+    return rows[0]?.done ?? true;
+  });
 const isDueNow = () =>
   graph.database.owner.query(
     `update app_public.webhook_deliveries set next_attempt_at = statement_timestamp()
@@ -227,6 +236,8 @@ test('after a rotation both secrets verify, and a day later the new one alone', 
   if (!both) throw new Error('nothing came');
   verified(old, both);
   verified(rotated.secret, both);
+  await settled(1, 'DELIVERED');
+  await isReleased();
 
   await graph.database.owner.query(
     "update app_public.webhooks set previous_valid_until = statement_timestamp() - interval '1 s' where organization_id = $1",
@@ -253,14 +264,6 @@ describe('while a webhook is sent, from one delivery to the next', () => {
     await update(true);
     await receiver.first(1);
   };
-  const isReleased = () =>
-    until(async () => {
-      const { rows } = await graph.database.owner.query(
-        'select leased_until is null as done from app_hidden.webhook_positions where organization_id = $1',
-        [tenant.organizationId],
-      );
-      return rows[0]?.done ?? true;
-    });
 
   test('it is disabled', async () => {
     const { webhook } = await create();
