@@ -80,7 +80,7 @@ function formOfRange(range: PgCodec, bound: PgCodec): TextForm {
 }
 
 /**
- * A row keeps its own text beside its attributes, and is given back to PostgreSQL as it was, as to a function of the row.
+ * A row keeps its own text beside its attributes, and a function of the row is given that text.
  * The attributes' forms are for answers, and lose what PostgreSQL distinguishes, such as the null of JSON from that of SQL.
  */
 function formOfRow({ attributes, castFromPg: cast, fromPg: read, toPg: write }: PgCodec): TextForm {
