@@ -83,6 +83,7 @@ export function drawId(random: Random, { ids, visibleIds }: Known, list: string,
         encodeId('NfcCard', [nobody]),
         encodeId('AccessGrant', [nobody, nobody]),
         encodeId('WebhookDelivery', [nobody]),
+        encodeId('Nothing', [nobody]),
       ]);
   }
 }
@@ -94,12 +95,7 @@ function retyped(random: Random, id: string): string {
 
 const malformedIds = [
   ...['', 'x', '1', 'null', '😀', '[]', 'VXNlcg', '"', "'", '\\', 'a'.repeat(500)],
-  ...[
-    encodeId('User', ['x']),
-    encodeId('Query', ['query']),
-    encodeId('Nothing', [nobody]),
-    encodeId('AccessGrant', ['x', 'y']),
-  ],
+  ...[encodeId('User', ['x']), encodeId('Query', ['query']), encodeId('AccessGrant', ['x', 'y'])],
 ];
 
 export function drawExternalIdentifier(random: Random, { externalIdentifiers }: Known): string {
