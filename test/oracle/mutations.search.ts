@@ -46,8 +46,8 @@ describe(`mutations and a model of them (SEED=${seed})`, () => {
   }, 3_600_000);
 });
 
-/** A whole run meets every mutation as it is done and as it fails; a small one cannot. */
-const wanted = isWhole ? [...new Set(fieldNames)].flatMap((name) => [`${name} is done`, `${name} fails`]) : [];
+/** Two hundred sequences meet every mutation as it is done and as it fails; fewer may not. */
+const wanted = count >= 200 ? [...new Set(fieldNames)].flatMap((name) => [`${name} is done`, `${name} fails`]) : [];
 
 type Drawn = { seed: number; steps: readonly Step[] };
 
