@@ -94,14 +94,18 @@ function refuseTaken(call: Call, rows: readonly Row[]): void {
   const users = rowsOf(call.state, 'User', call.organizationId);
   for (let isDone = false; !isDone; ) {
     const active = rows.filter(({ failures }) => failures.length === 0);
-    const others = users.filter((user) => !active.some((row) => row.user?.id === user.id));
-    const keptByOthers = active.flatMap((row) => taken(row, others.map(unique)).map((argument) => ({ row, argument })));
-    // A row that changes what it has gives way to one that keeps it, and a later row to an earlier one.
-    const ordered = [...active.filter(keeps), ...active.filter((row) => !keeps(row))];
-    const contested = ordered.flatMap((row, index) =>
-      taken(row, ordered.slice(0, index).map(wanted)).map((argument) => ({ row, argument })),
+    const givesUp = (user: User, name: keyof Unique) =>
+      active.some((row) => row.user?.id === user.id && wanted(row)[name] !== unique(user)[name]);
+    const kept = active.flatMap((row) => {
+      const others = users.filter((user) => user.id !== row.user?.id);
+      const holds = (name: keyof Unique) => others.filter((user) => !givesUp(user, name)).map(unique);
+      return taken(row, holds).map((argument) => ({ row, argument }));
+    });
+    // Of two rows that want the same, the later is refused.
+    const contested = active.flatMap((row, index) =>
+      taken(row, () => active.slice(0, index).map(wanted)).map((argument) => ({ row, argument })),
     );
-    const refused = keptByOthers.length > 0 ? keptByOthers : contested.slice(0, 1);
+    const refused = kept.length > 0 ? kept : contested.filter(({ row }) => row === contested[0]?.row);
     for (const { row, argument } of refused) row.failures.push(conflict(argument));
     isDone = refused.length === 0;
   }
@@ -114,12 +118,11 @@ const unique = ({ email, externalAuthenticationToken }: Unique): Unique => ({
 });
 const wanted = ({ user, values }: Row): Unique =>
   unique({ email: null, externalAuthenticationToken: null, ...user, ...values });
-const keeps = (row: Row) => row.user !== undefined && isDeepStrictEqual(wanted(row), unique(row.user));
 
-function taken(row: Row, others: readonly Unique[]): (keyof Unique)[] {
+function taken(row: Row, others: (name: keyof Unique) => readonly Unique[]): (keyof Unique)[] {
   const own = wanted(row);
   return (['email', 'externalAuthenticationToken'] as const).filter(
-    (name) => own[name] !== null && others.some((other) => other[name] === own[name]),
+    (name) => own[name] !== null && others(name).some((other) => other[name] === own[name]),
   );
 }
 
