@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
@@ -11,7 +11,7 @@ export type Copy = {
   root: string;
   /** Of its embedded database. */
   dataDir: string;
-  /** Writes `migrations/current.sql`. */
+  /** Replaces `migrations/current.sql` at once: a watcher that looks in between would find it empty. */
   save(sql: string): Promise<void>;
   /** `node src/main.ts …` there, on the embedded database of the copy. */
   start(args: string[], environment?: Record<string, string>): TestProcess;
@@ -23,7 +23,11 @@ export type Copy = {
 export async function createCopy(): Promise<Copy> {
   const root = await createSourceCopy(copied);
   const dataDir = await createTestDataDirectory(await directoryInMemory());
-  const save = (sql: string) => writeFile(join(root, 'migrations/current.sql'), sql);
+  const save = async (sql: string) => {
+    const written = join(root, 'migrations/next.sql');
+    await writeFile(written, sql);
+    await rename(written, join(root, 'migrations/current.sql'));
+  };
   await save(blankCurrent);
 
   const common = {
