@@ -76,7 +76,7 @@ describe('a fault of queries', () => {
 
     found.push(`${String(most).padStart(5)} documents without a fault`);
     expect(oracle.findings).toEqual([]);
-  }, 3_600_000);
+  }, 14_400_000);
 
   /** Asks services of the copy until an answer is wrong. */
   async function ask(count: number): Promise<OracleSearch> {
@@ -113,7 +113,7 @@ describe('a fault of mutations', () => {
   it('none: nothing is found by as many sequences', async () => {
     found.push(`${String(most).padStart(5)} sequences without a fault`);
     expect(await countUntilFound(most)).toBe(most + 1);
-  }, 3_600_000);
+  }, 14_400_000);
 
   /** How many sequences are sent to services of the copy until one disagrees with the model. */
   async function countUntilFound(count: number, fault?: PlantedFault): Promise<number> {
@@ -154,7 +154,7 @@ describe('a fault of tables', () => {
   it('none: nothing is found in as many tables', async () => {
     found.push(`${String(most).padStart(5)} tables without a fault`);
     expect(await countUntilFound(most)).toBe(most + 1);
-  }, 3_600_000);
+  }, 14_400_000);
 
   /** How many tables are drawn until one is answered wrong; they are asked in tens. */
   async function countUntilFound(count: number, fault?: PlantedFault): Promise<number> {

@@ -43,7 +43,7 @@ describe(`mutations and a model of them (SEED=${seed})`, () => {
     if (explained.length > 0) throw new Error(explained.join('\n\n'));
     expect(services.errorLines()).toEqual([]);
     expect(wanted.filter((outcome) => !met.has(outcome))).toEqual([]);
-  }, 3_600_000);
+  }, 14_400_000);
 });
 
 /** Two hundred sequences meet every mutation as it is done and as it fails; fewer may not. */
