@@ -7,7 +7,8 @@ import { polymorphicPathsOf, type Step } from './compilation/internals.ts';
  * Grafast skips a step for objects of types that are not among its `polymorphicPaths`, and with it all that depends on it. It makes plans in
  * which a step has fewer paths than one that depends on it: a select that the types of an interface share depends on what is inlined into it
  * for each of them, and a step that is pushed down into a nested polymorphic layer keeps the paths of the outer one. Then a page without
- * objects of one type failed: "Cannot return null for non-nullable field CardAssignment.user".
+ * objects of one type failed: "Cannot return null for non-nullable field CardAssignment.user". And what is within an object, such as the bounds of
+ * a range in a field of an interface, keeps the paths of the layer outside the interface: in a node, it ran for no object at all.
  *
  * Seen in grafast 1.1.3; `test/graphql/polymorphicPaths.test.ts` has the reproduction, and fails when a release mends it.
  */
@@ -32,21 +33,33 @@ const repaired = new WeakSet<GrafastOperationPlan>();
 function extendPaths(plan: GrafastOperationPlan): void {
   const steps = plan.getStepsByStepClass(GrafastStep) as unknown as readonly Step[];
   const pending = steps.filter(({ polymorphicPaths }) => polymorphicPaths !== null);
+  for (const step of pending) extendInto(step);
   // A step whose paths were extended may extend those of its own dependencies.
   for (let step = pending.pop(); step; step = pending.pop()) {
     for (const dependency of step.dependencies) if (extendPathsOf(dependency, step)) pending.push(dependency);
   }
 }
 
+/** A step of a nested layer that has the paths of the outer one, of an object in a field of an interface, runs for all types below these. */
+function extendInto(step: Step): void {
+  const outer = step.polymorphicPaths ?? new Set();
+  addPaths(step, (path) => [...outer].some((each) => path.startsWith(`${each}>`)));
+}
+
 /** Returns whether that added any. */
 function extendPathsOf(dependency: Step, { polymorphicPaths: needed }: Step): boolean {
-  const { polymorphicPaths, layerPlan } = dependency;
+  return needed !== null && addPaths(dependency, (path) => isAbove(path, needed));
+}
+
+/** Of the paths of the step's layer; returns whether one was missing. */
+function addPaths(step: Step, isNeeded: (path: string) => boolean): boolean {
+  const { polymorphicPaths, layerPlan } = step;
   const ofLayer = polymorphicPathsOf(layerPlan);
-  if (!polymorphicPaths || !needed || !ofLayer) return false;
-  const missing = [...ofLayer].filter((path) => !polymorphicPaths.has(path) && isAbove(path, needed));
+  if (!polymorphicPaths || !ofLayer) return false;
+  const missing = [...ofLayer].filter((path) => !polymorphicPaths.has(path) && isNeeded(path));
   if (missing.length === 0) return false;
-  dependency.polymorphicPaths = new Set([...polymorphicPaths, ...missing]);
-  dependency._isSelectiveStep = !isEvery(ofLayer, dependency.polymorphicPaths);
+  step.polymorphicPaths = new Set([...polymorphicPaths, ...missing]);
+  step._isSelectiveStep = !isEvery(ofLayer, step.polymorphicPaths);
   return true;
 }
 
