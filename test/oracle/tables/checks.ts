@@ -19,7 +19,13 @@ export type MutationCheck = {
   readonly selection: readonly Field[];
 };
 
-export type DocumentCheck = { readonly kind: 'document'; readonly who: Who; readonly roots: readonly Root[] };
+export type DocumentCheck = {
+  readonly kind: 'document';
+  readonly who: Who;
+  readonly roots: readonly Root[];
+  /** The same with other values, which are asked after it. */
+  readonly exchanged?: readonly Root[];
+};
 
 export type WalkCheck = {
   readonly kind: 'walk';

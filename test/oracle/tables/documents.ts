@@ -7,7 +7,7 @@ import { answerMutation, mutationOf } from './mutate.ts';
 import { type Operation, Renderer } from './render.ts';
 import type { State } from './state.ts';
 
-/** Asks a document, once with its arguments in variables or within. */
+/** Asks a document, once with its arguments in variables or within; then with other values in the same variables. */
 export async function runDocument(
   check: DocumentCheck,
   state: State,
@@ -19,6 +19,12 @@ export async function runDocument(
     const operation = new Renderer(state, schema, isInline).document(check.roots);
     const failure = await runOperation(check, operation, state, run);
     if (failure) return failure;
+    if (isInline || !check.exchanged) continue;
+    const other = new Renderer(state, schema).document(check.exchanged);
+    // While it is made smaller, they differ.
+    if (other.query !== operation.query) continue;
+    const wrong = await runOperation({ ...check, roots: check.exchanged }, other, state, run);
+    if (wrong) return { ...wrong, check, message: `After ${JSON.stringify(operation.variables)}: ${wrong.message}` };
   }
   return null;
 }

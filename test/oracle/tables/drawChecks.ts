@@ -1,5 +1,6 @@
 import type { Check, Connection, Field, Filter, Known, Root, Who } from './checks.ts';
 import { knownOf, SelectionDrawer } from './drawSelection.ts';
+import { exchangeValues } from './exchangeValues.ts';
 import { camelCase } from './model.ts';
 import { drawMutations } from './mutate.ts';
 import type { Source } from './state.ts';
@@ -75,11 +76,8 @@ export class Drawer extends SelectionDrawer {
       });
       const other = this.random.pick(filters);
       const pair = other.argument === filter.argument ? [filter] : [filter, other];
-      return {
-        kind: 'document',
-        who: app(this.random.chance(0.8) ? 0 : 1),
-        roots: [{ kind: 'app', selection: [connection([filter]), connection(pair)] }],
-      };
+      const roots: Root[] = [{ kind: 'app', selection: [connection([filter]), connection(pair)] }];
+      return { kind: 'document', who: app(this.random.chance(0.8) ? 0 : 1), roots, exchanged: this.#exchanged(roots) };
     });
   }
 
@@ -100,8 +98,10 @@ export class Drawer extends SelectionDrawer {
           : firstUnit;
       return { kind: 'node', of, selection: this.selection(of.source, 2, who) };
     });
-    return { kind: 'document', who, roots };
+    return { kind: 'document', who, roots, exchanged: this.#exchanged(roots) };
   }
+
+  #exchanged = (roots: readonly Root[]) => exchangeValues(roots, this.random, this.known);
 
   #ofApp(source: Source, who: Who): Field[] {
     const fields: Field[] = Array.from({ length: 1 + this.random.below(3) }, () =>
