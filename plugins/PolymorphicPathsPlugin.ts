@@ -40,7 +40,10 @@ function extendPaths(plan: GrafastOperationPlan): void {
   }
 }
 
-/** A step of a nested layer that has the paths of the outer one, of an object in a field of an interface, runs for all types below these. */
+/**
+ * A step of a nested layer runs for all types below the paths that the outer layer gave it.
+ * It stands in an object that a field of an interface has.
+ */
 function extendInto(step: Step): void {
   const outer = step.polymorphicPaths ?? new Set();
   addPaths(step, (path) => [...outer].some((each) => path.startsWith(`${each}>`)));
