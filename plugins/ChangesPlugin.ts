@@ -25,8 +25,8 @@ declare global {
 }
 
 /**
- * The change feed, graph.changes in the order of transactions, as pages and as a stream.
- * Tables are added to it by graph.follow, in migrations. Which type a change is of, its id and its fields follow from the schema.
+ * The change feed, feed.changes in the order of transactions, as pages and as a stream.
+ * Tables are added to it by feed.follow, in migrations. Which type a change is of, its id and its fields follow from the schema.
  */
 export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const { changeNaming } = build as GraphileBuild.Build;

@@ -118,7 +118,7 @@ function readingTypes({ changeNaming }: GraphileBuild.Build): InputFromContext['
     const names = args[argument] as readonly string[] | null | undefined;
     if (names == null) return names;
     const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
-      client.query<{ relation: string }>({ text: 'select relation from graph.followed() as relation' }),
+      client.query<{ relation: string }>({ text: 'select relation from feed.followed() as relation' }),
     );
     const followed = rows.flatMap(({ relation }) => changeNaming.typesOf(relation)).sort();
     if (!names.every((name) => followed.includes(name)))

@@ -1,7 +1,7 @@
 import { decodePosition, type FeedPosition } from './changeCursor.ts';
 import { refusal } from './refusal.ts';
 
-/** A row of graph.changes, as its organization's applications see it. */
+/** A row of feed.changes, as its organization's applications see it. */
 export type FeedChange = FeedPosition & Omit<FeedRow, 'id'>;
 
 /** As JSON. */
@@ -58,7 +58,7 @@ async function readPage(graph: FeedReader, after: FeedPosition | null, statement
   const { organizationId } = graph;
   const { rows } = await graph.withPgClient(graph.pgSettings, (client) => client.query<Row>(statement));
   const [row] = rows;
-  if (!row) throw new Error('graph.position has no row');
+  if (!row) throw new Error('feed.position has no row');
   const { origin, atMs } = row;
   // A replica that lags behind may not have seen the cursor's transaction yet.
   const isAhead = after !== null && !row.isReplica && BigInt(after.horizon) >= BigInt(row.horizon);
@@ -94,6 +94,6 @@ const withPosition = (changes: string) => `
     p.origin, p.horizon, floor(extract(epoch from p.at) * 1000)::float8 as "atMs",
     floor(extract(epoch from p.oldest) * 1000)::float8 as "oldestMs", pg_is_in_recovery() as "isReplica",
     (select json_agg(c) from ${changes} as c) as changes
-  from graph.position() as p`;
-const changesAfter = withPosition('graph.changes_after($1, $2, $3)');
-const lastChange = withPosition('graph.last_change()');
+  from feed.position() as p`;
+const changesAfter = withPosition('feed.changes_after($1, $2, $3)');
+const lastChange = withPosition('feed.last_change()');

@@ -4,10 +4,10 @@ import { createLog } from '../../src/log.ts';
 /** Fills the feed with as many changes, of the largest organization, over the 30 days that are kept. */
 export function fillFeed(ownerUrl: string, count: number): Promise<void> {
   return withOwnerPool(ownerUrl, createLog('error'), async (owner) => {
-    await owner.query(`select graph.create_partition(current_date - n) from generate_series(1, 29) as n`);
+    await owner.query(`select feed.create_partition(current_date - n) from generate_series(1, 29) as n`);
     await owner.query(
-      `insert into graph.changes (origin, horizon, at, organization_id, relation, key, operation, columns)
-       select graph.origin(), '3', now() - (29 - 29.0 * n / $1) * interval '1 day', u.organization_id, 'app_public.users', array[u.id::text],
+      `insert into feed.changes (origin, horizon, at, organization_id, relation, key, operation, columns)
+       select feed.origin(), '3', now() - (29 - 29.0 * n / $1) * interval '1 day', u.organization_id, 'app_public.users', array[u.id::text],
          'UPDATE', '{full_name}'
        from generate_series(1, $1::int) as n
        join (select organization_id, id, row_number() over () - 1 as place from app_public.users where external_identifier like 'user-%') as u
@@ -15,7 +15,7 @@ export function fillFeed(ownerUrl: string, count: number): Promise<void> {
        order by n`,
       [count],
     );
-    await owner.query('vacuum analyze graph.changes');
+    await owner.query('vacuum analyze feed.changes');
     // What is measured next does not wait for what this has written.
     await owner.query('checkpoint');
   });

@@ -1,14 +1,14 @@
---! Previous: sha1:4cf91c7ce16edb8b2ac5b753679414d5f623edd4
---! Hash: sha1:ed904f1d845cef8fe4658b3f7c92d7f87ba86ee1
+--! Previous: sha1:e8a048b66d2b4bbc49059aa9b966e19e2d6b9f75
+--! Hash: sha1:0a98832b136331a477fd0cac3e39d81e70df817c
 --! Message: triggers of the feed
 
--- What writes the change feed: graph.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
+-- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
 -- write it. Inserts and deletes come by the thousand: one statement records all of them.
 --
 -- The origin of a change is a constant of each plan. The operation and the columns of the key are arguments of the trigger.
 -- So nothing is parsed for each row.
 
-create function graph.next_horizon(organization_id uuid) returns xid8
+create function feed.next_horizon(organization_id uuid) returns xid8
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
@@ -22,40 +22,40 @@ create function graph.next_horizon(organization_id uuid) returns xid8
     return coalesce(
       (
         select max(c.horizon)
-        from graph.changes c
-        where c.organization_id = next_horizon.organization_id and c.horizon > own and c.origin = (select graph.origin())
+        from feed.changes c
+        where c.organization_id = next_horizon.organization_id and c.horizon > own and c.origin = (select feed.origin())
           and c.at >= transaction_timestamp() - interval '1 minute'
       ),
       own);
   end
   $$;
-comment on function graph.next_horizon(uuid) is 'The horizon of a change that is written now: no less than that of any change that is committed.';
-grant execute on function graph.next_horizon(uuid) to graph_helper;
+comment on function feed.next_horizon(uuid) is 'The horizon of a change that is written now: no less than that of any change that is committed.';
+grant execute on function feed.next_horizon(uuid) to graph_helper;
 
 -- Arguments of the trigger: the relation, the operation, the column of the type or '', and the columns of the key.
-create function graph.record_rows() returns trigger
+create function feed.record_rows() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
   begin
     -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
     if tg_nargs = 4 and tg_argv[2] = '' then
-      insert into graph.changes (origin, horizon, organization_id, relation, key, operation, columns)
-      select graph.origin(), graph.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r) ->> tg_argv[3]], tg_argv[1], '{}'
+      insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
+      select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r) ->> tg_argv[3]], tg_argv[1], '{}'
       from affected r;
     else
       -- `offset 0` makes each value once, not for each mention.
-      insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
-      select graph.origin(), graph.next_horizon(organization_id), organization_id, tg_argv[0], value ->> tg_argv[2],
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> tg_argv[2],
         array(select value ->> name from unnest(tg_argv[3:]) as name), tg_argv[1], '{}'
       from (select r.organization_id, to_jsonb(r) as value from affected r offset 0) as rows;
     end if;
     return null;
   end
   $$;
-comment on function graph.record_rows() is 'Adds the rows that a statement has inserted or deleted to the feed.';
+comment on function feed.record_rows() is 'Adds the rows that a statement has inserted or deleted to the feed.';
 
 -- Arguments of the trigger: the relation, the column of the type or '', the ignored columns, and the columns of the key.
-create function graph.record_update() returns trigger
+create function feed.record_update() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
   declare
@@ -72,14 +72,14 @@ create function graph.record_update() returns trigger
     -- Runs as graph_helper because no client role has a right to write the feed.
     -- A change of the key, the type or the organization is the deletion of one object and the creation of another.
     if not changed && (names || array['organization_id', type_column]) then
-      insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       values (
-        graph.origin(), graph.next_horizon(new.organization_id), new.organization_id, tg_argv[0], new_value ->> type_column,
+        feed.origin(), feed.next_horizon(new.organization_id), new.organization_id, tg_argv[0], new_value ->> type_column,
         array(select new_value ->> name from unnest(names) as name), 'UPDATE', array(select name from unnest(changed) as name where name <> all (ignored)));
     else
-      insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       select
-        graph.origin(), graph.next_horizon(organization_id), organization_id, tg_argv[0], value ->> type_column,
+        feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> type_column,
         array(select value ->> name from unnest(names) as name), operation, '{}'
       from (values (1, 'DELETE', old.organization_id, old_value), (2, 'CREATE', new.organization_id, new_value)) as made (place, operation, organization_id, value)
       order by place;
@@ -87,13 +87,13 @@ create function graph.record_update() returns trigger
     return null;
   end
   $$;
-comment on function graph.record_update() is 'Adds a row that was changed to the feed.';
-grant create on schema graph to graph_helper;
-alter function graph.record_rows() owner to graph_helper;
-alter function graph.record_update() owner to graph_helper;
-revoke create on schema graph from graph_helper;
+comment on function feed.record_update() is 'Adds a row that was changed to the feed.';
+grant create on schema feed to graph_helper;
+alter function feed.record_rows() owner to graph_helper;
+alter function feed.record_update() owner to graph_helper;
+revoke create on schema feed from graph_helper;
 
-create function graph.follow(followed regclass, shown regclass default null, ignored name[] default '{}') returns void
+create function feed.follow(followed regclass, shown regclass default null, ignored name[] default '{}') returns void
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
@@ -128,27 +128,27 @@ create function graph.follow(followed regclass, shown regclass default null, ign
     where c.oid = coalesce(shown, followed);
     execute format(
       'create or replace trigger follow_insert after insert on %s referencing new table as affected
-         for each statement execute function graph.record_rows(%L, %L, %L, %s)', followed, relation, 'CREATE', type_column, key);
+         for each statement execute function feed.record_rows(%L, %L, %L, %s)', followed, relation, 'CREATE', type_column, key);
     execute format(
       'create or replace trigger follow_update after update on %s
-         for each row when (old.* is distinct from new.*) execute function graph.record_update(%L, %L, %L, %s)',
+         for each row when (old.* is distinct from new.*) execute function feed.record_update(%L, %L, %L, %s)',
       followed, relation, type_column, all_ignored, key);
     execute format(
       'create or replace trigger follow_delete after delete on %s referencing old table as affected
-         for each statement execute function graph.record_rows(%L, %L, %L, %s)', followed, relation, 'DELETE', type_column, key);
+         for each statement execute function feed.record_rows(%L, %L, %L, %s)', followed, relation, 'DELETE', type_column, key);
   end
   $$;
-comment on function graph.follow(regclass, regclass, name[]) is
+comment on function feed.follow(regclass, regclass, name[]) is
   'Adds what changes in a table to the feed. `shown` is the view by which its rows are in the graph, if it is not the table itself; a change of '
   '`ignored` columns alone is none, nor is one of `updated_at` or of generated columns.';
 
-create function graph.followed() returns setof text
+create function feed.followed() returns setof text
   language sql stable set search_path = pg_catalog, pg_temp
   as $$
     -- The first argument of the trigger.
     select split_part(encode(t.tgargs, 'escape'), '\000', 1)
     from pg_trigger t
-    where t.tgname = 'follow_insert' and t.tgfoid = 'graph.record_rows'::regproc and not t.tgisinternal
+    where t.tgname = 'follow_insert' and t.tgfoid = 'feed.record_rows'::regproc and not t.tgisinternal
   $$;
-comment on function graph.followed() is 'The tables and views that graph.follow has added to the feed.';
-grant execute on function graph.followed() to graph_app;
+comment on function feed.followed() is 'The tables and views that feed.follow has added to the feed.';
+grant execute on function feed.followed() to graph_app;

@@ -1,5 +1,5 @@
---! Previous: sha1:ed904f1d845cef8fe4658b3f7c92d7f87ba86ee1
---! Hash: sha1:5edc18228fdb14083c6868af2af8952ee36df7d1
+--! Previous: sha1:0a98832b136331a477fd0cac3e39d81e70df817c
+--! Hash: sha1:fdd93d7fd197586294926df78aafc13ebd92a92c
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.
@@ -85,7 +85,7 @@ create table app_hidden.webhook_positions (
   constraint webhook_positions_webhook_id_fkey foreign key (organization_id, webhook_id) references app_public.webhooks on delete cascade
 );
 comment on table app_hidden.webhook_positions is 'How far each webhook has followed the feed, and whether a worker is at it.';
-comment on column app_hidden.webhook_positions.origin is 'The feed that it is a place in, graph.origin(): after pg_restore it begins anew.';
+comment on column app_hidden.webhook_positions.origin is 'The feed that it is a place in, feed.origin(): after pg_restore it begins anew.';
 comment on column app_hidden.webhook_positions.at is 'When the feed was last read from there.';
 comment on column app_hidden.webhook_positions.leased_until is 'Until then one worker alone sends; one that was killed holds others off no longer.';
 

@@ -1,8 +1,8 @@
---! Previous: sha1:5edc18228fdb14083c6868af2af8952ee36df7d1
---! Hash: sha1:ef9a858f6f6d85bda02514a0bed726f04b29f372
+--! Previous: sha1:fdd93d7fd197586294926df78aafc13ebd92a92c
+--! Hash: sha1:8f98b1d49959038033a27c95738ebf7e7b4c7b93
 --! Message: deliveries of webhooks
 
--- A delivery is a change on its way to a webhook. It names the change, which is in graph.changes as long as the delivery is here.
+-- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.
 -- An application sees the deliveries of its organization, and may have one sent again.
 
 create type app_public.delivery_outcome as enum ('PENDING', 'DELIVERED', 'FAILED');
@@ -32,13 +32,13 @@ create table app_public.webhook_deliveries (
   constraint webhook_deliveries_next_attempt_pending check ((outcome = 'PENDING') = (next_attempt_at is not null)),
   constraint webhook_deliveries_last_error_length check (length(last_error) between 1 and 200)
 );
--- Absent on purpose: the change itself, which is in graph.changes as long as the delivery is here.
+-- Absent on purpose: the change itself, which is in feed.changes as long as the delivery is here.
 create index webhook_deliveries_webhook_id_idx on app_public.webhook_deliveries (organization_id, webhook_id, id);
 create index webhook_deliveries_due_idx on app_public.webhook_deliveries (organization_id, webhook_id, next_attempt_at) where outcome = 'PENDING';
 create index webhook_deliveries_changed_at_idx on app_public.webhook_deliveries (changed_at);
 comment on table app_public.webhook_deliveries is 'A change on its way to a webhook. Kept as long as the change.';
 comment on column app_public.webhook_deliveries.origin is '@behavior -*';
-comment on column app_public.webhook_deliveries.horizon is E'@behavior -*\nWith `change_id`, the change in graph.changes. No xid8, of which the graph can make nothing.';
+comment on column app_public.webhook_deliveries.horizon is E'@behavior -*\nWith `change_id`, the change in feed.changes. No xid8, of which the graph can make nothing.';
 comment on column app_public.webhook_deliveries.change_id is '@behavior -*';
 comment on column app_public.webhook_deliveries.changed_at is E'@behavior -*\nThe time of the change.';
 comment on column app_public.webhook_deliveries.outcome is E'@behavior -orderBy\n@filter outcome is\nWhat became of it.';
@@ -76,7 +76,7 @@ comment on policy update_graph_worker on app_public.webhook_deliveries is 'The w
 create policy select_graph_helper on app_public.webhook_deliveries for select to graph_helper using (true);
 comment on policy select_graph_helper on app_public.webhook_deliveries is 'oauth.purge_deliveries looks for old deliveries.';
 create policy delete_graph_helper on app_public.webhook_deliveries for delete to graph_helper
-  using (changed_at <= statement_timestamp() - graph.retention());
+  using (changed_at <= statement_timestamp() - feed.retention());
 comment on policy delete_graph_helper on app_public.webhook_deliveries is 'oauth.purge_deliveries deletes deliveries whose changes are no longer kept.';
 grant select, insert, update, delete on app_public.webhook_deliveries to graph_admin;
 grant select, update (outcome, attempts, first_attempt_at, next_attempt_at) on app_public.webhook_deliveries to graph_app;
@@ -86,7 +86,7 @@ grant select, insert (organization_id, webhook_id, origin, horizon, change_id, c
 grant select (organization_id, id, changed_at), delete on app_public.webhook_deliveries to graph_helper;
 
 -- Each second: a few milliseconds for a thousand webhooks, less than PostgreSQL would need to compile it (jit).
-create function graph.due_webhooks(max_rows int) returns table (organization_id uuid, webhook_id uuid)
+create function feed.due_webhooks(max_rows int) returns table (organization_id uuid, webhook_id uuid)
   language sql stable set search_path = pg_catalog, pg_temp set jit = off
   as $$
     select p.organization_id, p.webhook_id
@@ -94,7 +94,7 @@ create function graph.due_webhooks(max_rows int) returns table (organization_id 
     join app_public.webhooks w on w.organization_id = p.organization_id and w.id = p.webhook_id
     where w.enabled and coalesce(p.leased_until <= statement_timestamp(), true)
       and (
-        p.origin <> (select graph.origin())
+        p.origin <> (select feed.origin())
         -- What a transaction wrote that was open for longer than an hour, and so that a quiet webhook does not look through more and more days.
         or p.at < statement_timestamp() - interval '1 hour'
         or exists (
@@ -102,14 +102,14 @@ create function graph.due_webhooks(max_rows int) returns table (organization_id 
           where d.organization_id = p.organization_id and d.webhook_id = p.webhook_id
             and d.outcome = 'PENDING' and d.next_attempt_at <= statement_timestamp())
         or exists (
-          select from graph.changes c
+          select from feed.changes c
           where c.organization_id = p.organization_id and (c.horizon, c.id) > (p.horizon, p.change_id)
             and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
             and c.at >= p.at - interval '1 hour'))
     limit due_webhooks.max_rows
   $$;
-comment on function graph.due_webhooks(int) is 'Webhooks for which there is something to send, or to look at, and that no worker is at.';
-grant execute on function graph.due_webhooks(int) to graph_worker;
+comment on function feed.due_webhooks(int) is 'Webhooks for which there is something to send, or to look at, and that no worker is at.';
+grant execute on function feed.due_webhooks(int) to graph_worker;
 
 create function app_public.webhook_deliveries_feed_row(delivery app_public.webhook_deliveries) returns json
   language sql stable set search_path = pg_catalog, pg_temp
@@ -117,10 +117,10 @@ create function app_public.webhook_deliveries_feed_row(delivery app_public.webho
     select json_build_object(
       'origin', p.origin::text, 'horizon', c.horizon, 'id', c.id, 'at', c.at, 'relation', c.relation, 'type', c.type, 'key', c.key,
       'operation', c.operation, 'columns', c.columns)
-    from graph.changes c
-    cross join graph.position() p
+    from feed.changes c
+    cross join feed.position() p
     where c.organization_id = delivery.organization_id and c.horizon = delivery.horizon::text::xid8 and c.id = delivery.change_id
-      and c.at = delivery.changed_at and c.at > p.oldest and c.origin = delivery.origin and c.origin = graph.origin()
+      and c.at = delivery.changed_at and c.at > p.oldest and c.origin = delivery.origin and c.origin = feed.origin()
   $$;
 comment on function app_public.webhook_deliveries_feed_row(app_public.webhook_deliveries) is
   E'@behavior -*\nThe change that a delivery is about, while it is kept: plugins/WebhooksPlugin.ts makes a Change of it.';
@@ -139,7 +139,7 @@ create function oauth.purge_deliveries(batch int) returns table (deliveries int)
     delete from app_public.webhook_deliveries as old
     using (
       select d.organization_id, d.id from app_public.webhook_deliveries d
-      where d.changed_at <= statement_timestamp() - graph.retention()
+      where d.changed_at <= statement_timestamp() - feed.retention()
       order by d.changed_at
       limit purge_deliveries.batch
     ) as d
@@ -149,7 +149,7 @@ create function oauth.purge_deliveries(batch int) returns table (deliveries int)
   end
   $$;
 comment on function oauth.purge_deliveries(int) is
-  'Deletes at most so many deliveries whose changes are older than graph.retention, and says how many; no row when another session is at it.';
+  'Deletes at most so many deliveries whose changes are older than feed.retention, and says how many; no row when another session is at it.';
 grant create on schema oauth to graph_helper;
 alter function oauth.purge_deliveries(int) owner to graph_helper;
 revoke create on schema oauth from graph_helper;

@@ -1,5 +1,5 @@
---! Previous: sha1:ef9a858f6f6d85bda02514a0bed726f04b29f372
---! Hash: sha1:0c69f9dce8fbe7bad8754c7adddc771ddbe4538b
+--! Previous: sha1:8f98b1d49959038033a27c95738ebf7e7b4c7b93
+--! Hash: sha1:b9bbe477bae217f3a9eda3edb24c7af0b46c7a5b
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.
@@ -20,9 +20,9 @@ create function app_public.webhook_create(url text, type_names text[] default nu
     values (own, (secret ->> 'webhookId')::uuid, webhook_create.url, webhook_create.type_names, decode(secret ->> 'ciphertext', 'hex'))
     returning * into webhook;
     insert into app_hidden.webhook_positions (organization_id, webhook_id, origin, horizon, change_id, at)
-    select own, webhook.id, graph.origin(), coalesce(l.horizon, '0'), coalesce(l.id, 0), statement_timestamp()
+    select own, webhook.id, feed.origin(), coalesce(l.horizon, '0'), coalesce(l.id, 0), statement_timestamp()
     from (values (true)) as one
-    left join graph.last_change() as l on true;
+    left join feed.last_change() as l on true;
     return webhook;
   end
   $$;

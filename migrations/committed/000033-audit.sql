@@ -1,5 +1,5 @@
---! Previous: sha1:0c69f9dce8fbe7bad8754c7adddc771ddbe4538b
---! Hash: sha1:339b7ce97d2ba6820b7259f710b3832f5889c7d8
+--! Previous: sha1:b9bbe477bae217f3a9eda3edb24c7af0b46c7a5b
+--! Hash: sha1:bb1afcc7b0ea4a5c9f2f59801f792433d85fc9fd
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:339b7ce97d2ba6820b7259f710b3832f5889c7d8
---! Hash: sha1:29766eb4bdc23d1dd1c501e42269ad27caaa150e
+--! Previous: sha1:bb1afcc7b0ea4a5c9f2f59801f792433d85fc9fd
+--! Hash: sha1:e963b092ea545ae8d8e657c090fc51bd85b7bf9c
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:29766eb4bdc23d1dd1c501e42269ad27caaa150e
---! Hash: sha1:7a130f373c388e7187926a4cf12a2432be828d7a
+--! Previous: sha1:e963b092ea545ae8d8e657c090fc51bd85b7bf9c
+--! Hash: sha1:266161823872e8c063d7d2ae02330ed7dab643d6
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:7a130f373c388e7187926a4cf12a2432be828d7a
---! Hash: sha1:b040bb4590672ef85310273bdbdf42b916a45162
+--! Previous: sha1:266161823872e8c063d7d2ae02330ed7dab643d6
+--! Hash: sha1:cb83a8b9894b741d6294303cfce385ef46375747
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:b040bb4590672ef85310273bdbdf42b916a45162
---! Hash: sha1:53ea276eca3b3cac3f1defbcafeec1e784368f5a
+--! Previous: sha1:cb83a8b9894b741d6294303cfce385ef46375747
+--! Hash: sha1:98138e79347b47e9e1d032c5c687371f262135b9
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

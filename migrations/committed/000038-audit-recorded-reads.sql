@@ -1,5 +1,5 @@
---! Previous: sha1:53ea276eca3b3cac3f1defbcafeec1e784368f5a
---! Hash: sha1:f928d9dba3805e9447dd725cace6c8a86fa2bcc6
+--! Previous: sha1:98138e79347b47e9e1d032c5c687371f262135b9
+--! Hash: sha1:b08944bc73b95d0fe80fa6a70348b96e53786244
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:f928d9dba3805e9447dd725cace6c8a86fa2bcc6
---! Hash: sha1:5d6e9ef073653e84264788b46e0b4d0feb1295ae
+--! Previous: sha1:b08944bc73b95d0fe80fa6a70348b96e53786244
+--! Hash: sha1:3920073865e6921c20d7c1587542e1b075d7fa53
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

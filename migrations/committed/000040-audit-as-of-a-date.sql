@@ -1,5 +1,5 @@
---! Previous: sha1:5d6e9ef073653e84264788b46e0b4d0feb1295ae
---! Hash: sha1:65d8c048c4b945ad8a3615f4d4e1ec967354d650
+--! Previous: sha1:3920073865e6921c20d7c1587542e1b075d7fa53
+--! Hash: sha1:7d174a1a257cf87be06322841a8989f5d6dcd99a
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

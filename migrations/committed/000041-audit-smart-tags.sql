@@ -1,5 +1,5 @@
---! Previous: sha1:65d8c048c4b945ad8a3615f4d4e1ec967354d650
---! Hash: sha1:22967021d8559a1a0e0d97ca8443c79b9b4dbb4d
+--! Previous: sha1:7d174a1a257cf87be06322841a8989f5d6dcd99a
+--! Hash: sha1:0967f9259b0f9b44ac93c819079a291d7a025976
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

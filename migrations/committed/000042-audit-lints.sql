@@ -1,5 +1,5 @@
---! Previous: sha1:22967021d8559a1a0e0d97ca8443c79b9b4dbb4d
---! Hash: sha1:9661d9f78ca037a8893a5d0b5aa0e3ce59322ebb
+--! Previous: sha1:0967f9259b0f9b44ac93c819079a291d7a025976
+--! Hash: sha1:4b28c3494a1bb71bf89b07b810da329675f767b6
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

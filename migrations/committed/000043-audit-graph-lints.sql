@@ -1,5 +1,5 @@
---! Previous: sha1:9661d9f78ca037a8893a5d0b5aa0e3ce59322ebb
---! Hash: sha1:9e5717b7a6e472fbcc85c382a610995afa4d4f35
+--! Previous: sha1:4b28c3494a1bb71bf89b07b810da329675f767b6
+--! Hash: sha1:18e64e7f3d6fbb7dbab2faa4cb0ce8df1256d968
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

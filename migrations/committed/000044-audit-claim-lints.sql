@@ -1,5 +1,5 @@
---! Previous: sha1:9e5717b7a6e472fbcc85c382a610995afa4d4f35
---! Hash: sha1:77f33391225a5dd617e2a69f9bc4b5bb365e4295
+--! Previous: sha1:18e64e7f3d6fbb7dbab2faa4cb0ce8df1256d968
+--! Hash: sha1:1d5710b0b755f9fbe8fbc405c84adcdb0ccf64ea
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

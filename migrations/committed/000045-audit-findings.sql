@@ -1,5 +1,5 @@
---! Previous: sha1:77f33391225a5dd617e2a69f9bc4b5bb365e4295
---! Hash: sha1:1b04ae52b4019330a3a5e95269e6ed895e2a2a8b
+--! Previous: sha1:1d5710b0b755f9fbe8fbc405c84adcdb0ccf64ea
+--! Hash: sha1:2799d7f68a4d2219dec890936bd282f16548e5b1
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:1b04ae52b4019330a3a5e95269e6ed895e2a2a8b
---! Hash: sha1:09e8445275695695eb45e9d3d09433b6d0b3f414
+--! Previous: sha1:2799d7f68a4d2219dec890936bd282f16548e5b1
+--! Hash: sha1:09a9b62c5c9e7c09a9223ed3164d9d127bc83dc1
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -77,7 +77,7 @@ insert into audit.invariants (name, relation, commands, roles, columns, expressi
 -- The worker serves every organization, and changes one at a time.
 insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
   ('worker', '*', default, '{graph_worker}', default, 'false', 'The worker reaches nothing but webhooks, their deliveries and the feed.'),
-  ('worker', 'graph.changes', '{insert,update,delete,truncate}', '{graph_worker}', default, 'false', 'The worker writes nothing into the feed.'),
+  ('worker', 'feed.changes', '{insert,update,delete,truncate}', '{graph_worker}', default, 'false', 'The worker writes nothing into the feed.'),
   ('enabled', 'app_public.webhooks', '{update}', '{graph_worker}',
     '{organization_id,id,url,type_names,secret_ciphertext,previous_secret_ciphertext,previous_valid_until,created_at}', 'false',
     'The worker enables or disables a webhook, and changes nothing else of it.');
@@ -106,7 +106,7 @@ from (
       'not exists (select from oauth.access_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)
        and not exists (select from oauth.refresh_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)',
       'A grant is deleted once it has no token.'),
-    ('app_public.webhook_deliveries', 'old.changed_at <= statement_timestamp() - graph.retention()', 'A delivery is deleted once its change is no longer kept.')
+    ('app_public.webhook_deliveries', 'old.changed_at <= statement_timestamp() - feed.retention()', 'A delivery is deleted once its change is no longer kept.')
 ) as bounded (relation, expression, rule)
 union all
 select 'helper', relation, commands::text[], '{graph_helper}', expression, rule
@@ -116,7 +116,7 @@ from (
     ('app_hidden.unit_ancestors', '{update,truncate}', 'false', 'Triggers add and delete pairs, and change none.'),
     ('app_public.units', '{insert,delete,truncate}', 'false', 'A trigger changes units, and makes and deletes none.'),
     ('audit.changes', '{delete,truncate}', 'false', 'The history loses no entry.'),
-    ('graph.changes', '{update,delete,truncate}', 'false', 'The feed is only added to.')
+    ('feed.changes', '{update,delete,truncate}', 'false', 'The feed is only added to.')
 ) as bounded (relation, commands, expression, rule);
 insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
   ('ancestors only', 'app_public.units', '{update}', '{graph_helper}', '{organization_id,id,parent_id,name,external_identifier}', 'false', 'The trigger that moves subtrees writes ancestors alone.'),

@@ -1,5 +1,5 @@
---! Previous: sha1:09e8445275695695eb45e9d3d09433b6d0b3f414
---! Hash: sha1:f684e2d5768b1120b767960392005543be147679
+--! Previous: sha1:09a9b62c5c9e7c09a9223ed3164d9d127bc83dc1
+--! Hash: sha1:b23aa3c81e63e76c8a9e35bea7d1a5e956d4fec3
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

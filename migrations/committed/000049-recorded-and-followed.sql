@@ -1,5 +1,5 @@
---! Previous: sha1:1e48ac8598a3d86b3894ca809b87a6df04eab018
---! Hash: sha1:609107b6dd6e7c6a47b6f87108b9d305e84cb4dc
+--! Previous: sha1:f64586f84c3750ab129f06bbab9771b8db616913
+--! Hash: sha1:930cf57f83afead04832716e8216e573413cb09b
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
@@ -24,8 +24,8 @@ select audit.record('app_public.card_assignments', subject_id => 'user_id', deri
 select audit.record('oauth.grants', subject_id => 'user_id', derived => '{written_lsn}');
 select audit.record('app_public.webhooks', secrets => '{secret_ciphertext,previous_secret_ciphertext}', derived => '{created_at}');
 
-select graph.follow('app_public.users', ignored => '{external_authentication_token_ciphertext}');
-select graph.follow('app_public.units', ignored => '{ancestor_ids}');
-select graph.follow('app_public.cards');
-select graph.follow('app_public.card_assignments');
-select graph.follow('app_hidden.unit_access', shown => 'app_public.access_grants');
+select feed.follow('app_public.users', ignored => '{external_authentication_token_ciphertext}');
+select feed.follow('app_public.units', ignored => '{ancestor_ids}');
+select feed.follow('app_public.cards');
+select feed.follow('app_public.card_assignments');
+select feed.follow('app_hidden.unit_access', shown => 'app_public.access_grants');

@@ -1,5 +1,5 @@
---! Previous: sha1:609107b6dd6e7c6a47b6f87108b9d305e84cb4dc
---! Hash: sha1:54d533ce228cc33b3e74b5c1391317da07335fd0
+--! Previous: sha1:930cf57f83afead04832716e8216e573413cb09b
+--! Hash: sha1:6c3d5a7c7d757a3a5eb0edf90023975b2226679b
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -19,10 +19,10 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.units_move_subtrees()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.count_idempotency_key()', 'nobody', 'The trigger of app_hidden.idempotency_keys calls it, and nobody may change the counts by hand.'),
-  ('definer', 'graph.record_rows()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
-  ('definer', 'graph.record_update()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
-  ('definer', 'graph.changed_since(uuid[], xid8[], bigint[])', 'graph_oauth', 'Says of organizations that the service serves whether they have changes, and nothing of these.'),
-  ('definer', 'oauth.rotate_feed()', 'graph_admin, graph_oauth', 'Makes and drops partitions of the feed, which only its owner may.'),
+  ('definer', 'feed.record_rows()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
+  ('definer', 'feed.record_update()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
+  ('definer', 'feed.changed_since(uuid[], xid8[], bigint[])', 'graph_oauth', 'Says of organizations that the service serves whether they have changes, and nothing of these.'),
+  ('definer', 'feed.rotate_partitions()', 'graph_admin, graph_oauth', 'Makes and drops partitions of the feed, which only its owner may.'),
   ('definer', 'oauth.purge_deliveries(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_helper bounds it to that.'),
   ('definer', 'audit.record_read(text, double precision)', 'nobody', 'Policies of audit.record_reads call it, and there is none.'),
   ('definer', 'oauth.note_uses(text[], text[])', 'graph_admin, graph_oauth', 'Notes which rights are used, which is no row of an organization, and answers nothing.'),
@@ -35,8 +35,8 @@ insert into audit.accepted (kind, object, who, reason) values
   ('history', 'oauth.consents', 'everybody', 'A question that waits for its answer. The grant that follows from a yes is recorded.'),
   ('history', 'app_hidden.idempotency_keys', 'everybody', 'Lives for a day. What the request changed is recorded.'),
   ('history', 'app_hidden.idempotency_usage', 'everybody', 'Counts the rows of app_hidden.idempotency_keys.'),
-  ('history', 'graph.changes', 'everybody', 'It is a record itself.'),
-  ('history', 'graph.changes_default', 'everybody', 'It is a record itself.'),
+  ('history', 'feed.changes', 'everybody', 'It is a record itself.'),
+  ('history', 'feed.changes_default', 'everybody', 'It is a record itself.'),
   ('history', 'app_hidden.webhook_positions', 'everybody', 'Follows from the feed.'),
   ('history', 'app_public.webhook_deliveries', 'everybody', 'It is a record itself.'),
   -- What the lints would find.

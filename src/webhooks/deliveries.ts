@@ -100,12 +100,12 @@ export function followFeed(pool: Pool, webhook: Webhook, naming: Naming): Promis
       name: 'follow the feed',
       text: `
         with place as materialized (
-          select p.horizon, p.change_id, p.origin = graph.origin() as is_valid
+          select p.horizon, p.change_id, p.origin = feed.origin() as is_valid
           from app_hidden.webhook_positions p
           where p.organization_id = $1 and p.webhook_id = $2
           for update)
-        select start.horizon, start.id::text, graph.origin()::text as origin,
-          coalesce((select json_agg(c) from graph.changes_after(start.horizon, start.id, ${pageSize}) as c), '[]') as changes
+        select start.horizon, start.id::text, feed.origin()::text as origin,
+          coalesce((select json_agg(c) from feed.changes_after(start.horizon, start.id, ${pageSize}) as c), '[]') as changes
         from place
         cross join lateral (
           select case when is_valid then place.horizon else '0' end as horizon, case when is_valid then place.change_id else 0 end as id) as start`,

@@ -97,7 +97,7 @@ async function enqueue(pool: Pool): Promise<number> {
       select count(${workerSchema}.add_job(
         $1, json_build_object('organizationId', w.organization_id, 'id', w.webhook_id),
         job_key => w.webhook_id::text, job_key_mode => 'preserve_run_at', max_attempts => 1))::int as due
-      from graph.due_webhooks(1000) as w`,
+      from feed.due_webhooks(1000) as w`,
     values: [taskName],
   });
   return rows[0]?.due ?? 0;

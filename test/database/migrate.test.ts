@@ -94,7 +94,7 @@ describe('migrating', () => {
   });
 
   it.each([
-    ['audit', 'graph'],
+    ['audit', 'feed'],
     ['app_public', 'oauth'],
   ])('refuses a database that has a foreign schema %s, and leaves it alone', async (...schemas) => {
     const name = `others_${suffix}`;

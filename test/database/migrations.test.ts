@@ -63,7 +63,7 @@ describe('the committed migrations', () => {
         primary key (organization_id, haus, nummer));
       create view app_public."Türen" as select organization_id, haus, nummer, art from app_hidden.türen;
       comment on view app_public."Türen" is E'@interface mode:single type:art';
-      select graph.follow('app_hidden.türen', shown => 'app_public."Türen"', ignored => '{gesehen}')`);
+      select feed.follow('app_hidden.türen', shown => 'app_public."Türen"', ignored => '{gesehen}')`);
 
     const { rows: triggers } = await owner.query(
       `select pg_get_triggerdef(oid) as definition from pg_trigger where tgrelid = 'app_hidden.türen'::regclass and tgname = 'follow_update'`,
@@ -72,7 +72,7 @@ describe('the committed migrations', () => {
     await owner.query(
       `update app_hidden.türen set gesehen = 1; update app_hidden.türen set art = 'Tür'; delete from app_hidden.türen`,
     );
-    const { rows } = await owner.query('select relation, type, key, operation from graph.changes order by id');
+    const { rows } = await owner.query('select relation, type, key, operation from feed.changes order by id');
 
     expect(triggers[0]?.definition).toContain(
       `('app_public."Türen"', 'art', '{gesehen,updated_at,titel}', 'haus', 'nummer')`,

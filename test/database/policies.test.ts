@@ -77,17 +77,17 @@ describe('the permissions of the database', () => {
         'audit.record_rows()',
         'audit.record_update()',
       ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
-      'graph.changed_since(uuid[],xid8[],bigint[]) as graph_helper, search_path=pg_catalog, pg_temp enable_sort=off plan_cache_mode=force_generic_plan jit=off',
-      'graph.record_rows() as graph_helper, search_path=pg_catalog, pg_temp',
-      'graph.record_update() as graph_helper, search_path=pg_catalog, pg_temp',
+      'feed.changed_since(uuid[],xid8[],bigint[]) as graph_helper, search_path=pg_catalog, pg_temp enable_sort=off plan_cache_mode=force_generic_plan jit=off',
+      'feed.record_rows() as graph_helper, search_path=pg_catalog, pg_temp',
+      'feed.record_update() as graph_helper, search_path=pg_catalog, pg_temp',
+      // The owner of the change feed: only that may make or drop a partition of it.
+      'feed.rotate_partitions() as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.note_uses(text[],text[]) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
-      // The owner of the history: only that may drop a partition of it.
+      // The owner of the history, for the same reason.
       'oauth.purge_changes(integer) as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.purge_deliveries(integer) as graph_helper, search_path=pg_catalog, pg_temp',
-      // The owner of the change feed, for the same reason.
-      'oauth.rotate_feed() as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.written_lsn(uuid,uuid) as graph_helper, search_path=pg_catalog, pg_temp',
     ]);

@@ -139,7 +139,7 @@ export const findingCases: [what: string, where: string, said: RegExp, wrong: Ed
     // What is followed has one, or the migration fails.
     (doors: string) =>
       replace(
-        "select graph.follow('app_public.doors');",
+        "select feed.follow('app_public.doors');",
         '',
       )(replace('constraint doors_pkey primary key', 'constraint doors_pkey unique')(doors)),
     add('-- Nothing more?'),

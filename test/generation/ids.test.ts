@@ -88,7 +88,7 @@ const sql = `
   create type app_public.mood as enum ('glad', 'sad', 'so_so', 'angry', 'calm');
   create domain app_public.short_code as text check (length(value) < 10);
   ${tables.map(tableSql).join('\n')}
-  ${tables.map(({ name }) => `select graph.follow('app_public.${name}');`).join('\n')}
+  ${tables.map(({ name }) => `select feed.follow('app_public.${name}');`).join('\n')}
   ${tableSql({ name: 'settings', columns: 'color text', key: [] }).replace('|@backwardBehavior -list +connection', '')}
   ${tableSql({ name: 'spans', columns: 'span interval', key: ['span'] })}
   create table app_public.currencies (code text primary key, name text not null);

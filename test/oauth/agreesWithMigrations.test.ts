@@ -65,7 +65,7 @@ test('the role of each scope is one that a request can have', async () => {
 test('what lists the roles of requests lists those of all scopes', async () => {
   const roles = Object.values(scopes).map(({ role }) => role);
   const { rows } = await oauth.database.owner.query<{ name: string; text: string }>(
-    `with own as (select oid from pg_namespace where nspname in ('app_hidden', 'app_public', 'audit', 'graph', 'oauth'))
+    `with own as (select oid from pg_namespace where nspname in ('app_hidden', 'app_public', 'audit', 'feed', 'oauth'))
      select oid::regclass::text as name, pg_get_viewdef(oid) as text
      from pg_class where relkind in ('v', 'm') and relnamespace in (table own)
      union all

@@ -119,13 +119,13 @@ const functions: readonly PlantedFault[] = [
 const feed: readonly PlantedFault[] = [
   {
     name: 'the feed does not tell of another name',
-    function: 'graph.record_update',
+    function: 'feed.record_update',
     from: 'if changed <@ ignored then',
     to: "if changed <@ (ignored || '{name,full_name}'::text[]) then",
   },
   {
     name: 'the feed tells one of several deletions',
-    function: 'graph.record_rows',
+    function: 'feed.record_rows',
     from: 'from affected r;',
     to: "from (select * from affected limit case tg_argv[1] when 'DELETE' then 1 end) r;",
   },

@@ -163,9 +163,9 @@ export const functions: Record<string, Function> = {
     // The changes of these are gone.
     expected: () => ['0'],
   },
-  'graph.followed()': {
+  'feed.followed()': {
     roles: ['graph_app'],
-    text: 'select count(*)::text from graph.followed()',
+    text: 'select count(*)::text from feed.followed()',
     values: () => [],
     expected: () => ['5'],
   },
@@ -238,29 +238,29 @@ export const functions: Record<string, Function> = {
     values: () => ['100'],
     expected: () => ['(0,0,0)'],
   },
-  'oauth.rotate_feed()': {
+  'feed.rotate_partitions()': {
     roles: ['graph_oauth'],
-    text: 'select rotated::text from oauth.rotate_feed() as rotated',
+    text: 'select rotated::text from feed.rotate_partitions() as rotated',
     values: () => [],
     expected: () => ['(0,0)'],
   },
-  'graph.changed_since(uuid[],xid8[],bigint[])': {
+  'feed.changed_since(uuid[],xid8[],bigint[])': {
     roles: ['graph_oauth'],
-    text: `select unnest(graph.changed_since(array[$1]::uuid[], '{0}', '{0}'))`,
+    text: `select unnest(feed.changed_since(array[$1]::uuid[], '{0}', '{0}'))`,
     values: ({ organization }) => [organization],
     expected: ({ world, organization }) => world.organizations.filter((known) => known === organization),
   },
-  'graph.last_change()': {
+  'feed.last_change()': {
     roles: ['graph_app'],
-    text: 'select horizon::text from graph.last_change()',
+    text: 'select horizon::text from feed.last_change()',
     values: () => [],
-    expected: (on) => visible('graph.changes', on).map(() => '0'),
+    expected: (on) => visible('feed.changes', on).map(() => '0'),
   },
-  'graph.changes_after(xid8,bigint,integer)': {
+  'feed.changes_after(xid8,bigint,integer)': {
     roles: ['graph_app'],
-    text: `select type from graph.changes_after('0', 0, 100)`,
+    text: `select type from feed.changes_after('0', 0, 100)`,
     values: () => [],
-    expected: (on) => visible('graph.changes', on).map(() => 'kept'),
+    expected: (on) => visible('feed.changes', on).map(() => 'kept'),
   },
 };
 
@@ -286,9 +286,9 @@ export const helpers = [
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',
   'graph."position"()',
-  'graph.oldest()',
-  'graph.origin()',
-  'graph.retention()',
+  'feed.oldest()',
+  'feed.origin()',
+  'feed.retention()',
 ];
 
 function claim(name: keyof Claims): Function {

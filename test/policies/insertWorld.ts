@@ -115,8 +115,8 @@ export function insertWorld(world: World): string {
       throttles.map((throttle) => [throttle, '1', '9999999999999']),
     ),
     forgetChanges,
-    `insert into graph.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
-     select graph.origin(), '0', id, 'app_public.users', 'kept', '{}', 'CREATE', '{}' from app_hidden.organizations`,
+    `insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+     select feed.origin(), '0', id, 'app_public.users', 'kept', '{}', 'CREATE', '{}' from app_hidden.organizations`,
   ].join(';\n');
 }
 
@@ -157,12 +157,12 @@ export const webhookId = '00000000-0000-7000-8000-0000000000fe';
 export const keptKey = hash('kept', '', '');
 
 /** What is done to a world leaves its trace in the change feed, too; each organization has one change that is kept. */
-export const forgetChanges = `delete from graph.changes where type is distinct from 'kept'`;
+export const forgetChanges = `delete from feed.changes where type is distinct from 'kept'`;
 
 const clear = [
   `app_hidden.time_zones where name <> all ('{${timeZones}}')`,
   ...['oauth.throttles', 'oauth.grants', 'app_public.users', 'app_public.cards', 'app_public.units'],
-  ...['oauth.applications', 'app_hidden.organizations', 'graph.changes'],
+  ...['oauth.applications', 'app_hidden.organizations', 'feed.changes'],
 ]
   .map((table) => `delete from ${table}`)
   .join(';\n');

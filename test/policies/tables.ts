@@ -337,7 +337,7 @@ export const tables: Record<string, Table> = {
       },
     },
   },
-  'graph.changes': {
+  'feed.changes': {
     key: 'organization_id',
     rows: (world) => world.organizations.map((organization) => ({ organization, key: organization })),
     sees: { graph_app: organization },

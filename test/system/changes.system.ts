@@ -185,7 +185,7 @@ async function killSession(): Promise<void> {
 
 async function countChanges({ organizationId }: Tenant, condition: string): Promise<number> {
   const { rows } = await owner.query(
-    `select count(*)::int from graph.changes where organization_id = $1 and ${condition}`,
+    `select count(*)::int from feed.changes where organization_id = $1 and ${condition}`,
     [organizationId],
   );
   return rows[0].count;

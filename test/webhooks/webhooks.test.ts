@@ -115,7 +115,7 @@ test('what was before the webhook is not delivered, nor what is of other types',
   await settled(1, 'DELIVERED');
   expect((await deliveries()).map(({ change }) => change?.typeName)).toEqual(['Unit']);
   const { rows } = await graph.database.owner.query(
-    "select count(*)::int as users from graph.changes where organization_id = $1 and relation = 'app_public.users'",
+    "select count(*)::int as users from feed.changes where organization_id = $1 and relation = 'app_public.users'",
     [tenant.organizationId],
   );
   expect([before.id, rows]).toEqual([expect.any(String), [{ users: 2 }]]);

@@ -195,7 +195,7 @@ test('what is older than the feed keeps is purged, and no younger delivery', asy
   await worker.stop();
   const { owner } = graph.database;
   await owner.query(
-    `update app_public.webhook_deliveries set changed_at = changed_at - graph.retention()
+    `update app_public.webhook_deliveries set changed_at = changed_at - feed.retention()
      where id = (select id from app_public.webhook_deliveries order by id limit 1)`,
   );
   type Data = { app: { webhooks: { nodes: { deliveries: { nodes: { change: object | null }[] } }[] } } };
@@ -269,7 +269,7 @@ test('graph_worker reads and writes what it needs and nothing else', async () =>
     { name: 'app_hidden.webhook_positions', privileges: ['select', 'update'] },
     { name: 'app_public.webhook_deliveries', privileges: ['insert', 'select', 'update'] },
     { name: 'app_public.webhooks', privileges: ['select', 'update'] },
-    { name: 'graph.changes', privileges: ['select'] },
+    { name: 'feed.changes', privileges: ['select'] },
     { name: 'graphile_worker._private_job_queues', privileges: ['insert', 'select', 'update'] },
     { name: 'graphile_worker._private_jobs', privileges: ['delete', 'insert', 'select', 'update'] },
     { name: 'graphile_worker._private_tasks', privileges: ['insert', 'select'] },

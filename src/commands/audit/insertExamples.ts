@@ -85,8 +85,8 @@ const statements = [
 
 /** A change that is the same in each database, instead of those that the statements above recorded. */
 const changesStatements = [
-  `delete from graph.changes where at <> '2100-01-01' or id = right(:id, 1)::int and organization_id = :organization`,
-  `insert into graph.changes (id, origin, horizon, at, organization_id, relation, key, operation, columns)
+  `delete from feed.changes where at <> '2100-01-01' or id = right(:id, 1)::int and organization_id = :organization`,
+  `insert into feed.changes (id, origin, horizon, at, organization_id, relation, key, operation, columns)
    overriding system value
    values (right(:id, 1)::int, 0, '0', '2100-01-01', :organization, 'app_public.users', array[:id], 'CREATE', '{}')`,
 ];

@@ -70,7 +70,7 @@ export async function readAccess(client: ClientBase): Promise<Access> {
 const tablesStatement = `
   select name from audit.relations
   where kind in ('table', 'partition')
-    and relation not in (select inhrelid from pg_inherits where inhparent in (to_regclass('audit.changes'), to_regclass('graph.changes')))
+    and relation not in (select inhrelid from pg_inherits where inhparent in (to_regclass('audit.changes'), to_regclass('feed.changes')))
   order by name`;
 
 const grants = `

@@ -6,7 +6,7 @@ export const ours = (namespace: string) =>
 
 /** Partitions of the history and of the change feed come and go; tests hold what guards them. */
 export const partitions = `(
-  select inhrelid from pg_inherits where inhparent in (to_regclass('audit.changes'), to_regclass('graph.changes')))`;
+  select inhrelid from pg_inherits where inhparent in (to_regclass('audit.changes'), to_regclass('feed.changes')))`;
 
 /** Every policy as text, one row each. */
 export const policies = `

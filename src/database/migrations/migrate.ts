@@ -70,7 +70,7 @@ async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
 
 /** Each schema, and what the migration says that makes it; the worker's is made after the others. */
 const ownSchemas = new Map([
-  ...['app_public', 'app_hidden', 'oauth', 'graph', 'audit'].map((name) => [name, `create schema ${name};`] as const),
+  ...['app_public', 'app_hidden', 'oauth', 'feed', 'audit'].map((name) => [name, `create schema ${name};`] as const),
   ['graphile_worker', 'create table app_public.webhooks ('],
 ]);
 

@@ -188,4 +188,4 @@ const pageSize = 100;
 const maxBatches = 2;
 
 const readXmin = 'select pg_snapshot_xmin(pg_current_snapshot())::text as xmin';
-const readChanged = 'select graph.changed_since($1, $2, $3) as changed';
+const readChanged = 'select feed.changed_since($1, $2, $3) as changed';

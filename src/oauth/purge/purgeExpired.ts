@@ -52,7 +52,7 @@ const purgeChanges = {
 };
 
 /** Days of the change feed that were dropped, and those made ahead. */
-const rotateFeed = { text: 'select days as "feedDays", new_days as "newFeedDays" from oauth.rotate_feed()' };
+const rotateFeed = { text: 'select days as "feedDays", new_days as "newFeedDays" from feed.rotate_partitions()' };
 
 /** Deliveries to webhooks, which are kept as long as their changes. */
 const purgeDeliveries = { text: 'select deliveries from oauth.purge_deliveries($1)', values: [batchSize] };

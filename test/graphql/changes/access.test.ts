@@ -14,9 +14,7 @@ beforeAll(async () => {
 
 test('an application follows its own organization, and the owner sees the others', async () => {
   const changes = await follow(graph, tenant);
-  const { rows } = await tenant.owner.query(
-    'select organization_id as id, count(*)::int from graph.changes group by 1',
-  );
+  const { rows } = await tenant.owner.query('select organization_id as id, count(*)::int from feed.changes group by 1');
 
   expect(changes).toHaveLength(1);
   expect(rows).toEqual(
@@ -57,20 +55,20 @@ describe('in the database', () => {
   }
 
   const reads = [
-    'select from graph.changes',
-    `select from graph.changes_after('0', 0, 10)`,
-    'select from graph.position()',
+    'select from feed.changes',
+    `select from feed.changes_after('0', 0, 10)`,
+    'select from feed.position()',
   ];
   const writes = [
-    `insert into graph.changes (origin, horizon, organization_id, relation, key, operation, columns)
+    `insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
      select 1, '1', '${'0'.repeat(8)}-0000-0000-0000-000000000000', 'app_public.units', '{x}', 'CREATE', '{}'`,
-    `update graph.changes set operation = 'DELETE'`,
-    'delete from graph.changes',
-    'truncate graph.changes',
-    'drop table graph.changes',
-    `select graph.follow('app_public.users')`,
-    `select graph.create_partition('2000-01-01')`,
-    'select graph.record_rows()',
+    `update feed.changes set operation = 'DELETE'`,
+    'delete from feed.changes',
+    'truncate feed.changes',
+    'drop table feed.changes',
+    `select feed.follow('app_public.users')`,
+    `select feed.create_partition('2000-01-01')`,
+    'select feed.record_rows()',
   ];
   const denied = { code: '42501' };
 
@@ -91,9 +89,9 @@ describe('in the database', () => {
 
     await expect(as('graph_helper', insert)).resolves.toEqual([]);
     await expect(
-      as('graph_helper', 'select organization_id, horizon, id, at from graph.changes'),
+      as('graph_helper', 'select organization_id, horizon, id, at from feed.changes'),
     ).resolves.not.toHaveLength(0);
-    await expect(as('graph_helper', 'select key from graph.changes')).rejects.toMatchObject(denied);
+    await expect(as('graph_helper', 'select key from feed.changes')).rejects.toMatchObject(denied);
     for (const statement of others) await expect(as('graph_helper', statement)).rejects.toMatchObject(denied);
   });
 
@@ -104,7 +102,7 @@ describe('in the database', () => {
     }
     const [{ partitions } = { partitions: [] }] = (
       await tenant.owner.query(
-        `select array_agg(inhrelid::regclass::text) as partitions from pg_inherits where inhparent = 'graph.changes'::regclass`,
+        `select array_agg(inhrelid::regclass::text) as partitions from pg_inherits where inhparent = 'feed.changes'::regclass`,
       )
     ).rows;
 

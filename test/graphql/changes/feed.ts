@@ -37,7 +37,7 @@ export async function readPage(graph: GraphTest, { app }: Pick<Tenant, 'app'>, w
 
 /** Resolves when all that the organization has written is certain: other tests have transactions in the same cluster. */
 export async function settled({ owner, organizationId }: Pick<Tenant, 'owner' | 'organizationId'>): Promise<void> {
-  const uncertain = `select from graph.changes
+  const uncertain = `select from feed.changes
     where organization_id = $1 and horizon >= pg_snapshot_xmin(pg_current_snapshot()) limit 1`;
   await until(async () => (await owner.query(uncertain, [organizationId])).rowCount === 0);
 }

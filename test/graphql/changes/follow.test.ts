@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { createTenant, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
 import { follow, inShort, present, readPage, settled } from './feed.ts';
 
-describe('graph.follow adds the table of a team', () => {
+describe('feed.follow adds the table of a team', () => {
   let graph: OwnGraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('graph.follow adds the table of a team', () => {
       'building text, floor int, seen timestamptz, note text, label text generated always as (upper(note)) stored';
     await graph.database.owner.query(`
       ${tableSql({ name: 'gates', columns, key: ['building', 'floor'] })}
-      select graph.follow('app_public.gates', ignored => '{seen}')`);
+      select feed.follow('app_public.gates', ignored => '{seen}')`);
     await graph.reload();
   });
   afterAll(() => graph.stop());
@@ -94,10 +94,10 @@ describe('graph.follow adds the table of a team', () => {
     ],
   ])('and refuses one %s', async (_, table, rest, message) => {
     const schema = table.includes('app_hidden') ? 'app_hidden' : 'app_public';
-    const right = `begin; ${'create table app_public.wrong (organization_id uuid, id uuid primary key, seen int)'}; select graph.follow('app_public.wrong'${rest}); rollback`;
+    const right = `begin; ${'create table app_public.wrong (organization_id uuid, id uuid primary key, seen int)'}; select feed.follow('app_public.wrong'${rest}); rollback`;
 
     const client = await graph.database.owner.connect();
-    await expect(client.query(`begin; ${table}; select graph.follow('${schema}.wrong'${rest})`)).rejects.toThrow(
+    await expect(client.query(`begin; ${table}; select feed.follow('${schema}.wrong'${rest})`)).rejects.toThrow(
       message,
     );
     await client.query('rollback');
@@ -129,17 +129,17 @@ describe('the days of the feed', () => {
   const query = async (statement: string) => (await database.owner.query(statement)).rows;
   const purge = () => purgeExpired((statement) => database.owner.query(statement));
   const insert = (...days: number[]) =>
-    query(`insert into graph.changes (origin, horizon, at, organization_id, relation, key, operation, columns)
-      select graph.origin(), '3', now() - make_interval(days => days), '${'0'.repeat(8)}-0000-0000-0000-000000000000', days, '{}', 'CREATE', '{}'
+    query(`insert into feed.changes (origin, horizon, at, organization_id, relation, key, operation, columns)
+      select feed.origin(), '3', now() - make_interval(days => days), '${'0'.repeat(8)}-0000-0000-0000-000000000000', days, '{}', 'CREATE', '{}'
       from unnest(array[${days}]) as days`);
   const kept = async () =>
-    (await query('select relation, tableoid::regclass::text as day from graph.changes order by at')).map(
+    (await query('select relation, tableoid::regclass::text as day from feed.changes order by at')).map(
       ({ relation, day }) => [Number(relation), /default/.test(day) ? 'default' : 'day'],
     );
   /** Partitions of days that have passed, as they were when these were the present. */
   const addDays = (...ago: number[]) =>
     query(
-      `select graph.create_partition((statement_timestamp() at time zone 'UTC')::date - ago) from unnest(array[${ago}]) as ago`,
+      `select feed.create_partition((statement_timestamp() at time zone 'UTC')::date - ago) from unnest(array[${ago}]) as ago`,
     );
 
   test('are made ahead, and the default partition has what has no day', async () => {
@@ -164,7 +164,7 @@ describe('the days of the feed', () => {
     expect(await purge()).toMatchObject({ feedDays: 3 });
 
     expect((await kept()).map(([ago]) => ago)).toEqual([30, 29, 1]);
-    await query(`create or replace function graph.retention() returns interval
+    await query(`create or replace function feed.retention() returns interval
       language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select interval '7 days' $$`);
     expect(await purge()).toMatchObject({ feedDays: 2 });
     expect((await kept()).map(([ago]) => ago)).toEqual([1]);
@@ -172,10 +172,10 @@ describe('the days of the feed', () => {
 
   test('are rotated by one session at a time', async () => {
     const other = await database.owner.connect();
-    await other.query(`begin; select pg_advisory_xact_lock(hashtextextended('oauth.rotate_feed', 0))`);
+    await other.query(`begin; select pg_advisory_xact_lock(hashtextextended('feed.rotate_partitions', 0))`);
     await addDays(40);
 
-    expect(await query('select * from oauth.rotate_feed()')).toEqual([]);
+    expect(await query('select * from feed.rotate_partitions()')).toEqual([]);
     await other.query('rollback');
     other.release();
     const rounds = await Promise.allSettled(Array.from({ length: 4 }, purge));
@@ -202,14 +202,14 @@ test('a reader begins with the oldest change that is kept, and goes on from ther
     [tenant.organizationId],
   );
   await owner.query(
-    `update graph.changes set at = date_trunc('day', now() - interval '30 days', 'UTC') + (id - 2) * interval '1 second'`,
+    `update feed.changes set at = date_trunc('day', now() - interval '30 days', 'UTC') + (id - 2) * interval '1 second'`,
   );
   await settled(tenant);
   const first = (await readPage(graph, tenant, { first: 1 })).nodes.map(({ at }) => at);
 
   const changes = await follow(graph, tenant, null, 1);
 
-  const { rows } = await owner.query(`select count(*)::int from graph.changes where at >= graph.oldest()`);
+  const { rows } = await owner.query(`select count(*)::int from feed.changes where at >= feed.oldest()`);
   expect(changes).toHaveLength(rows[0].count);
   expect(changes[0]?.at).toBe(first[0]);
   await graph.stop();

@@ -81,7 +81,7 @@ describe('a transaction that is open', () => {
     const open = await connect();
     await open.query(`begin; ${insert('A')}`);
     await open.query(
-      `update graph.changes set at = at - interval '20 hours' where organization_id = '${tenant.organizationId}'`,
+      `update feed.changes set at = at - interval '20 hours' where organization_id = '${tenant.organizationId}'`,
     );
     await write(insert('B'));
     const { endCursor } = (await readPage(graph, tenant, { first: 0 })).pageInfo;
@@ -242,22 +242,22 @@ test('who has new changes is asked of the index alone, however many ask', async 
     `with made as (
        insert into app_hidden.organizations (name) select 'Many ' || n from generate_series(1, 40) as n returning id),
      filled as (
-       insert into graph.changes (origin, horizon, organization_id, relation, key, operation, columns)
-       select graph.origin(), n::text::xid8, id, 'app_public.users', array[n::text], 'CREATE', '{}' from made cross join generate_series(4, 503) as n)
+       insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
+       select feed.origin(), n::text::xid8, id, 'app_public.users', array[n::text], 'CREATE', '{}' from made cross join generate_series(4, 503) as n)
      select array_agg(id) as ids from made`,
   );
   const organizations = ids[0]?.ids ?? [];
   const client = await connect();
-  await client.query('analyze graph.changes');
+  await client.query('analyze feed.changes');
   const ask = async (horizon: number) => {
     await client.query('begin; set local role graph_oauth');
     const { rows } = await client.query(
-      `select graph.changed_since($1, array_fill($2::text::xid8, array[40]), array_fill(0::bigint, array[40])) as changed`,
+      `select feed.changed_since($1, array_fill($2::text::xid8, array[40]), array_fill(0::bigint, array[40])) as changed`,
       [organizations, horizon],
     );
     await client.query('reset role');
     const { rows: scans } = await client.query(
-      `select sum(seq_scan)::int as whole, sum(idx_scan)::int as by_index from pg_stat_xact_user_tables where schemaname = 'graph'`,
+      `select sum(seq_scan)::int as whole, sum(idx_scan)::int as by_index from pg_stat_xact_user_tables where schemaname = 'feed'`,
     );
     await client.query('commit');
     return { changed: rows[0]?.changed, scans: scans[0] };

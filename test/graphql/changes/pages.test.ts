@@ -35,7 +35,7 @@ describe('pages', () => {
     );
     await settled(tenant);
     const { rows } = await tenant.owner.query(
-      'select key[1] as id from graph.changes where organization_id = $1 order by id',
+      'select key[1] as id from feed.changes where organization_id = $1 order by id',
       [tenant.organizationId],
     );
 
@@ -163,12 +163,12 @@ describe('a cursor', () => {
   it('what was restored is not shown: its transaction ids are of another cluster', async () => {
     await createUnits(1);
     const before = await readPage(graph, tenant);
-    const insert = `insert into graph.changes (origin, horizon, organization_id, relation, key, operation, columns)
+    const insert = `insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
       select coalesce(restored, origin), '3', organization_id, relation, key, operation, columns
-      from graph.changes, unnest(array[null, 1]) as restored where organization_id = $1`;
+      from feed.changes, unnest(array[null, 1]) as restored where organization_id = $1`;
     await graph.database.owner.query(insert, [tenant.organizationId]);
 
-    const { rows } = await graph.database.owner.query('select from graph.changes where organization_id = $1', [
+    const { rows } = await graph.database.owner.query('select from feed.changes where organization_id = $1', [
       tenant.organizationId,
     ]);
     expect([before.nodes.length, rows.length, (await readPage(graph, tenant)).nodes.length]).toEqual([1, 3, 2]);

@@ -86,7 +86,7 @@ describe('a stream', () => {
     const [theirs] = await foreign.changes(1);
     expect(told[0]).not.toContain(theirs?.id);
     const { rows } = await graph.database.owner.query(
-      'select organization_id, count(*)::int from graph.changes where organization_id = any ($1) group by 1 order by 2',
+      'select organization_id, count(*)::int from feed.changes where organization_id = any ($1) group by 1 order by 2',
       [[tenant.organizationId, other.organizationId]],
     );
     expect(rows).toEqual([

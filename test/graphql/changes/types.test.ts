@@ -126,7 +126,7 @@ describe('an update names the fields that changed', () => {
       expect(await ciphertext()).not.toEqual(before);
     }
 
-    const { rows } = await tenant.owner.query('select c::text as row from graph.changes c where organization_id = $1', [
+    const { rows } = await tenant.owner.query('select c::text as row from feed.changes c where organization_id = $1', [
       tenant.organizationId,
     ]);
     expect(rows.length).toBe(3);
