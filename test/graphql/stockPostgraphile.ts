@@ -9,7 +9,7 @@ import type { TestDatabase } from '../support/database.ts';
 export const upstreamTables = `
   create schema upstream;
   create table upstream.people (id int primary key, name text not null);
-  create table upstream.cards (id int primary key, type text not null);
+  create table upstream.cards (id int primary key, type text not null, span int4range not null);
   comment on table upstream.cards is E'@interface mode:single type:type\\n@type Badge name:Badge\\n@type Phone name:Phone';
   create table upstream.assignments (
     id int primary key,
@@ -19,7 +19,7 @@ export const upstreamTables = `
   create index on upstream.assignments (card_id);
   create index on upstream.assignments (person_id);
   insert into upstream.people values (1, 'Ada');
-  insert into upstream.cards values (1, 'Phone');
+  insert into upstream.cards values (1, 'Phone', '[1,5)');
   insert into upstream.assignments values (1, 1, 1);`;
 
 /**
