@@ -120,12 +120,6 @@ const compiled: readonly PlantedFault[] = [
     to: 'this.key += end;',
   },
   {
-    name: 'statements with conditions on other columns are one',
-    file: 'plugins/compilation/StatementShape.ts',
-    from: 'this.key += `${node.n}#',
-    to: 'this.key += `#',
-  },
-  {
     name: 'values are bound in the other order',
     file: 'plugins/compilation/compileStatement.ts',
     from: 'return place === -1 ? parameter : shape.values[place];',

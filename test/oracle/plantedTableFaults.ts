@@ -40,10 +40,10 @@ export const faultsOfTables: readonly PlantedFault[] = [
     to: 'seconds: Number(seconds)',
   },
   {
-    name: 'a char has no spaces behind it',
+    name: 'a char has spaces behind it',
     file: 'plugins/textForms.ts',
     from: '[TYPES.bpchar, { castFromPg: castToText,',
-    to: '[TYPES.bpchar, { castFromPg: (fragment) => sql`rtrim((${fragment})::text)`,',
+    to: '[TYPES.bpchar, { castFromPg: (fragment) => sql`rpad((${fragment})::text, 4)`,',
   },
   {
     name: 'an oid has a sign',
