@@ -101,7 +101,8 @@ const operators = {
       `Only rows with one of these ${argument}, whatever their case, at most 1,000. An empty list matches nothing.`,
     apply(attribute, _, values) {
       const list = sqlValueWithCodec(values, listOfCodec(TYPES.text));
-      return (query) => query.where(sql`${columnOf(query, attribute)} = any (array(select lower(unnest(${list}))))`);
+      return (query) =>
+        query.where(sql`${columnOf(query, attribute)} = any (array(select app_hidden.lowercase(unnest(${list}))))`);
     },
   },
   is: comparing(sql`=`, 'is this'),

@@ -1,8 +1,11 @@
 --! Previous: sha1:75dec2e29c4dbfadc2eedac6fcaa63a84ad6d40e
---! Hash: sha1:2bae88eff4ccf862fbb5447b2a4606a5464d700c
+--! Hash: sha1:305880d852836a8b3821301306783dc8f5b5534c
 --! Message: keys and texts
 
 -- What the columns of many tables have in common: keys, texts that people read, and the time of the last change.
+--
+-- Nothing here goes by the locale of the database, which is its owner's choice. Columns that clients sort by have the collation "C": the order of
+-- code points is the same on every server, and an index in it serves prefixes, too. Lower case is that of Unicode, by a collation of our own.
 --
 -- Keys are UUIDs in the order of time. So the default order is the order of creation, and inserts stay at one end of each index.
 -- Texts that people read are trimmed, not empty, at most 200 characters long and free of control characters.
@@ -24,6 +27,24 @@ create function app_hidden.uuid_v7() returns uuid
 comment on function app_hidden.uuid_v7() is 'A new UUID version 7 (RFC 9562); PostgreSQL has its own from 18 on.';
 grant execute on function app_hidden.uuid_v7() to graph_app, graph_oauth, graph_admin, graph_worker;
 
+-- Of ICU, since `C` folds ASCII alone, Turkish makes another letter of I, and PostgreSQL 15 and 16 have no other that knows all letters.
+do $$
+begin
+  create collation app_hidden.unicode (provider = icu, locale = 'und');
+exception
+  when feature_not_supported then
+    raise exception 'the database needs the encoding UTF8, on a PostgreSQL that was built with ICU (its packages are): it has % and %',
+      getdatabaseencoding(), case when exists (select from pg_collation where collname = 'und-x-icu') then 'ICU' else 'no ICU' end;
+end
+$$;
+comment on collation app_hidden.unicode is 'The root of Unicode (CLDR), for case: the same on every server, whatever the locale of the database.';
+
+create function app_hidden.lowercase(value text) returns text
+  language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ begin return lower(value collate app_hidden.unicode); end $$;
+comment on function app_hidden.lowercase(text) is 'The text in lower case, by which texts that differ in case alone are the same; for generated columns, too.';
+grant execute on function app_hidden.lowercase(text) to graph_app, graph_user, graph_basic, graph_oauth, graph_admin, graph_helper;
+
 create function app_hidden.white_space() returns text
   language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
   as $$
@@ -43,8 +64,8 @@ create function app_hidden.is_text(value text) returns boolean
   as $$
   begin
     return char_length(value) between 1 and 200
-      and value !~ '[\u0001-\u001f\u007f-\u009f]'
-      and value = app_hidden.trimmed(value);
+      and value collate "C" !~ '[\u0001-\u001f\u007f-\u009f]'
+      and value collate "C" = app_hidden.trimmed(value);
   end
   $$;
 comment on function app_hidden.is_text(text) is 'Whether a text is trimmed, not empty, at most 200 characters long and free of control characters.';

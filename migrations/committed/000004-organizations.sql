@@ -1,5 +1,5 @@
---! Previous: sha1:2bae88eff4ccf862fbb5447b2a4606a5464d700c
---! Hash: sha1:e8747aa5186c1c58b207465be2e4147d671a14ad
+--! Previous: sha1:305880d852836a8b3821301306783dc8f5b5534c
+--! Hash: sha1:253df2f8f209d3b605e77c0fe6f82842cc202b5d
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.

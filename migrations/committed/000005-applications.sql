@@ -1,5 +1,5 @@
---! Previous: sha1:e8747aa5186c1c58b207465be2e4147d671a14ad
---! Hash: sha1:236999e8d745e122dca731c0f1b8c620e0536187
+--! Previous: sha1:253df2f8f209d3b605e77c0fe6f82842cc202b5d
+--! Hash: sha1:12c0e240635110763f0869260ff20b9184ff0eec
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

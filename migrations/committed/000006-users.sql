@@ -1,5 +1,5 @@
---! Previous: sha1:236999e8d745e122dca731c0f1b8c620e0536187
---! Hash: sha1:0ce65780b6246eafd25143aa3ab99b4d66cdfedf
+--! Previous: sha1:12c0e240635110763f0869260ff20b9184ff0eec
+--! Hash: sha1:bc8b47b273f56e72566b2068df57ea804140062d
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.
@@ -14,25 +14,25 @@
 create table app_public.users (
   organization_id uuid not null,
   id uuid not null default app_hidden.uuid_v7(),
-  external_identifier text,
-  full_name text not null,
-  email text not null,
-  email_lowercase text not null generated always as (lower(email)) stored,
-  locale text not null default 'en',
-  time_zone text not null default 'UTC',
+  external_identifier text collate "C",
+  full_name text collate "C" not null,
+  email text collate "C" not null,
+  email_lowercase text collate "C" not null generated always as (app_hidden.lowercase(email)) stored,
+  locale text collate "C" not null default 'en',
+  time_zone text collate "C" not null default 'UTC',
   external_authentication_token_ciphertext bytea,
   external_authentication_token_hash bytea,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint users_pkey primary key (organization_id, id),
   constraint users_organization_id_fkey foreign key (organization_id) references app_hidden.organizations,
-  -- Over a column and not an expression: under row-level security only leakproof operators reach an index, and lower is none.
+  -- Over a column and not an expression: under row-level security only leakproof operators reach an index, and no function of case is one.
   constraint users_email_key unique (organization_id, email_lowercase),
   constraint users_external_identifier_key unique (organization_id, external_identifier),
   constraint users_external_authentication_token_hash_key unique (organization_id, external_authentication_token_hash),
   constraint users_external_identifier_length check (char_length(external_identifier) between 1 and 200),
   constraint users_full_name_text check (app_hidden.is_text(full_name)),
-  constraint users_email_format check (char_length(email) <= 254 and email ~ '^[^@\s\u0001-\u0020\u007f-\u00a0]+@[^@\s\u0001-\u0020\u007f-\u00a0]+$'),
+  constraint users_email_format check (char_length(email) <= 254 and email ~ '^[^@\u0001-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+@[^@\u0001-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+$'),
   constraint users_locale_format check (
     char_length(locale) <= 200
     and locale ~* '^([a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(-[0-9a-wy-z](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?|x(-[a-z0-9]{1,8})+)$'),

@@ -1,5 +1,5 @@
---! Previous: sha1:0ce65780b6246eafd25143aa3ab99b4d66cdfedf
---! Hash: sha1:424a1c9e250145a645c1770bf78b9fdb0f63bab9
+--! Previous: sha1:bc8b47b273f56e72566b2068df57ea804140062d
+--! Hash: sha1:4fd65d92e34e3e3803f86e2921e5ead9fbe70ea6
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

@@ -1,5 +1,5 @@
---! Previous: sha1:424a1c9e250145a645c1770bf78b9fdb0f63bab9
---! Hash: sha1:f01b9c63c04b214bf22a04c3ecf59da62462b97e
+--! Previous: sha1:4fd65d92e34e3e3803f86e2921e5ead9fbe70ea6
+--! Hash: sha1:258ab015401879d5921a6ef82876f14b4150ebb5
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.
@@ -12,8 +12,8 @@ create table app_public.units (
   organization_id uuid not null,
   id uuid not null default app_hidden.uuid_v7(),
   parent_id uuid,
-  external_identifier text,
-  name text not null,
+  external_identifier text collate "C",
+  name text collate "C" not null,
   ancestor_ids uuid[] not null,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),

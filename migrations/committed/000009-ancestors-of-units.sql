@@ -1,5 +1,5 @@
---! Previous: sha1:f01b9c63c04b214bf22a04c3ecf59da62462b97e
---! Hash: sha1:1bbd359498c910fcac1c953b7ae087663f43cb80
+--! Previous: sha1:258ab015401879d5921a6ef82876f14b4150ebb5
+--! Hash: sha1:875d9bc80af105bfe92ac5d2a7b4e5cecb3a0a6c
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

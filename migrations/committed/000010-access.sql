@@ -1,5 +1,5 @@
---! Previous: sha1:1bbd359498c910fcac1c953b7ae087663f43cb80
---! Hash: sha1:3b1e5fc1cf4c7e16a5ab0332de512b6954ee28d7
+--! Previous: sha1:875d9bc80af105bfe92ac5d2a7b4e5cecb3a0a6c
+--! Hash: sha1:153bc372f52ffbbf6790ccc44fe608d38adeaffd
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

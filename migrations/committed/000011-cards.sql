@@ -1,5 +1,5 @@
---! Previous: sha1:3b1e5fc1cf4c7e16a5ab0332de512b6954ee28d7
---! Hash: sha1:e2e3f739835757cecca60ef22c2691ea1785d5e6
+--! Previous: sha1:153bc372f52ffbbf6790ccc44fe608d38adeaffd
+--! Hash: sha1:98ff92e67a185482926fb4bbe27ee93db90ca457
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -11,12 +11,12 @@ create table app_public.cards (
   organization_id uuid not null,
   id uuid not null default app_hidden.uuid_v7(),
   type text not null,
-  name text not null,
+  name text collate "C" not null,
   proximity_uuid uuid,
   major int,
   minor int,
-  nfc_identifier text,
-  external_identifier text,
+  nfc_identifier text collate "C",
+  external_identifier text collate "C",
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   constraint cards_pkey primary key (organization_id, id),

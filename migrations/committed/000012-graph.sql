@@ -1,5 +1,5 @@
---! Previous: sha1:e2e3f739835757cecca60ef22c2691ea1785d5e6
---! Hash: sha1:10a83b4bf6f65f9637897cf33294baf7b6e06de4
+--! Previous: sha1:98ff92e67a185482926fb4bbe27ee93db90ca457
+--! Hash: sha1:df0f8a43046024551d9fc598e3584819bb229d2f
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:10a83b4bf6f65f9637897cf33294baf7b6e06de4
---! Hash: sha1:f5d1993358135f2d29741decbc6041080ccffbe1
+--! Previous: sha1:df0f8a43046024551d9fc598e3584819bb229d2f
+--! Hash: sha1:ffb0003f4f165e616631b6e0812654baafc9fcae
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:f5d1993358135f2d29741decbc6041080ccffbe1
---! Hash: sha1:3e508b82b6cc2017a42147889c73b1d57ded3521
+--! Previous: sha1:ffb0003f4f165e616631b6e0812654baafc9fcae
+--! Hash: sha1:ca2c44c06be96e6a358192ac17a399fdeb7957b8
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

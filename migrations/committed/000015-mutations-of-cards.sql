@@ -1,5 +1,5 @@
---! Previous: sha1:3e508b82b6cc2017a42147889c73b1d57ded3521
---! Hash: sha1:bd2200461bd342893a66085f7c257494eebb4a73
+--! Previous: sha1:ca2c44c06be96e6a358192ac17a399fdeb7957b8
+--! Hash: sha1:6590a0c7b7a7dec0eadbd1f0b1640688ff843e85
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.
@@ -49,7 +49,7 @@ create function app_public.nfc_card_create(name text, nfc_identifier text, exter
   language sql volatile set search_path = pg_catalog, pg_temp
   as $$
     insert into app_public.cards (organization_id, type, name, nfc_identifier, external_identifier)
-    values (app_hidden.current_organization_id(), 'NfcCard', app_hidden.trimmed(name), upper(nfc_identifier), external_identifier)
+    values (app_hidden.current_organization_id(), 'NfcCard', app_hidden.trimmed(name), upper(nfc_identifier collate "C"), external_identifier)
     returning *
   $$;
 comment on function app_public.nfc_card_create(text, text, text) is

@@ -1,5 +1,5 @@
---! Previous: sha1:bd2200461bd342893a66085f7c257494eebb4a73
---! Hash: sha1:1e66f9e1a4f3f1b5d2fb7aefa6d4a55c4ec6b31d
+--! Previous: sha1:6590a0c7b7a7dec0eadbd1f0b1640688ff843e85
+--! Hash: sha1:f68fd139c1e81d4f2599cf7d5cf2c261b03ef3dc
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:1e66f9e1a4f3f1b5d2fb7aefa6d4a55c4ec6b31d
---! Hash: sha1:2ba87b546076c09df8675a8d703066e6eb08ce2e
+--! Previous: sha1:f68fd139c1e81d4f2599cf7d5cf2c261b03ef3dc
+--! Hash: sha1:ee499b691b3c23ae8b5371b86fea95d6fb0ad2b6
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:2ba87b546076c09df8675a8d703066e6eb08ce2e
---! Hash: sha1:45b07b0d4cd120dfe3018bfef2c1198d35ad14c6
+--! Previous: sha1:ee499b691b3c23ae8b5371b86fea95d6fb0ad2b6
+--! Hash: sha1:ce92a46b59554045b27b611e73b2e4d715ec7ed0
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:45b07b0d4cd120dfe3018bfef2c1198d35ad14c6
---! Hash: sha1:7416f6b5e9f0c73167a4e95c6c8474101aeab85d
+--! Previous: sha1:ce92a46b59554045b27b611e73b2e4d715ec7ed0
+--! Hash: sha1:c215468d7895def570f5d7df3cc57535c9df5bb0
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:7416f6b5e9f0c73167a4e95c6c8474101aeab85d
---! Hash: sha1:7af8a20216ca0403be2e8c74e879a3d158fc636c
+--! Previous: sha1:c215468d7895def570f5d7df3cc57535c9df5bb0
+--! Hash: sha1:96dd6a9241565ddff985d57255bb87de02d68c57
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:7af8a20216ca0403be2e8c74e879a3d158fc636c
---! Hash: sha1:aab0675ceb035bc839ca0df21085184b3054cec7
+--! Previous: sha1:96dd6a9241565ddff985d57255bb87de02d68c57
+--! Hash: sha1:c7977c606f4f64d872b412b0784f50e10445251b
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:aab0675ceb035bc839ca0df21085184b3054cec7
---! Hash: sha1:50a1fb5c534e9a33648e1ab5628c83357652ab4e
+--! Previous: sha1:c7977c606f4f64d872b412b0784f50e10445251b
+--! Hash: sha1:aa965b939d51933ee14292c2c2f2e78fbc09c6f8
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:50a1fb5c534e9a33648e1ab5628c83357652ab4e
---! Hash: sha1:31c52a8877e65d6d30b537fecdd8532a7d0c2178
+--! Previous: sha1:aa965b939d51933ee14292c2c2f2e78fbc09c6f8
+--! Hash: sha1:c2ab2eafdd32b67bb145aeb33461d7dbdf651793
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:31c52a8877e65d6d30b537fecdd8532a7d0c2178
---! Hash: sha1:4859991e30052871bf6a76f0500686acacba2ca5
+--! Previous: sha1:c2ab2eafdd32b67bb145aeb33461d7dbdf651793
+--! Hash: sha1:fcfb77e2a6728e429308dea8cd373b334cf8ee68
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

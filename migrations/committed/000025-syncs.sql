@@ -1,5 +1,5 @@
---! Previous: sha1:4859991e30052871bf6a76f0500686acacba2ca5
---! Hash: sha1:5227036093446f622ff672e4bcfa08f5918b25d6
+--! Previous: sha1:fcfb77e2a6728e429308dea8cd373b334cf8ee68
+--! Hash: sha1:39baf9a9e465feea009659926413c2405c3ab8e5
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

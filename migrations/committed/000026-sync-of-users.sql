@@ -1,5 +1,5 @@
---! Previous: sha1:5227036093446f622ff672e4bcfa08f5918b25d6
---! Hash: sha1:5f08b300e9a452ac700592a95cd7da0fd5744a52
+--! Previous: sha1:39baf9a9e465feea009659926413c2405c3ab8e5
+--! Hash: sha1:cd4400f10fd1d76244fa733390694b78eb78c566
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -190,8 +190,8 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
       select u from app_public.users u
       where u.organization_id = organization
         and u.email_lowercase = any (array(
-          select lower((j.after).email) from unnest(judged) as j
-          where j.outcome <> 'REFUSED' and (j.before).email_lowercase is distinct from lower((j.after).email))))
+          select app_hidden.lowercase((j.after).email) from unnest(judged) as j
+          where j.outcome <> 'REFUSED' and (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email))))
       || array(
       select u from app_public.users u
       where u.organization_id = organization
@@ -202,9 +202,9 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
     -- Then the later of two rows that want the same is refused.
     foreach counts_duplicates in array '{false,true}'::boolean[] loop
       with recursive live as materialized (
-        select j.place, (j.before).id as known_id, (j.after).id, lower((j.after).email) as email, (j.after).external_authentication_token_hash as hash,
+        select j.place, (j.before).id as known_id, (j.after).id, app_hidden.lowercase((j.after).email) as email, (j.after).external_authentication_token_hash as hash,
           (j.changes ->> 'previous_hash')::bytea as previous_hash,
-          (j.before).email_lowercase is distinct from lower((j.after).email) as changes_email,
+          (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email) as changes_email,
           (j.before).external_authentication_token_hash is distinct from (j.after).external_authentication_token_hash as changes_hash
         from unnest(judged) as j
         where j.outcome <> 'REFUSED'
@@ -280,7 +280,7 @@ create function app_hidden.write_users(judged app_hidden.judged_user[]) returns 
 
       -- A user whose address or token another one of the sync gets loses it first, until the next statement.
       with changed as (
-        select (before).id, (before).email_lowercase as old_email, lower((after).email) as new_email,
+        select (before).id, (before).email_lowercase as old_email, app_hidden.lowercase((after).email) as new_email,
           (before).external_authentication_token_hash as old_hash, (after).external_authentication_token_hash as new_hash
         from unnest(judged)
         where outcome in ('CREATED', 'UPDATED')

@@ -1,5 +1,5 @@
---! Previous: sha1:5f08b300e9a452ac700592a95cd7da0fd5744a52
---! Hash: sha1:5f09b4b5d17880f009a92ee471538fe36631b31a
+--! Previous: sha1:cd4400f10fd1d76244fa733390694b78eb78c566
+--! Hash: sha1:5eb0628958988c8c4af24abb3fc52fcc9a9325c6
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

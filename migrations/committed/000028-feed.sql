@@ -1,5 +1,5 @@
---! Previous: sha1:5f09b4b5d17880f009a92ee471538fe36631b31a
---! Hash: sha1:e8a048b66d2b4bbc49059aa9b966e19e2d6b9f75
+--! Previous: sha1:5eb0628958988c8c4af24abb3fc52fcc9a9325c6
+--! Hash: sha1:ecfa778d9708729e2763dd5264fd0e444d3a8c3d
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:e8a048b66d2b4bbc49059aa9b966e19e2d6b9f75
---! Hash: sha1:0a98832b136331a477fd0cac3e39d81e70df817c
+--! Previous: sha1:ecfa778d9708729e2763dd5264fd0e444d3a8c3d
+--! Hash: sha1:ba36927c0b7cbc57c38d776ae3b0ecfe06d75c96
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

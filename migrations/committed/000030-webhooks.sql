@@ -1,5 +1,5 @@
---! Previous: sha1:0a98832b136331a477fd0cac3e39d81e70df817c
---! Hash: sha1:fdd93d7fd197586294926df78aafc13ebd92a92c
+--! Previous: sha1:ba36927c0b7cbc57c38d776ae3b0ecfe06d75c96
+--! Hash: sha1:5e8f3f61dcfe882a5bfd85f5b0767b0a1821e27f
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:fdd93d7fd197586294926df78aafc13ebd92a92c
---! Hash: sha1:8f98b1d49959038033a27c95738ebf7e7b4c7b93
+--! Previous: sha1:5e8f3f61dcfe882a5bfd85f5b0767b0a1821e27f
+--! Hash: sha1:9a56ed3d31e6a73a21a8ef6d042e1a22020d5a86
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:8f98b1d49959038033a27c95738ebf7e7b4c7b93
---! Hash: sha1:b9bbe477bae217f3a9eda3edb24c7af0b46c7a5b
+--! Previous: sha1:9a56ed3d31e6a73a21a8ef6d042e1a22020d5a86
+--! Hash: sha1:ebace632493deb552ea146c8c6cfcfc057fcfab6
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

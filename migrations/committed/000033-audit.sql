@@ -1,5 +1,5 @@
---! Previous: sha1:b9bbe477bae217f3a9eda3edb24c7af0b46c7a5b
---! Hash: sha1:bb1afcc7b0ea4a5c9f2f59801f792433d85fc9fd
+--! Previous: sha1:ebace632493deb552ea146c8c6cfcfc057fcfab6
+--! Hash: sha1:aca44af8d03f9c11c4148bda39580f2fc7cbe653
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

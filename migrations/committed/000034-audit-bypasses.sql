@@ -1,5 +1,5 @@
---! Previous: sha1:bb1afcc7b0ea4a5c9f2f59801f792433d85fc9fd
---! Hash: sha1:e963b092ea545ae8d8e657c090fc51bd85b7bf9c
+--! Previous: sha1:aca44af8d03f9c11c4148bda39580f2fc7cbe653
+--! Hash: sha1:6fd58286124f1d56ebf78571820184067e00bcd5
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

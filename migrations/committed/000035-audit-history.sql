@@ -1,5 +1,5 @@
---! Previous: sha1:e963b092ea545ae8d8e657c090fc51bd85b7bf9c
---! Hash: sha1:266161823872e8c063d7d2ae02330ed7dab643d6
+--! Previous: sha1:6fd58286124f1d56ebf78571820184067e00bcd5
+--! Hash: sha1:590f92137da33a4f0e4cad471b889f2c563ccb05
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

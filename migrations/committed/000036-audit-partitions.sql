@@ -1,5 +1,5 @@
---! Previous: sha1:266161823872e8c063d7d2ae02330ed7dab643d6
---! Hash: sha1:cb83a8b9894b741d6294303cfce385ef46375747
+--! Previous: sha1:590f92137da33a4f0e4cad471b889f2c563ccb05
+--! Hash: sha1:ebf1d4547eb023816f3720d18bdcb1944040196b
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

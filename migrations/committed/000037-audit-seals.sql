@@ -1,5 +1,5 @@
---! Previous: sha1:cb83a8b9894b741d6294303cfce385ef46375747
---! Hash: sha1:98138e79347b47e9e1d032c5c687371f262135b9
+--! Previous: sha1:ebf1d4547eb023816f3720d18bdcb1944040196b
+--! Hash: sha1:48171ed74c7b55a28a6943dd5828ccdb8b939cda
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:98138e79347b47e9e1d032c5c687371f262135b9
---! Hash: sha1:b08944bc73b95d0fe80fa6a70348b96e53786244
+--! Previous: sha1:48171ed74c7b55a28a6943dd5828ccdb8b939cda
+--! Hash: sha1:f55410b57a2fae2b6159411514128b55a7dabf33
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

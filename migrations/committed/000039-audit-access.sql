@@ -1,5 +1,5 @@
---! Previous: sha1:b08944bc73b95d0fe80fa6a70348b96e53786244
---! Hash: sha1:3920073865e6921c20d7c1587542e1b075d7fa53
+--! Previous: sha1:f55410b57a2fae2b6159411514128b55a7dabf33
+--! Hash: sha1:953c59865a716f32067c027f678400fc107c9ee6
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -45,7 +45,7 @@ create function audit.find_principal(principal text) returns audit.principals
         from audit.principals p
         left join app_public.users u on u.organization_id = p.organization_id and u.id = p.user_id
         where find_principal.principal = 'me:' || u.external_identifier
-          or find_principal.principal ^@ 'me:' and lower(substr(find_principal.principal, 4)) = u.email_lowercase
+          or find_principal.principal ^@ 'me:' and app_hidden.lowercase(substr(find_principal.principal, 4)) = u.email_lowercase
           or find_principal.principal = 'oauth:' || p.name and p.role = 'graph_oauth');
     end if;
     if cardinality(found) <> 1 then

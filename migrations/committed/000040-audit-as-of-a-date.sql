@@ -1,5 +1,5 @@
---! Previous: sha1:3920073865e6921c20d7c1587542e1b075d7fa53
---! Hash: sha1:7d174a1a257cf87be06322841a8989f5d6dcd99a
+--! Previous: sha1:953c59865a716f32067c027f678400fc107c9ee6
+--! Hash: sha1:487ff108dcb0495a4bbc05293dce0a12eb31623b
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:7d174a1a257cf87be06322841a8989f5d6dcd99a
---! Hash: sha1:0967f9259b0f9b44ac93c819079a291d7a025976
+--! Previous: sha1:487ff108dcb0495a4bbc05293dce0a12eb31623b
+--! Hash: sha1:8812a679571b93f5a21cecbd1dee2152a9800388
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

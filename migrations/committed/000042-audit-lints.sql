@@ -1,5 +1,5 @@
---! Previous: sha1:0967f9259b0f9b44ac93c819079a291d7a025976
---! Hash: sha1:4b28c3494a1bb71bf89b07b810da329675f767b6
+--! Previous: sha1:8812a679571b93f5a21cecbd1dee2152a9800388
+--! Hash: sha1:edeed7a89eeb358e63a12ec0fdf5747fa9983c83
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:4b28c3494a1bb71bf89b07b810da329675f767b6
---! Hash: sha1:18e64e7f3d6fbb7dbab2faa4cb0ce8df1256d968
+--! Previous: sha1:edeed7a89eeb358e63a12ec0fdf5747fa9983c83
+--! Hash: sha1:4867bab35e5da2eb8840a242451a3c67f98ea24c
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

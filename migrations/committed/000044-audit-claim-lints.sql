@@ -1,5 +1,5 @@
---! Previous: sha1:18e64e7f3d6fbb7dbab2faa4cb0ce8df1256d968
---! Hash: sha1:1d5710b0b755f9fbe8fbc405c84adcdb0ccf64ea
+--! Previous: sha1:4867bab35e5da2eb8840a242451a3c67f98ea24c
+--! Hash: sha1:af74bf2dca0fbfb407754f37ae8f923d15af7352
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

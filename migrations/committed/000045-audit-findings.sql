@@ -1,5 +1,5 @@
---! Previous: sha1:1d5710b0b755f9fbe8fbc405c84adcdb0ccf64ea
---! Hash: sha1:2799d7f68a4d2219dec890936bd282f16548e5b1
+--! Previous: sha1:af74bf2dca0fbfb407754f37ae8f923d15af7352
+--! Hash: sha1:3b3d19617c6953985b7f805df3b2c079a9dab3eb
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:2799d7f68a4d2219dec890936bd282f16548e5b1
---! Hash: sha1:09a9b62c5c9e7c09a9223ed3164d9d127bc83dc1
+--! Previous: sha1:3b3d19617c6953985b7f805df3b2c079a9dab3eb
+--! Hash: sha1:c2826125bf4e5bd6edb9813e0b496a2020410d2e
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

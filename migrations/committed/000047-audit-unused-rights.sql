@@ -1,5 +1,5 @@
---! Previous: sha1:09a9b62c5c9e7c09a9223ed3164d9d127bc83dc1
---! Hash: sha1:b23aa3c81e63e76c8a9e35bea7d1a5e956d4fec3
+--! Previous: sha1:c2826125bf4e5bd6edb9813e0b496a2020410d2e
+--! Hash: sha1:672a7cbce37bf7f80571112a68d41873580d41c3
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

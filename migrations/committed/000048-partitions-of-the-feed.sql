@@ -1,5 +1,5 @@
---! Previous: sha1:b23aa3c81e63e76c8a9e35bea7d1a5e956d4fec3
---! Hash: sha1:f64586f84c3750ab129f06bbab9771b8db616913
+--! Previous: sha1:672a7cbce37bf7f80571112a68d41873580d41c3
+--! Hash: sha1:4e5f2f110494abc3ea90eec3d10366ffb61b811d
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

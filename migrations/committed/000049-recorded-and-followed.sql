@@ -1,5 +1,5 @@
---! Previous: sha1:f64586f84c3750ab129f06bbab9771b8db616913
---! Hash: sha1:930cf57f83afead04832716e8216e573413cb09b
+--! Previous: sha1:4e5f2f110494abc3ea90eec3d10366ffb61b811d
+--! Hash: sha1:cdd36ae94fffc1d08e1c079ad3693305a37b3edb
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:930cf57f83afead04832716e8216e573413cb09b
---! Hash: sha1:6c3d5a7c7d757a3a5eb0edf90023975b2226679b
+--! Previous: sha1:cdd36ae94fffc1d08e1c079ad3693305a37b3edb
+--! Hash: sha1:e58d619112d35e9c14ccfc971c7d2b3b2d881545
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -64,7 +64,7 @@ type UserRow = { id: string; password_hash: string | null; disabled: boolean };
 
 /** By what a user is known to the organization of the transaction. */
 const conditions = {
-  email: 'u.email_lowercase = lower($1)',
+  email: 'u.email_lowercase = app_hidden.lowercase($1)',
   external_authentication_token: 'u.external_authentication_token_hash = any ($1)',
 };
 

@@ -77,7 +77,7 @@ export async function findUserProblems(
 const findTakenEmails = `
   select given.index, u.external_identifier as holder
   from jsonb_to_recordset($1) as given (index int, organization_id uuid, external_identifier text, email text)
-  join app_public.users u on u.organization_id = given.organization_id and u.email_lowercase = lower(given.email)
+  join app_public.users u on u.organization_id = given.organization_id and u.email_lowercase = app_hidden.lowercase(given.email)
   where u.external_identifier is distinct from given.external_identifier`;
 
 const findTakenTokens = `

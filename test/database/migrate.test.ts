@@ -148,6 +148,21 @@ describe('migrating', () => {
     await asAdministrator(`drop database ${name}`);
   });
 
+  it('refuses a database whose encoding has no collation of Unicode, and says what it needs', async () => {
+    const name = `test_${randomUUID().replaceAll('-', '')}`;
+    await asAdministrator(
+      `create database ${name} template template0 encoding 'SQL_ASCII' locale_provider libc locale 'C'`,
+    );
+
+    const message = await migrate({ ...urls, ownerUrl: inDatabase(urls.ownerUrl, name) }, log).catch(String);
+
+    expect(message).toContain(
+      'failed and changed nothing: the database needs the encoding UTF8, on a PostgreSQL that was built with ICU',
+    );
+    expect(message).toContain('it has SQL_ASCII and ICU');
+    await asAdministrator(`drop database ${name}`);
+  });
+
   it('refuses an authenticator that passes by row-level security', async () => {
     const bypassing = `bypassing_${suffix}`;
     await asAdministrator(`create role ${bypassing} login bypassrls`);

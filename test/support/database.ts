@@ -18,7 +18,7 @@ export type TestDatabase = {
  */
 export async function createTestDatabase(template?: TestDatabase): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  const source = template ? new URL(template.ownerUrl).pathname.slice(1) : 'graph_query_service';
+  const source = new URL(template?.ownerUrl ?? process.env.TEST_OWNER_URL ?? '').pathname.slice(1);
   if (template) {
     if (!template.owner.ended) await template.owner.end();
     await asAdministrator(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${source}'`);
@@ -29,6 +29,11 @@ export async function createTestDatabase(template?: TestDatabase): Promise<TestD
   await asAdministrator(
     `grant connect on database ${name} to ${authenticator}, graph_auditor, graph_admin; revoke connect on database ${name} from public`,
   );
+  return openTestDatabase(name);
+}
+
+/** One that is there already. */
+export function openTestDatabase(name: string): TestDatabase {
   const ownerUrl = urlOf('TEST_OWNER_URL', name);
   const owner = new Pool({ connectionString: ownerUrl, max: 4 });
   // The server ends its sessions when a test stops it on purpose.

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { Client } from 'pg';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, directoryInMemory } from './dataDirectory.ts';
+import { createDatabaseIn, type Locale } from './locales.ts';
 import { createTemplate } from './migratedDataDirectory.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import { startWithOneLogin } from './startWithOneLogin.ts';
@@ -25,7 +26,21 @@ export default async function globalSetup(): Promise<void> {
   process.env.TEST_OWNER_URL = server.ownerUrl;
   process.env.TEST_AUTH_URL = server.authUrl;
   globalThis.testServer = { dataDir, template, stop: server.stop };
+  if (process.env.TEST_LOCALE) await goByLocale(process.env.TEST_LOCALE as Locale, process.env.TEST_POSTGRES_URL);
   if (process.env.TEST_PGBOUNCER) await goByPgBouncer(process.env.TEST_PGBOUNCER, server.authUrl);
+}
+
+/** Test files clone a template of this locale: on the same server, or on another, whose superuser the URL names. */
+async function goByLocale(locale: Locale, superuserUrl?: string): Promise<void> {
+  if (superuserUrl) {
+    process.env.TEST_OWNER_URL = superuserUrl;
+    const login = new URL(superuserUrl);
+    login.username = 'graph_authenticator';
+    process.env.TEST_AUTH_URL = login.href;
+  }
+  const template = await createDatabaseIn(locale);
+  await template.owner.end();
+  process.env.TEST_OWNER_URL = template.ownerUrl;
 }
 
 /** Services reach their databases by way of it; tests look at them directly. */

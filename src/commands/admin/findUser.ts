@@ -21,7 +21,7 @@ export async function findUser(client: ClientBase, name: UserName): Promise<Foun
   const { rows } = await client.query<FoundUser>(
     `select organization_id as "organizationId", id, external_identifier as "externalIdentifier", email
      from app_public.users
-     where organization_id = $1 and (external_identifier = $2 or email_lowercase = lower($3))`,
+     where organization_id = $1 and (external_identifier = $2 or email_lowercase = app_hidden.lowercase($3))`,
     [organizationId, name.externalIdentifier, name.email],
   );
   const [user] = rows;
