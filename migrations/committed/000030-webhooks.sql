@@ -1,13 +1,12 @@
 --! Previous: sha1:ba36927c0b7cbc57c38d776ae3b0ecfe06d75c96
---! Hash: sha1:5e8f3f61dcfe882a5bfd85f5b0767b0a1821e27f
+--! Hash: sha1:e14ccde233d274ffa6d0496bacfd3a2644dd4c51
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.
 -- A worker copies the next changes after the cursor to app_public.webhook_deliveries, in one transaction with the cursor, and sends them.
 -- So a change is sent at least once, however often the worker is killed.
 --
--- The worker has a role of its own, graph_worker. `npm run db:migrate` makes its queue, the schema graphile_worker, as the library
--- graphile-worker wants it (src/database/migrations/installWorker.ts).
+-- The worker has a role of its own, graph_worker. Its queue is app_hidden.webhook_positions: a worker leases the webhook that it sends for.
 
 create table app_public.webhooks (
   organization_id uuid not null,
@@ -87,7 +86,7 @@ create table app_hidden.webhook_positions (
 comment on table app_hidden.webhook_positions is 'How far each webhook has followed the feed, and whether a worker is at it.';
 comment on column app_hidden.webhook_positions.origin is 'The feed that it is a place in, feed.origin(): after pg_restore it begins anew.';
 comment on column app_hidden.webhook_positions.at is 'When the feed was last read from there.';
-comment on column app_hidden.webhook_positions.leased_until is 'Until then one worker alone sends; one that was killed holds others off no longer.';
+comment on column app_hidden.webhook_positions.leased_until is 'Until then one worker alone sends; afterwards, when the last run ended, by which webhooks take turns.';
 
 alter table app_hidden.webhook_positions enable row level security, force row level security;
 create policy all_graph_admin on app_hidden.webhook_positions for all to graph_admin using (true) with check (true);

@@ -1,5 +1,5 @@
---! Previous: sha1:5e8f3f61dcfe882a5bfd85f5b0767b0a1821e27f
---! Hash: sha1:9a56ed3d31e6a73a21a8ef6d042e1a22020d5a86
+--! Previous: sha1:e14ccde233d274ffa6d0496bacfd3a2644dd4c51
+--! Hash: sha1:6d289879cecb809a9a7ec0dedc251d99579d44ce
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.
@@ -106,9 +106,10 @@ create function feed.due_webhooks(max_rows int) returns table (organization_id u
           where c.organization_id = p.organization_id and (c.horizon, c.id) > (p.horizon, p.change_id)
             and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
             and c.at >= p.at - interval '1 hour'))
+    order by p.leased_until nulls first
     limit due_webhooks.max_rows
   $$;
-comment on function feed.due_webhooks(int) is 'Webhooks for which there is something to send, or to look at, and that no worker is at.';
+comment on function feed.due_webhooks(int) is 'Webhooks for which there is something to send, or to look at, and that no worker is at; first the one whose last run ended first.';
 grant execute on function feed.due_webhooks(int) to graph_worker;
 
 create function app_public.webhook_deliveries_feed_row(delivery app_public.webhook_deliveries) returns json

@@ -1,5 +1,5 @@
---! Previous: sha1:9a56ed3d31e6a73a21a8ef6d042e1a22020d5a86
---! Hash: sha1:ebace632493deb552ea146c8c6cfcfc057fcfab6
+--! Previous: sha1:6d289879cecb809a9a7ec0dedc251d99579d44ce
+--! Hash: sha1:3d98c9e2fc36938454446fd5352391706207560e
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:ebace632493deb552ea146c8c6cfcfc057fcfab6
---! Hash: sha1:aca44af8d03f9c11c4148bda39580f2fc7cbe653
+--! Previous: sha1:3d98c9e2fc36938454446fd5352391706207560e
+--! Hash: sha1:56352da3a907e22d1d0a619aa447609eb5de87be
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:aca44af8d03f9c11c4148bda39580f2fc7cbe653
---! Hash: sha1:6fd58286124f1d56ebf78571820184067e00bcd5
+--! Previous: sha1:56352da3a907e22d1d0a619aa447609eb5de87be
+--! Hash: sha1:4bd7df119676099b341a789192cedbad924c2392
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

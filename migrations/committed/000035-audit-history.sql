@@ -1,5 +1,5 @@
---! Previous: sha1:6fd58286124f1d56ebf78571820184067e00bcd5
---! Hash: sha1:590f92137da33a4f0e4cad471b889f2c563ccb05
+--! Previous: sha1:4bd7df119676099b341a789192cedbad924c2392
+--! Hash: sha1:f6cc773189d14acae4c11796355c7917627af8d2
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

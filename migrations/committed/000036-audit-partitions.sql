@@ -1,5 +1,5 @@
---! Previous: sha1:590f92137da33a4f0e4cad471b889f2c563ccb05
---! Hash: sha1:ebf1d4547eb023816f3720d18bdcb1944040196b
+--! Previous: sha1:f6cc773189d14acae4c11796355c7917627af8d2
+--! Hash: sha1:9e3cb9f6f78b236385320c282fc8f2cd745cfe3f
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:ebf1d4547eb023816f3720d18bdcb1944040196b
---! Hash: sha1:48171ed74c7b55a28a6943dd5828ccdb8b939cda
+--! Previous: sha1:9e3cb9f6f78b236385320c282fc8f2cd745cfe3f
+--! Hash: sha1:3f671c2dd85c7e0e51d7ed72732b048ef7957f98
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:48171ed74c7b55a28a6943dd5828ccdb8b939cda
---! Hash: sha1:f55410b57a2fae2b6159411514128b55a7dabf33
+--! Previous: sha1:3f671c2dd85c7e0e51d7ed72732b048ef7957f98
+--! Hash: sha1:cb570dbfcf6040e6966d8ad021ebc07b9d60c8af
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:f55410b57a2fae2b6159411514128b55a7dabf33
---! Hash: sha1:953c59865a716f32067c027f678400fc107c9ee6
+--! Previous: sha1:cb570dbfcf6040e6966d8ad021ebc07b9d60c8af
+--! Hash: sha1:1e70eaabfa7df73c57abc2bc41bafd17491a8793
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

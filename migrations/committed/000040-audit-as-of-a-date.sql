@@ -1,5 +1,5 @@
---! Previous: sha1:953c59865a716f32067c027f678400fc107c9ee6
---! Hash: sha1:487ff108dcb0495a4bbc05293dce0a12eb31623b
+--! Previous: sha1:1e70eaabfa7df73c57abc2bc41bafd17491a8793
+--! Hash: sha1:c5f85ad7d01938cb880c424c7cbcd85f422bdc8b
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

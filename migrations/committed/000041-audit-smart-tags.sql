@@ -1,5 +1,5 @@
---! Previous: sha1:487ff108dcb0495a4bbc05293dce0a12eb31623b
---! Hash: sha1:8812a679571b93f5a21cecbd1dee2152a9800388
+--! Previous: sha1:c5f85ad7d01938cb880c424c7cbcd85f422bdc8b
+--! Hash: sha1:571b3dacfc8ca5ead583115b93633ed4b02a0a3f
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

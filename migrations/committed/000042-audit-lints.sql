@@ -1,5 +1,5 @@
---! Previous: sha1:8812a679571b93f5a21cecbd1dee2152a9800388
---! Hash: sha1:edeed7a89eeb358e63a12ec0fdf5747fa9983c83
+--! Previous: sha1:571b3dacfc8ca5ead583115b93633ed4b02a0a3f
+--! Hash: sha1:b7c14c09d4827162596470f70a4250772c3afc2d
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

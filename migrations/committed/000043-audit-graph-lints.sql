@@ -1,5 +1,5 @@
---! Previous: sha1:edeed7a89eeb358e63a12ec0fdf5747fa9983c83
---! Hash: sha1:4867bab35e5da2eb8840a242451a3c67f98ea24c
+--! Previous: sha1:b7c14c09d4827162596470f70a4250772c3afc2d
+--! Hash: sha1:e299d7ea5022530bd66e737c2374675a8b0a53c5
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

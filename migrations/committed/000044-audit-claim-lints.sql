@@ -1,5 +1,5 @@
---! Previous: sha1:4867bab35e5da2eb8840a242451a3c67f98ea24c
---! Hash: sha1:af74bf2dca0fbfb407754f37ae8f923d15af7352
+--! Previous: sha1:e299d7ea5022530bd66e737c2374675a8b0a53c5
+--! Hash: sha1:d0f847761e70ac6d74426df802dc7c29497b8eea
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:af74bf2dca0fbfb407754f37ae8f923d15af7352
---! Hash: sha1:3b3d19617c6953985b7f805df3b2c079a9dab3eb
+--! Previous: sha1:d0f847761e70ac6d74426df802dc7c29497b8eea
+--! Hash: sha1:c936245b44ed193082b7d4b1c38cf34e3c5819ab
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:3b3d19617c6953985b7f805df3b2c079a9dab3eb
---! Hash: sha1:c2826125bf4e5bd6edb9813e0b496a2020410d2e
+--! Previous: sha1:c936245b44ed193082b7d4b1c38cf34e3c5819ab
+--! Hash: sha1:d4450442a6e44915a0b264022aeaab9a35ec4317
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

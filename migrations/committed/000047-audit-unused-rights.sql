@@ -1,5 +1,5 @@
---! Previous: sha1:c2826125bf4e5bd6edb9813e0b496a2020410d2e
---! Hash: sha1:672a7cbce37bf7f80571112a68d41873580d41c3
+--! Previous: sha1:d4450442a6e44915a0b264022aeaab9a35ec4317
+--! Hash: sha1:a9d4014c3959c04607642d8491095661ab21b311
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

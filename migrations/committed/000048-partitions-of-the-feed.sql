@@ -1,5 +1,5 @@
---! Previous: sha1:672a7cbce37bf7f80571112a68d41873580d41c3
---! Hash: sha1:4e5f2f110494abc3ea90eec3d10366ffb61b811d
+--! Previous: sha1:a9d4014c3959c04607642d8491095661ab21b311
+--! Hash: sha1:55d4d65bcf84b44ebedeb542fa85324f6cba3ef1
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

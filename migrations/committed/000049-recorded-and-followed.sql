@@ -1,5 +1,5 @@
---! Previous: sha1:4e5f2f110494abc3ea90eec3d10366ffb61b811d
---! Hash: sha1:cdd36ae94fffc1d08e1c079ad3693305a37b3edb
+--! Previous: sha1:55d4d65bcf84b44ebedeb542fa85324f6cba3ef1
+--! Hash: sha1:51043f740f7edd71bb3875d5ee4090d114fc5e28
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:cdd36ae94fffc1d08e1c079ad3693305a37b3edb
---! Hash: sha1:e58d619112d35e9c14ccfc971c7d2b3b2d881545
+--! Previous: sha1:51043f740f7edd71bb3875d5ee4090d114fc5e28
+--! Hash: sha1:9d9abe2c31c9bbbe110dd4bad51515c1e141df8b
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -7,31 +7,47 @@ import type { Attempt } from './post.ts';
 
 export type WebhookKey = { readonly organizationId: string; readonly id: string };
 
+/** The webhooks that have something to send and are not leased, by when their last runs ended. */
+export async function findDue(pool: Pool): Promise<WebhookKey[]> {
+  const { rows } = await queryOnce<WebhookKey>(pool, workerSettings(null), {
+    name: 'due webhooks',
+    text: 'select organization_id as "organizationId", webhook_id as id from feed.due_webhooks(1000)',
+  });
+  return rows;
+}
+
 /**
- * Leases a webhook for a minute, longer than a run takes.
+ * Leases a webhook for a while that is longer than a run takes.
+ * Here as below, `skip locked` keeps a worker from waiting for a client's transaction, such as one that deletes the webhook.
  *
  * @returns until when; null when another worker has it
  */
-export async function lease(pool: Pool, { organizationId, id }: WebhookKey): Promise<string | null> {
+export async function lease(pool: Pool, { organizationId, id }: WebhookKey, leaseMs: number): Promise<string | null> {
   const { rows } = await queryOnce<{ until: string }>(pool, workerSettings(organizationId), {
     name: 'lease a webhook',
     text: `
       update app_hidden.webhook_positions
-      set leased_until = statement_timestamp() + interval '1 minute'
-      where organization_id = $1 and webhook_id = $2 and coalesce(leased_until <= statement_timestamp(), true)
+      set leased_until = statement_timestamp() + $3 * interval '1 millisecond'
+      where organization_id = $1 and webhook_id = (
+        select webhook_id from app_hidden.webhook_positions
+        where organization_id = $1 and webhook_id = $2 and coalesce(leased_until <= statement_timestamp(), true)
+        for update skip locked)
       returning leased_until::text as until`,
-    values: [organizationId, id],
+    values: [organizationId, id, leaseMs],
   });
   return rows[0]?.until ?? null;
 }
 
-/** Gives it back, unless the lease has ended and another worker has it. */
+/** Ends the lease now, unless it has ended and another worker has the webhook. */
 export async function release(pool: Pool, { organizationId, id }: WebhookKey, until: string): Promise<void> {
   await queryOnce(pool, workerSettings(organizationId), {
     name: 'release a webhook',
     text: `
-      update app_hidden.webhook_positions set leased_until = null
-      where organization_id = $1 and webhook_id = $2 and leased_until = $3::timestamptz`,
+      update app_hidden.webhook_positions set leased_until = statement_timestamp()
+      where organization_id = $1 and webhook_id = (
+        select webhook_id from app_hidden.webhook_positions
+        where organization_id = $1 and webhook_id = $2 and leased_until = $3::timestamptz
+        for update skip locked)`,
     values: [organizationId, id, until],
   });
 }
@@ -73,7 +89,10 @@ export type DueDelivery = {
   readonly row: (FeedRow & { readonly origin: string }) | null;
 };
 
-/** The next deliveries, in the order of their changes; retries when it is their time. */
+/**
+ * The next deliveries, in the order of their changes; retries when it is their time.
+ * One that a client is changing now waits for that.
+ */
 export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): Promise<readonly DueDelivery[]> {
   const { rows } = await queryOnce<DueDelivery>(pool, workerSettings(organizationId), {
     name: 'due deliveries',
@@ -82,7 +101,8 @@ export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): P
       from app_public.webhook_deliveries d
       where d.organization_id = $1 and d.webhook_id = $2 and d.outcome = 'PENDING' and d.next_attempt_at <= statement_timestamp()
       order by d.next_attempt_at, d.horizon, d.change_id
-      limit 20`,
+      limit 20
+      for update of d skip locked`,
     values: [organizationId, id],
   });
   return rows;
@@ -103,7 +123,7 @@ export function followFeed(pool: Pool, webhook: Webhook, naming: Naming): Promis
           select p.horizon, p.change_id, p.origin = feed.origin() as is_valid
           from app_hidden.webhook_positions p
           where p.organization_id = $1 and p.webhook_id = $2
-          for update)
+          for update skip locked)
         select start.horizon, start.id::text, feed.origin()::text as origin,
           coalesce((select json_agg(c) from feed.changes_after(start.horizon, start.id, ${pageSize}) as c), '[]') as changes
         from place
@@ -112,7 +132,7 @@ export function followFeed(pool: Pool, webhook: Webhook, naming: Naming): Promis
       values: [organizationId, id],
     });
     const [page] = rows;
-    // Deleted meanwhile.
+    // Deleted meanwhile, or about to be.
     if (!page) return false;
     const { origin, changes } = page;
     const wanted = changes.filter((row) => {
@@ -153,7 +173,7 @@ type FeedPage = {
  * Records an attempt, and when the next one is due.
  * One more than three days after the first is not made: then the delivery has failed, a dead letter.
  *
- * @returns the webhook as it is now, as {@link readWebhook}
+ * @returns the webhook as it is now, as {@link readWebhook}; null, too, when the delivery is not as it was: it is deleted, or sent again
  */
 export async function recordAttempt(
   pool: Pool,
@@ -170,6 +190,7 @@ export async function recordAttempt(
           statement_timestamp() + $7 * interval '1 millisecond' as next_at
         from app_public.webhook_deliveries d
         where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3 and d.outcome = 'PENDING' and d.attempts = $4
+        for update skip locked
       ), decided as (
         select a.*, case when $6::text is null then 'DELIVERED' when $8 or next_at > first_at + interval '3 days' then 'FAILED'
           else 'PENDING' end::app_public.delivery_outcome as outcome
@@ -179,18 +200,27 @@ export async function recordAttempt(
       set attempts = d.attempts + 1, first_attempt_at = a.first_at, outcome = a.outcome,
         next_attempt_at = case when a.outcome = 'PENDING' then a.next_at end, status_code = $5, last_error = $6
       from decided a
-      where d.organization_id = $1 and d.id = a.id)
-      ${webhookNow}`,
+      where d.organization_id = $1 and d.id = a.id
+      returning d.id)
+      ${webhookNow} and exists (select from recorded)`,
     values: [organizationId, id, delivery.id, delivery.attempts, statusCode, error, retryMs, isFinal],
   });
   return toWebhook(key, rows);
 }
 
-/** What the receiver asks for by the status 410. */
-export async function disable(pool: Pool, { organizationId, id }: WebhookKey): Promise<void> {
-  await queryOnce(pool, workerSettings(organizationId), {
+/**
+ * Disables a webhook, which its receiver asks for by the status 410.
+ *
+ * @returns whether it did; not when a client has changed the URL since, or is changing the webhook now
+ */
+export async function disable(pool: Pool, { organizationId, id, url }: Webhook): Promise<boolean> {
+  const { rowCount } = await queryOnce(pool, workerSettings(organizationId), {
     name: 'disable a webhook',
-    text: 'update app_public.webhooks set enabled = false where organization_id = $1 and id = $2',
-    values: [organizationId, id],
+    text: `
+      update app_public.webhooks set enabled = false
+      where organization_id = $1 and id = (
+        select id from app_public.webhooks where organization_id = $1 and id = $2 and url = $3 for update skip locked)`,
+    values: [organizationId, id, url],
   });
+  return rowCount === 1;
 }

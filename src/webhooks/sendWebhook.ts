@@ -28,6 +28,8 @@ export type SendOptions = {
   /** The schema's, which may be exchanged. */
   readonly naming: () => Naming;
   readonly allowsPrivate: boolean;
+  /** How long a killed process keeps others off a webhook. A run may begin attempts for a sixth of it. */
+  readonly leaseMs?: number;
   /** No further attempt is begun. */
   readonly stopping: AbortSignal;
   /** The running attempt is abandoned; it is attempted again. */
@@ -36,14 +38,14 @@ export type SendOptions = {
 
 /**
  * One run for a webhook: sends what is due, one after the other, and follows the feed when nothing is.
- * It ends after 10 s or its first failed attempt, which takes at most 10 s: a dead receiver has one slot for that long, and then waits
- * behind the others. While it waits for the receiver it holds no database connection.
+ * It ends after a sixth of its lease (10 s) or its first failed attempt, which takes at most 10 s: a dead receiver has one slot for that
+ * long, and then waits behind the others. While it waits for the receiver it holds no database connection.
  */
 export async function sendWebhook(options: SendOptions, key: WebhookKey): Promise<void> {
-  const { pool, stopping } = options;
-  const until = await lease(pool, key);
+  const { pool, stopping, leaseMs = 60_000 } = options;
+  const until = await lease(pool, key, leaseMs);
   if (until === null) return;
-  const deadline = performance.now() + runMs;
+  const deadline = performance.now() + leaseMs / 6;
   const mayGoOn = () => !stopping.aborted && performance.now() < deadline;
   try {
     // As it is now, before each attempt: clients rotate secrets and disable webhooks meanwhile.
@@ -61,16 +63,13 @@ export async function sendWebhook(options: SendOptions, key: WebhookKey): Promis
   }
 }
 
-const runMs = 10_000;
-
 /** @returns the webhook as it is now; null at the end of the run, as when the receiver has failed */
 async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDelivery): Promise<Webhook | null> {
   const { organizationId } = webhook;
   const { row } = delivery;
   const change = row && presentChange(toChange(row, { origin: row.origin, organizationId }), options.naming());
   const outcome = change ? await postChange(options, webhook, delivery, change) : gone;
-  const isFinal = !change || outcome.statusCode === 410;
-  if (outcome.statusCode === 410) await disable(options.pool, webhook);
+  const isFinal = !change || (outcome.statusCode === 410 && (await disable(options.pool, webhook)));
   const retryMs = retryDelayMs(delivery.attempts + 1);
   const now = await recordAttempt(options.pool, webhook, delivery, { ...outcome, isFinal, retryMs });
   return outcome.error === null || !change ? now : null;

@@ -66,7 +66,7 @@ const attempted = (attempts: number) => until(async () => (await deliveries())[0
 const isReleased = () =>
   until(async () => {
     const { rows } = await graph.database.owner.query(
-      'select leased_until is null as done from app_hidden.webhook_positions where organization_id = $1',
+      'select coalesce(leased_until <= statement_timestamp(), true) as done from app_hidden.webhook_positions where organization_id = $1',
       [tenant.organizationId],
     );
     return rows[0]?.done ?? true;

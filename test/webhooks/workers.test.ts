@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { PoolClient } from 'pg';
 import { settled } from '../graphql/changes/feed.ts';
 import { mutating } from '../graphql/mutating.ts';
 import { createTenant, createUser, type OwnGraphTest, read, startGraphTest, type Tenant } from '../graphql/support.ts';
@@ -6,7 +7,7 @@ import { startProcess } from '../support/process.ts';
 import { startTestService, testSecretKey } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { startTestWorker } from './worker.ts';
+import { startTestWorker, type TestWorker } from './worker.ts';
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
@@ -45,8 +46,6 @@ test('two workers deliver each change once', async () => {
     for (const { received } of [receiver, ...others]) expect(received).toHaveLength(30);
     expect(new Set([receiver, ...others].flatMap(idsOf)).size).toBe(90);
     for (const { logs } of workers) expect(logs).toEqual([]);
-    const { rows } = await graph.database.owner.query('select count(*)::int as jobs from graphile_worker.jobs');
-    expect(rows).toEqual([{ jobs: expect.any(Number) }]);
   } finally {
     for (const worker of workers) await worker.stop();
     for (const other of others) await other.stop();
@@ -152,21 +151,163 @@ test('a worker that loses its connections goes on', async () => {
   }
 });
 
-test('a worker whose queue fails goes on when it works again', async () => {
+test('a worker whose statements fail goes on when they work again', async () => {
   const { owner } = graph.database;
   const worker = await startTestWorker(graph.database);
+  const failures = ['could not send a webhook', 'could not look for webhooks to send; trying again'];
   await create();
-  await owner.query('revoke delete on graphile_worker._private_jobs from graph_worker');
+  const rights = [
+    'update (leased_until) on app_hidden.webhook_positions',
+    'execute on function feed.due_webhooks(int)',
+  ];
+  for (const [index, right] of rights.entries()) {
+    await owner.query(`revoke ${right} from graph_worker`);
+    try {
+      await createUser(tenant);
+      await until(() => worker.logs.some((line) => line.includes(failures[index] ?? '')));
+    } finally {
+      await owner.query(`grant ${right} to graph_worker`);
+    }
+    await createUser(tenant);
+    await delivered(2 * (index + 1));
+  }
+  await worker.stop();
+  expect(worker.logs.filter((line) => !failures.some((failure) => line.includes(failure)))).toEqual([]);
+});
+
+describe('a transaction of a client that is open', () => {
+  /** It has begun after these changes, since the feed ends at the oldest open transaction. */
+  let client: PoolClient;
+  let worker: TestWorker | undefined;
+  beforeEach(async () => {
+    await create();
+    for (let count = 0; count < 2; count++) await createUser(tenant);
+    await settled(tenant);
+    client = await graph.database.owner.connect();
+    await client.query('begin');
+  });
+  afterEach(async () => {
+    await client.query('rollback');
+    client.release();
+    await worker?.stop();
+    expect(worker?.logs).toEqual([]);
+  });
+
+  test('holds up no delivery of the webhook that it changes', async () => {
+    await client.query('update app_public.webhooks set type_names = null');
+
+    receiver.answer = (_request, response) => {
+      receiver.answer = 410;
+      response.writeHead(204).end();
+    };
+    worker = await startTestWorker(graph.database);
+    await delivered(1);
+    await until(async () => (await count('status_code = 410')) === 1);
+
+    // Its client may give the webhook another URL, so that it is not disabled yet.
+    expect(await count("outcome = 'PENDING' and attempts = 1")).toBe(1);
+    await client.query('commit');
+    await graph.database.owner.query(
+      "update app_public.webhook_deliveries set next_attempt_at = statement_timestamp() where outcome = 'PENDING'",
+    );
+    await until(async () => (await count("outcome = 'FAILED'")) === 1);
+    const { rows } = await graph.database.owner.query('select enabled from app_public.webhooks');
+    expect(rows).toEqual([{ enabled: false }]);
+  });
+
+  test('that deletes a webhook holds up no worker, and nothing is lost when it is rolled back', async () => {
+    const { owner } = graph.database;
+    await client.query('rollback');
+    const neighbour = await createTenant(graph);
+    await create(receiver.url, neighbour);
+    await createUser(neighbour);
+    await settled(neighbour);
+    await client.query('begin');
+    await client.query('delete from app_public.webhooks where organization_id = $1', [tenant.organizationId]);
+
+    worker = await startTestWorker(graph.database);
+    await delivered(1);
+    const { rowCount } = await owner.query(
+      'select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0',
+    );
+    await client.query('rollback');
+    await delivered(3);
+
+    expect([rowCount, receiver.received.length]).toEqual([0, 3]);
+  });
+
+  test('that has sent again what is being sent does so once it commits', async () => {
+    let answer = () => undefined as unknown;
+    receiver.answer = (_request, response) => {
+      answer = () => response.writeHead(204).end();
+    };
+    worker = await startTestWorker(graph.database);
+    const [sent] = await receiver.first(1);
+    await until(async () => (await count('true')) === 2);
+    await client.query(
+      `update app_public.webhook_deliveries set attempts = 0, first_attempt_at = null, next_attempt_at = statement_timestamp()
+       where id = (select id from app_public.webhook_deliveries order by id limit 1)`,
+    );
+    receiver.answer = 204;
+    answer();
+
+    await delivered(1);
+    expect(receiver.received).toHaveLength(2);
+    await client.query('commit');
+    await delivered(2);
+
+    const [, , again] = idsOf(receiver);
+    expect([again, receiver.received.length]).toEqual([sent?.headers['webhook-id'], 3]);
+  });
+});
+
+test('a client changes a webhook while it is being sent, and what its old URL answers then disables nothing', async () => {
+  const { webhook } = (await mutating(graph, tenant)('webhookCreate', { url: receiver.url }, 'webhook { id }')) as {
+    webhook: { id: string };
+  };
+  let answer = () => undefined as unknown;
+  receiver.answer = (_request, response) => {
+    answer = () => response.writeHead(410).end();
+  };
+  const worker = await startTestWorker(graph.database);
   try {
     await createUser(tenant);
-    await until(() => worker.logs.some((line) => line.includes('a statement of the queue has failed')));
+    await receiver.first(1);
+    const url = receiver.url.replace('from=test', 'from=another');
+
+    const changed = await mutating(graph, tenant)('webhookUpdate', { id: webhook.id, url }, 'webhook { url enabled }');
+    answer();
+    await until(async () => (await count('attempts = 1')) === 1);
+
+    expect(changed).toEqual({ webhook: { url, enabled: true } });
+    expect(await count("outcome = 'PENDING' and status_code = 410")).toBe(1);
+    receiver.answer = 204;
+    await createUser(tenant);
+    await delivered(1);
   } finally {
-    await owner.query('grant delete on graphile_worker._private_jobs to graph_worker');
+    await worker.stop();
   }
+});
+
+test('webhooks take turns: the one whose last run ended first is first', async () => {
+  const { owner } = graph.database;
+  for (let made = 0; made < 4; made++) await create();
   await createUser(tenant);
-  await delivered(2);
-  await worker.stop();
-  expect(worker.logs.filter((line) => !line.includes('a statement of the queue has failed'))).toEqual([]);
+  await settled(tenant);
+  const { rows: made } = await owner.query('select webhook_id as id from app_hidden.webhook_positions order by 1');
+  const ids = made.map(({ id }) => id as string);
+  const endedBefore = async (id: string | undefined, interval: string) =>
+    owner.query(
+      'update app_hidden.webhook_positions set leased_until = statement_timestamp() - $2::interval where webhook_id = $1',
+      [id, interval],
+    );
+  await endedBefore(ids[0], '1 minute');
+  await endedBefore(ids[1], '2 minutes');
+  await endedBefore(ids[2], '-1 minute');
+
+  const { rows } = await owner.query('select webhook_id as id from feed.due_webhooks(10)');
+
+  expect(rows.map(({ id }) => id)).toEqual([ids[3], ids[1], ids[0]]);
 });
 
 test('the service itself delivers, unless it is told not to', async () => {
@@ -241,21 +382,6 @@ test('with a secret that no key opens nothing is sent, and the client reads why'
   }
 });
 
-test('what a killed process has left in the queue is forgotten', async () => {
-  const { owner } = graph.database;
-  await owner.query("select graphile_worker.add_job('webhook', '{}', max_attempts => 1)");
-  await owner.query(
-    'update graphile_worker._private_jobs set attempts = 1, locked_at = null, locked_by = null where key is null',
-  );
-  const jobs = async () => (await owner.query('select from graphile_worker.jobs where key is null')).rowCount;
-  expect(await jobs()).toBeGreaterThan(0);
-
-  const worker = await startTestWorker(graph.database);
-  await until(async () => (await jobs()) === 0);
-  await worker.stop();
-  expect(worker.logs).toEqual([]);
-});
-
 test('graph_worker reads and writes what it needs and nothing else', async () => {
   const { owner } = graph.database;
   const { rows } = await owner.query(
@@ -270,9 +396,5 @@ test('graph_worker reads and writes what it needs and nothing else', async () =>
     { name: 'app_public.webhook_deliveries', privileges: ['insert', 'select', 'update'] },
     { name: 'app_public.webhooks', privileges: ['select', 'update'] },
     { name: 'feed.changes', privileges: ['select'] },
-    { name: 'graphile_worker._private_job_queues', privileges: ['insert', 'select', 'update'] },
-    { name: 'graphile_worker._private_jobs', privileges: ['delete', 'insert', 'select', 'update'] },
-    { name: 'graphile_worker._private_tasks', privileges: ['insert', 'select'] },
-    { name: 'graphile_worker.jobs', privileges: ['select'] },
   ]);
 });

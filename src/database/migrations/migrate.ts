@@ -8,7 +8,6 @@ import { grantToAuthenticators, namedLogins } from '../roles/authenticator.ts';
 import { ensureRoles } from '../roles/roles.ts';
 import { findOther, readApplied } from './appliedMigrations.ts';
 import { type CommittedMigration, readCommitted } from './committedMigrations.ts';
-import { installWorker } from './installWorker.ts';
 import { lockTimeoutMs } from './lockRetries.ts';
 import { preparePartitions } from './partitions.ts';
 import { requireOwnHistory, runCommitted } from './runCommitted.ts';
@@ -42,7 +41,6 @@ export async function migrate(
     await refuseForeignSchemas(owner);
     await ensureRoles(owner, logins);
     await runCommitted(owner, ownerUrl, log, lockDeadlineMs);
-    await installWorker(owner, log);
     await preparePartitions(owner, `${lockTimeoutMs}ms`, log);
     await grantToAuthenticators(owner, logins, log);
     await announceMigrations(owner);
@@ -56,10 +54,10 @@ async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
   const [files, applied] = [await readCommitted(), await readApplied(owner)];
   const { rows: found } = await owner.query<{ name: string }>(
     'select nspname::text as name from pg_namespace where nspname = any ($1) order by nspname',
-    [[...ownSchemas.keys()]],
+    [ownSchemas],
   );
   const foreign = found.filter(({ name }) => {
-    const maker = files.find(({ body }) => body.includes(ownSchemas.get(name) ?? ''));
+    const maker = files.find(({ body }) => body.includes(`create schema ${name};`));
     return !applied.some(({ filename }) => filename === maker?.number);
   });
   if (foreign.length === 0) return;
@@ -68,11 +66,7 @@ async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
   throw new StartupError(`The database has what is not of this service under ${names}; nothing was changed. ${remedy}`);
 }
 
-/** Each schema, and what the migration says that makes it; the worker's is made after the others. */
-const ownSchemas = new Map([
-  ...['app_public', 'app_hidden', 'oauth', 'feed', 'audit'].map((name) => [name, `create schema ${name};`] as const),
-  ['graphile_worker', 'create table app_public.webhooks ('],
-]);
+const ownSchemas = ['app_public', 'app_hidden', 'oauth', 'feed', 'audit'];
 
 /**
  * Polls an advisory lock until no other process migrates; holds it until the connection ends.

@@ -69,7 +69,7 @@ const statement = `
   where r.grantee = 0 and not exists (select from aclexplode(i.initprivs) f where f.grantee = 0 and f.privilege_type = r.privilege_type)
   union all
   select 'rights', object, lower(privilege), grantee::regrole::text, 'what is in this schema is not looked at', null
-  from rights where described = 'n' and object ~ '^graphile_' and not (object = 'graphile_worker' and grantee = 'graph_worker'::regrole)
+  from rights where described = 'n' and object ~ '^graphile_'
   union all
   select 'rights', p.oid::regprocedure::text, 'call', 'everybody', 'it is hidden among PostgreSQL''s own', null
   from pg_proc p
