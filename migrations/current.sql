@@ -1,2 +1,1 @@
--- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
--- that of a function in the last file of migrations/committed that makes it (psql: \sf app_public.user_create).
+-- Enter migration here: docs/changing-the-schema.md. The present text of each object is in test/database/objects.

@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { ours, policies, privileges } from '../../src/commands/development/permissions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-/** `policies.txt` and `privileges.txt` are for people to review: with a migration `npm run schema:update` renews them. */
+/** Whether a namespace is one of this service's. */
+const ours = (namespace: string) =>
+  `${namespace} in (select oid from pg_namespace where nspname !~ '^(pg_|information_schema|graphile_)')`;
+
+/** Each policy and privilege is in its object's golden file. Here is what holds for all of them. */
 describe('the permissions of the database', () => {
   let database: TestDatabase;
 
@@ -18,14 +20,13 @@ describe('the permissions of the database', () => {
     const { rows } = await database.owner.query({ text: statement, rowMode: 'array' });
     return rows.map(([line]) => String(line));
   };
-  const reviewed = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
 
-  it('are exactly the reviewed policies, each with its comment', async () => {
-    expect((await lines(policies)).join('\n')).toBe(await reviewed('policies.txt'));
-  });
-
-  it('are exactly the reviewed privileges', async () => {
-    expect(`${(await lines(privileges)).join('\n')}\n`).toBe(await reviewed('privileges.txt'));
+  it('are policies that each say in words what they do', async () => {
+    const silent = `
+      select format('%s on %s', p.polname, p.polrelid::regclass) from pg_policy p
+      join pg_class c on c.oid = p.polrelid
+      where ${ours('c.relnamespace')} and coalesce(obj_description(p.oid, 'pg_policy'), '') !~ '\\.$'`;
+    expect(await lines(silent)).toEqual([]);
   });
 
   it('hold on every table, for its owner, too', async () => {

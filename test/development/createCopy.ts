@@ -57,5 +57,5 @@ export async function createCopy(): Promise<Copy> {
 
 const copied = [
   ...['src', 'plugins', 'migrations', 'package.json'],
-  ...['test/graphql/schema.graphql', 'test/database/policies.txt', 'test/database/privileges.txt'],
+  ...['test/graphql/schema.graphql', 'test/database/objects'],
 ];

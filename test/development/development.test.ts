@@ -167,8 +167,8 @@ describe('the way of a change', () => {
         'test/graphql/schema.graphql is not what the migrations give: npm run schema:update',
         '  + """A label."""',
         '  + label: String',
-        'test/database/privileges.txt is not what the migrations give: npm run schema:update',
-        '  + function app_public.units_label(app_public.units): graph_app: execute',
+        'test/database/objects is not what the migrations give: npm run schema:update',
+        '  + CREATE OR REPLACE FUNCTION app_public.units_label(unit app_public.units)',
         '',
       ].join('\n'),
     });

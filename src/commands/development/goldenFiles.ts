@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Pool } from 'pg';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'postgraphile/graphql';
 import { createPool } from '../../database/pool/pools.ts';
+import { withClient } from '../../database/pool/withClient.ts';
 import { buildGraph } from '../../graphql/schema/schema.ts';
 import { createLog } from '../../log.ts';
-import { policies, privileges } from './permissions.ts';
+import { readDatabaseObjects } from './databaseObjects.ts';
 
 /** A golden file (snapshot) of a database, which a person reviews whenever it changes. */
 export type GoldenFile = {
@@ -20,26 +20,37 @@ export type GoldenFile = {
 };
 
 /**
- * Those of the golden files that do not say what the database gives.
- * Tests compare them: the schema, the policies and the privileges.
+ * The golden files (snapshots) that do not say what the database gives.
+ * They are the schema of GraphQL, and each object of the database. An object that is gone has an empty text.
  */
 export async function staleGoldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
-  const owner = new Pool({ connectionString: ownerUrl, max: 1 });
-  try {
-    const lines = async (statement: string) => {
-      const { rows } = await owner.query<[string]>({ text: statement, rowMode: 'array' });
-      return rows.map(([line]) => line);
-    };
-    const files = [
-      await golden('graphql/schema.graphql', await readSchema(ownerUrl), (text) => sortedSdl(buildSchema(text))),
-      await golden('database/policies.txt', (await lines(policies)).join('\n')),
-      await golden('database/privileges.txt', `${(await lines(privileges)).join('\n')}\n`),
-    ];
-    return files.filter(({ found, text }) => found !== text);
-  } finally {
-    await owner.end();
-  }
+  const objects = await withClient(ownerUrl, readDatabaseObjects);
+  const files = [
+    await golden('graphql/schema.graphql', await readSchema(ownerUrl), (text) => sortedSdl(buildSchema(text))),
+    ...(await Promise.all([...objects].map(([path, text]) => golden(`${objectsFolder}/${path}`, text)))),
+    ...(await Promise.all(
+      (
+        await listObjects()
+      )
+        .difference(objects)
+        .values()
+        .map((path) => golden(`${objectsFolder}/${path}`, '')),
+    )),
+  ];
+  return files.filter(({ found, text }) => found !== text);
 }
+
+const objectsFolder = 'database/objects';
+
+async function listObjects(): Promise<Set<string>> {
+  const folder = new URL(`../../../test/${objectsFolder}`, import.meta.url);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile());
+  return new Set(files.map(({ parentPath, name }) => relative(fileURLToPath(folder), join(parentPath, name))));
+}
+
+/** Whether it is one of the files by object, which are many and are listed together. */
+export const isOfObject = ({ name }: GoldenFile) => name.startsWith(`test/${objectsFolder}/`);
 
 async function golden(path: string, text: string, normalize = (file: string) => file): Promise<GoldenFile> {
   const url = new URL(`../../../test/${path}`, import.meta.url);
@@ -51,9 +62,10 @@ async function golden(path: string, text: string, normalize = (file: string) => 
 
 /**
  * What the database gives and the file has not (`+`), or the other way round (`-`).
- * As sets: a line that has only moved is no difference.
+ * As sets: a line that has only moved is no difference. Of a file that only one of them has, the first line stands for all.
  */
-export function compareLines({ found, text }: GoldenFile): string[] {
+export function compareLines({ found, text }: Pick<GoldenFile, 'found' | 'text'>): string[] {
+  if (found === '' || text === '') return [`${text ? '+' : '-'} ${(text || found).split('\n', 1)}`];
   const [old, given] = [linesOf(found), linesOf(text)];
   return [
     ...[...given.difference(old)].map((line) => `+ ${line.trim()}`),

@@ -17,8 +17,7 @@ export const currentFile = join(migrationsFolder, 'current.sql');
 const log = createLog('warn');
 
 /** The file without a migration, as graphile-migrate leaves it when it has committed one. */
-export const blankCurrent = `-- Enter migration here: docs/changing-the-schema.md. The present text of a policy is in test/database/policies.txt,
--- that of a function in the last file of migrations/committed that makes it (psql: \\sf app_public.user_create).`;
+export const blankCurrent = `-- Enter migration here: docs/changing-the-schema.md. The present text of each object is in test/database/objects.`;
 
 /** Its text, empty when there is no such file. */
 export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');

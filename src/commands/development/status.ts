@@ -5,9 +5,9 @@ import { brokenOrder, type CommittedMigration, readCommitted } from '../../datab
 import { openDatabase } from '../../database/openDatabase.ts';
 import { withClient } from '../../database/pool/withClient.ts';
 import type { Log } from '../../log.ts';
-import { catalogue } from './catalogue.ts';
+import { readDatabaseObjects } from './databaseObjects.ts';
 import { fitLines } from './fitLines.ts';
-import { compareLines, staleGoldenFiles } from './goldenFiles.ts';
+import { compareLines, type GoldenFile, isOfObject, staleGoldenFiles } from './goldenFiles.ts';
 import { readCurrent } from './migrations.ts';
 import { withShadow } from './shadow.ts';
 
@@ -40,17 +40,26 @@ async function findDifferences(config: Config, log: Log): Promise<string[][]> {
     if (broken.length > 0) return known;
 
     const ofContent = await withShadow(database.ownerUrl, async ({ url, applyCurrent }) => {
-      const stale = (await staleGoldenFiles(url)).map((file) => [
-        `${file.name} is not what the migrations give: npm run schema:update`,
-        ...compareLines(file).map(shorten),
-      ]);
+      const stale = describeStale(await staleGoldenFiles(url));
       if (unlike.flat().length > 0) return stale;
       await applyCurrent();
-      return [...stale, await foreignObjects(client, url)];
+      return [...stale, await foreignObjects(database.ownerUrl, url)];
     });
     return [...known, ...ofContent];
   };
   return withClient(database.ownerUrl, find).finally(database.close);
+}
+
+function describeStale(files: readonly GoldenFile[]): string[][] {
+  const ofObjects = files.filter(isOfObject);
+  const describe = (name: string, stale: readonly GoldenFile[]) => [
+    `${name} is not what the migrations give: npm run schema:update`,
+    ...stale.flatMap(compareLines).map(shorten),
+  ];
+  return [
+    ...files.filter((file) => !isOfObject(file)).map((file) => describe(file.name, [file])),
+    ofObjects.length > 0 ? describe('test/database/objects', ofObjects) : [],
+  ];
 }
 
 const changedFiles = (files: readonly CommittedMigration[]) =>
@@ -89,23 +98,24 @@ function unlikeCurrent(current: string, applied: string): string[] {
 const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';
 
 /** What the database has and the migrations do not make, or the other way round. */
-async function foreignObjects(client: Client, shadowUrl: string): Promise<string[]> {
-  const [made, found] = await Promise.all([withClient(shadowUrl, describe), describe(client)]);
-  const lines = [
-    ...found.filter((line) => !made.includes(line)).map((line) => `only in the database: ${line}`),
-    ...made.filter((line) => !found.includes(line)).map((line) => `not in the database: ${line}`),
-  ].map(shorten);
+async function foreignObjects(ownerUrl: string, shadowUrl: string): Promise<string[]> {
+  const [made, found] = await Promise.all([
+    withClient(shadowUrl, readDatabaseObjects),
+    withClient(ownerUrl, readDatabaseObjects),
+  ]);
+  const paths = [...new Set([...made.keys(), ...found.keys()])].sort();
+  const lines = paths.flatMap((path) =>
+    compareLines({ found: made.get(path) ?? '', text: found.get(path) ?? '' }).map((line) => {
+      const place = line.startsWith('+') ? 'only in the database' : 'not in the database';
+      return `${place}, ${path.replace(/\.sql$/, '')}: ${line.slice(2)}`;
+    }),
+  );
   const summary =
     'The database is not what the migrations make: put it into migrations/current.sql, or npm run db:reset';
-  return lines.length > 0 ? [summary, ...lines] : [];
+  return lines.length > 0 ? [summary, ...lines.map(shorten)] : [];
 }
 
 /** A detail, on one line. */
 const shorten = (line: string) => `  ${line.length > maxLength ? `${line.slice(0, maxLength)} …` : line}`;
 
 const maxLength = 160;
-
-async function describe(client: Client): Promise<string[]> {
-  const { rows } = await client.query<Record<string, string | null>>(catalogue);
-  return rows.map((row) => Object.values(row).filter(Boolean).join(' ').replace(/\s+/g, ' '));
-}

@@ -1,0 +1,22 @@
+CREATE OR REPLACE FUNCTION app_hidden.find_unit(id uuid, external_identifier text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  declare
+    own constant uuid = app_hidden.current_organization_id();
+    found_id uuid;
+  begin
+    if find_unit.id is null then
+      select u.id into found_id from app_public.units u where u.organization_id = own and u.external_identifier = find_unit.external_identifier;
+    else
+      select u.id into found_id from app_public.units u where u.organization_id = own and u.id = find_unit.id;
+    end if;
+    if found_id is null then
+      raise no_data_found using message = 'There is no such unit';
+    end if;
+    return found_id;
+  end
+  $function$;
+comment on function app_hidden.find_unit(uuid,text) is 'The id of the unit with this id or external identifier; no_data_found without one.';
+grant execute on function app_hidden.find_unit(uuid,text) to graph_app;

@@ -1,0 +1,56 @@
+create table app_hidden.unit_access (
+  organization_id uuid not null,
+  user_id uuid not null,
+  unit_id uuid not null,
+  created_at timestamp with time zone default now() not null,
+  constraint unit_access_pkey PRIMARY KEY (organization_id, user_id, unit_id),
+  constraint unit_access_unit_id_fkey FOREIGN KEY (organization_id, unit_id) REFERENCES app_public.units(organization_id, id) ON DELETE CASCADE,
+  constraint unit_access_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES app_public.users(organization_id, id) ON DELETE CASCADE
+);
+comment on table app_hidden.unit_access is 'Access granted to a person: to the unit and to everything below it.';
+
+alter table app_hidden.unit_access enable row level security, force row level security;
+
+CREATE INDEX unit_access_unit_id_user_id_idx ON app_hidden.unit_access USING btree (organization_id, unit_id, user_id);
+
+create policy all_graph_admin on app_hidden.unit_access for all to graph_admin
+  using (true)
+  with check (true);
+comment on policy all_graph_admin on app_hidden.unit_access is 'Administration grants and withdraws access.';
+
+create policy delete_graph_app on app_hidden.unit_access for delete to graph_app
+  using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
+comment on policy delete_graph_app on app_hidden.unit_access is 'An application revokes access to units of its organization.';
+
+create policy insert_graph_app on app_hidden.unit_access for insert to graph_app
+  with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
+comment on policy insert_graph_app on app_hidden.unit_access is 'An application grants access to units of its own organization only.';
+
+create policy select_graph_app on app_hidden.unit_access for select to graph_app
+  using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
+comment on policy select_graph_app on app_hidden.unit_access is 'An application sees who may enter which unit of its organization.';
+
+create policy select_graph_basic on app_hidden.unit_access for select to graph_basic
+  using (false);
+comment on policy select_graph_basic on app_hidden.unit_access is 'A basic token reads no row.';
+
+create policy select_graph_user on app_hidden.unit_access for select to graph_user
+  using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)) AND user_id = (( SELECT app_hidden.current_user_id() AS current_user_id)));
+comment on policy select_graph_user on app_hidden.unit_access is 'A person sees the own grants; every rule about units is built on them.';
+
+CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'unit_id', '{}', '{created_at}');
+
+CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'unit_id', '{}', '{created_at}');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('user_id', 'unit_id', '{}', '{created_at}');
+
+CREATE TRIGGER follow_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'DELETE', '', 'user_id', 'unit_id');
+
+CREATE TRIGGER follow_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'CREATE', '', 'user_id', 'unit_id');
+
+CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '{updated_at}', 'user_id', 'unit_id');
+
+grant delete, insert, select, update on app_hidden.unit_access to graph_admin;
+grant delete, insert (organization_id, user_id, unit_id), select on app_hidden.unit_access to graph_app;
+grant select on app_hidden.unit_access to graph_basic;
+grant select on app_hidden.unit_access to graph_user;

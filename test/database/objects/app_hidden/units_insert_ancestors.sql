@@ -1,0 +1,14 @@
+CREATE OR REPLACE FUNCTION app_hidden.units_insert_ancestors()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  begin
+    -- Runs as graph_helper because no other role may write ancestors.
+    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+    select organization_id, unnest(ancestor_ids), id from inserted;
+    return null;
+  end
+  $function$;
+alter function app_hidden.units_insert_ancestors() owner to graph_helper;

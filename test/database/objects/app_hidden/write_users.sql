@@ -1,0 +1,90 @@
+CREATE OR REPLACE FUNCTION app_hidden.write_users(judged app_hidden.judged_user[])
+ RETURNS app_public.users[]
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'auto'
+ SET enable_seqscan TO 'off'
+AS $function$
+  declare
+    organization uuid = app_hidden.current_organization_id();
+    known_ids uuid[] = array(select (before).id from unnest(judged) where outcome = 'UPDATED');
+    changes_by_id jsonb;
+    email_leavers uuid[];
+    token_leavers uuid[];
+    changed app_public.users[];
+    created app_public.users[];
+    unit_ids_by_id jsonb;
+  begin
+    if known_ids <> '{}' then
+      -- In one order, so that it and a change of one user never wait for each other.
+      perform from app_public.users u where u.organization_id = organization and u.id = any (known_ids) order by u.id for no key update;
+
+      -- A user whose address or token another one of the sync gets loses it first, until the next statement.
+      with changed as (
+        select (before).id, (before).email_lowercase as old_email, app_hidden.lowercase((after).email) as new_email,
+          (before).external_authentication_token_hash as old_hash, (after).external_authentication_token_hash as new_hash
+        from unnest(judged)
+        where outcome in ('CREATED', 'UPDATED')
+      )
+      select
+        array_agg(id) filter (where old_email <> new_email and old_email in (select new_email from changed)),
+        array_agg(id) filter (where old_hash is distinct from new_hash and old_hash in (select new_hash from changed where new_hash is not null))
+        into email_leavers, token_leavers
+      from changed;
+      if num_nonnulls(email_leavers, token_leavers) > 0 then
+        update app_public.users u set
+          email = case when u.id = any (email_leavers) then u.id || '@parked.invalid' else u.email end,
+          external_authentication_token_ciphertext = case when u.id = any (token_leavers) then null else u.external_authentication_token_ciphertext end,
+          external_authentication_token_hash = case when u.id = any (token_leavers) then null else u.external_authentication_token_hash end
+        where u.organization_id = organization and u.id = any (email_leavers || token_leavers);
+      end if;
+
+      changes_by_id = (
+        select jsonb_object_agg((before).id, changes) from unnest(judged) where outcome = 'UPDATED' and before is distinct from after);
+      with changed as (
+        update app_public.users u set (
+          full_name, email, locale, time_zone, external_authentication_token_ciphertext, external_authentication_token_hash
+        ) = (
+          -- Of the row as it is by now: what is not given stays as another session may have changed it meanwhile.
+          select c.full_name, c.email, c.locale, c.time_zone, c.external_authentication_token_ciphertext, c.external_authentication_token_hash
+          from jsonb_populate_record(u, changes_by_id -> u.id::text) as c
+        )
+        where u.organization_id = organization and u.id = any (known_ids) and changes_by_id ? u.id::text
+        returning u
+      )
+      select array_agg(u) into changed from changed;
+    end if;
+
+    with created as (
+      insert into app_public.users as u (
+        organization_id, id, external_identifier, full_name, email, locale, time_zone,
+        external_authentication_token_ciphertext, external_authentication_token_hash)
+      select
+        organization, coalesce((changes ->> 'id')::uuid, app_hidden.uuid_v7()), (after).external_identifier, (after).full_name, (after).email,
+        (after).locale, (after).time_zone, (after).external_authentication_token_ciphertext, (after).external_authentication_token_hash
+      from unnest(judged)
+      where outcome = 'CREATED'
+      order by place
+      returning u
+    )
+    select array_agg(u) into created from created;
+
+    if exists (select from unnest(judged) where outcome in ('CREATED', 'UPDATED') and unit_ids is not null) then
+      unit_ids_by_id = (select jsonb_object_agg((before).id, to_jsonb(unit_ids)) from unnest(judged) where outcome = 'UPDATED' and unit_ids is not null);
+      delete from app_hidden.unit_access a
+      where a.organization_id = organization and a.user_id = any (known_ids) and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
+
+      insert into app_hidden.unit_access (organization_id, user_id, unit_id)
+      select organization, coalesce((j.before).id, c.id), granted.unit_id
+      from unnest(judged) as j
+      left join unnest(created) as c on c.external_identifier = j.external_identifier
+      cross join lateral unnest(j.unit_ids) as granted (unit_id)
+      where j.outcome in ('CREATED', 'UPDATED')
+      on conflict do nothing;
+    end if;
+    return changed || created;
+  end
+  $function$;
+comment on function app_hidden.write_users(app_hidden.judged_user[]) is 'Writes those users of a sync that are new or differ, and their grants. Returns the users that it has written.';
+grant execute on function app_hidden.write_users(app_hidden.judged_user[]) to graph_admin;
+grant execute on function app_hidden.write_users(app_hidden.judged_user[]) to graph_app;

@@ -1,0 +1,16 @@
+CREATE OR REPLACE FUNCTION app_public.nfc_card_create(name text, nfc_identifier text, external_identifier text DEFAULT NULL::text)
+ RETURNS app_public.cards
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+    insert into app_public.cards (organization_id, type, name, nfc_identifier, external_identifier)
+    values (app_hidden.current_organization_id(), 'NfcCard', app_hidden.trimmed(name), upper(nfc_identifier collate "C"), external_identifier)
+    returning *
+  $function$;
+comment on function app_public.nfc_card_create(text,text,text) is '@mutation
+@returnType NfcCard
+@param name Name: 1 to 200 characters.
+@param nfcIdentifier Identifier of the NFC chip: 4, 7 or 10 bytes in hex.
+@param externalIdentifier Identifier that the client system assigns: unique among cards of the organization, 1 to 200 characters, compared exactly.
+Adds a card that is an NFC chip. Needs an app token (scope `app`).';
+grant execute on function app_public.nfc_card_create(text,text,text) to graph_app;

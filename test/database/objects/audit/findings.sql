@@ -1,0 +1,113 @@
+create view audit.findings with (security_invoker=true) as
+ WITH memberships AS (
+         SELECT member.oid,
+            member.rolname,
+            ours.rolname AS request_role,
+            (EXISTS ( SELECT
+                   FROM audit.accepted a
+                  WHERE a.kind = 'authenticator_not_named'::text AND a.object = member.rolname)) AS is_named
+           FROM pg_roles member
+             JOIN pg_roles ours ON ours.rolname = ANY (ARRAY['graph_app'::name, 'graph_user'::name, 'graph_basic'::name, 'graph_oauth'::name])
+          WHERE member.rolcanlogin AND NOT member.rolsuper AND pg_has_role(member.oid, ours.oid, 'member'::text) AND NOT pg_has_role(member.oid, ( SELECT pg_namespace.nspowner
+                   FROM pg_namespace
+                  WHERE pg_namespace.nspname = 'app_public'::name), 'member'::text)
+        ), authenticators AS (
+         SELECT memberships.oid,
+            memberships.rolname,
+            bool_or(memberships.request_role = 'graph_oauth'::name) AS of_oauth,
+            bool_or(memberships.request_role <> 'graph_oauth'::name) AS of_graph
+           FROM memberships
+          WHERE memberships.is_named
+          GROUP BY memberships.oid, memberships.rolname
+        ), found(name, level, object, detail, remedy) AS (
+         SELECT 'authenticator_not_named'::text AS "?column?",
+                CASE
+                    WHEN has_database_privilege(memberships.oid, ( SELECT d.oid
+                       FROM pg_database d
+                      WHERE d.datname = current_database()), 'connect'::text) THEN 'error'::text
+                    ELSE 'warning'::text
+                END AS "case",
+            memberships.rolname::text AS rolname,
+            format('%s may become %s, and is not the role of AUTH_DATABASE_URL or OAUTH_DATABASE_URL'::text, memberships.rolname, string_agg(memberships.request_role::text, ', '::text ORDER BY (memberships.request_role::text))) AS format,
+            'drop role …, or revoke … from …; if it is the server''s: npm run db:migrate with its URL.'::text AS "?column?"
+           FROM memberships
+          GROUP BY memberships.oid, memberships.rolname
+        UNION ALL
+         SELECT 'authenticator_setting'::text,
+            'error'::text,
+            authenticators.rolname::text AS rolname,
+            format('begins each session with %s'::text, array_to_string(pg_db_role_setting.setconfig, ', '::text)) AS format,
+            'Nothing of the service sets it: find out who did, then alter role … reset all, and alter role … in database … reset all.'::text
+           FROM authenticators
+             JOIN pg_db_role_setting ON pg_db_role_setting.setrole = authenticators.oid AND (pg_db_role_setting.setdatabase = ANY (ARRAY[0::oid, ( SELECT pg_database.oid
+                   FROM pg_database
+                  WHERE pg_database.datname = current_database())]))
+        UNION ALL
+         SELECT 'authenticator_of_both'::text,
+            'warning'::text,
+            authenticators.rolname::text AS rolname,
+            'may become the GraphQL and the OAuth server, though another role is for one of them'::text,
+            'When every server has OAUTH_DATABASE_URL: npm run db:migrate while none is connected, or revoke what it does not need.'::text
+           FROM authenticators
+          WHERE authenticators.of_oauth AND authenticators.of_graph AND (EXISTS ( SELECT
+                   FROM authenticators authenticators_1
+                  WHERE authenticators_1.of_oauth <> authenticators_1.of_graph))
+        )
+ SELECT lints.name,
+    lints.level,
+    lints.object,
+    lints.detail,
+    lints.remedy
+   FROM audit.lints
+  WHERE NOT (lints.object IN ( SELECT pg_depend.objid::regprocedure::text AS objid
+           FROM pg_depend
+          WHERE pg_depend.classid = 'pg_proc'::regclass::oid AND pg_depend.deptype = 'i'::"char"))
+UNION ALL
+ SELECT graph_lints.name,
+    graph_lints.level,
+    graph_lints.object,
+    graph_lints.detail,
+    graph_lints.remedy
+   FROM audit.graph_lints
+UNION ALL
+ SELECT claim_lints.name,
+    claim_lints.level,
+    claim_lints.object,
+    claim_lints.detail,
+    claim_lints.remedy
+   FROM audit.claim_lints
+UNION ALL
+ SELECT column_lints.name,
+    column_lints.level,
+    column_lints.object,
+    column_lints.detail,
+    column_lints.remedy
+   FROM audit.column_lints
+UNION ALL
+ SELECT 'bypass_'::text || replace(bypasses.kind, ' '::text, '_'::text) AS name,
+        CASE bypasses.kind
+            WHEN 'history'::text THEN 'warning'::text
+            ELSE 'error'::text
+        END AS level,
+    bypasses.object,
+    format('%s %s'::text, bypasses.who, bypasses.how) AS detail,
+        CASE bypasses.kind
+            WHEN 'history'::text THEN 'select audit.record(…)'::text
+            ELSE 'Take the right away'::text
+        END || '; or insert kind, object, who and the reason into audit.accepted.'::text AS remedy
+   FROM audit.bypasses
+  WHERE NOT bypasses.known AND (bypasses.kind <> ALL (ARRAY['table'::text, 'partition'::text, 'materialized view'::text, 'foreign table'::text, 'definer'::text, 'view'::text]))
+UNION ALL
+ SELECT f.name,
+    f.level,
+    f.object,
+    f.detail,
+    f.remedy
+   FROM found f
+  WHERE NOT (EXISTS ( SELECT
+           FROM audit.accepted a
+          WHERE a.kind = f.name AND a.object = f.object));
+comment on view audit.findings is 'What should be looked at; empty when all is well.';
+
+grant select on audit.findings to graph_admin;
+grant select on audit.findings to graph_auditor;

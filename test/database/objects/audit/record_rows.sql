@@ -1,0 +1,39 @@
+CREATE OR REPLACE FUNCTION audit.record_rows()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  declare
+    subject text = tg_argv[0];
+    named text = tg_argv[1];
+    secrets text[] = tg_argv[2];
+    derived text[] = tg_argv[3];
+    relation text = format('%I.%I', tg_table_schema, tg_table_name);
+    role text = coalesce(nullif(current_setting('role'), 'none'), session_user);
+    application_id uuid = nullif(current_setting('graph.application_id', true), '');
+    user_id uuid = nullif(current_setting('graph.user_id', true), '');
+    grant_id uuid = nullif(current_setting('graph.grant_id', true), '');
+    request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
+  begin
+    -- Runs as graph_helper because nobody may write the history by hand. `offset 0` makes each value once, not for each mention.
+    if tg_op = 'INSERT' then
+      insert into audit.changes (
+        organization_id, subject_id, relation, row_id, command, columns, after, role, login, application_id, user_id, grant_id, request_id)
+      select
+        coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
+        'insert', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
+      from (select jsonb_strip_nulls(to_jsonb(r) - derived) as value from inserted r offset 0) as rows;
+    else
+      insert into audit.changes (
+        organization_id, subject_id, relation, row_id, command, columns, before, role, login, application_id, user_id, grant_id, request_id)
+      select
+        coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
+        'delete', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
+      from (select jsonb_strip_nulls(to_jsonb(r) - derived) as value from deleted r offset 0) as rows;
+    end if;
+    return null;
+  end
+  $function$;
+alter function audit.record_rows() owner to graph_helper;
+comment on function audit.record_rows() is 'Records the rows that a statement has inserted or deleted.';

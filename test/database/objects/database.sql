@@ -1,0 +1,1 @@
+alter default privileges revoke execute on functions from public;

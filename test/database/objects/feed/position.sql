@@ -1,0 +1,15 @@
+CREATE OR REPLACE FUNCTION feed."position"()
+ RETURNS TABLE(origin bigint, horizon xid8, at timestamp with time zone, oldest timestamp with time zone)
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+    -- The timeline changes when a backup is brought up to a time, which undoes what readers may have seen.
+    select
+      hashint8extended(feed.origin(), timeline_id::bigint), pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), feed.oldest()
+    from pg_control_checkpoint()
+  $function$;
+comment on function feed."position"() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good.';
+grant execute on function feed."position"() to graph_admin;
+grant execute on function feed."position"() to graph_app;
+grant execute on function feed."position"() to graph_worker;

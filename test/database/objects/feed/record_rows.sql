@@ -1,0 +1,24 @@
+CREATE OR REPLACE FUNCTION feed.record_rows()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  begin
+    -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
+    if tg_nargs = 4 and tg_argv[2] = '' then
+      insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
+      select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r) ->> tg_argv[3]], tg_argv[1], '{}'
+      from affected r;
+    else
+      -- `offset 0` makes each value once, not for each mention.
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> tg_argv[2],
+        array(select value ->> name from unnest(tg_argv[3:]) as name), tg_argv[1], '{}'
+      from (select r.organization_id, to_jsonb(r) as value from affected r offset 0) as rows;
+    end if;
+    return null;
+  end
+  $function$;
+alter function feed.record_rows() owner to graph_helper;
+comment on function feed.record_rows() is 'Adds the rows that a statement has inserted or deleted to the feed.';

@@ -1,0 +1,37 @@
+CREATE OR REPLACE FUNCTION feed.record_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  declare
+    type_column text = tg_argv[1];
+    ignored text[] = tg_argv[2];
+    names text[] = tg_argv[3:];
+    old_value jsonb = to_jsonb(old);
+    new_value jsonb = to_jsonb(new);
+    changed text[] = array(select key from jsonb_each(new_value) where value is distinct from old_value -> key order by key);
+  begin
+    if changed <@ ignored then
+      return null;
+    end if;
+    -- Runs as graph_helper because no client role has a right to write the feed.
+    -- A change of the key, the type or the organization is the deletion of one object and the creation of another.
+    if not changed && (names || array['organization_id', type_column]) then
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      values (
+        feed.origin(), feed.next_horizon(new.organization_id), new.organization_id, tg_argv[0], new_value ->> type_column,
+        array(select new_value ->> name from unnest(names) as name), 'UPDATE', array(select name from unnest(changed) as name where name <> all (ignored)));
+    else
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select
+        feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> type_column,
+        array(select value ->> name from unnest(names) as name), operation, '{}'
+      from (values (1, 'DELETE', old.organization_id, old_value), (2, 'CREATE', new.organization_id, new_value)) as made (place, operation, organization_id, value)
+      order by place;
+    end if;
+    return null;
+  end
+  $function$;
+alter function feed.record_update() owner to graph_helper;
+comment on function feed.record_update() is 'Adds a row that was changed to the feed.';

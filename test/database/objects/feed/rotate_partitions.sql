@@ -1,0 +1,38 @@
+CREATE OR REPLACE FUNCTION feed.rotate_partitions()
+ RETURNS TABLE(days integer, new_days integer)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '100ms'
+AS $function$
+  declare
+    today date = statement_timestamp() at time zone 'UTC';
+    expired regclass;
+  begin
+    -- Runs as the owner of the feed, since only that may make or drop a partition.
+    days = 0;
+    new_days = 0;
+    if not pg_try_advisory_xact_lock(hashtextextended('feed.rotate_partitions', 0)) then
+      return;
+    end if;
+    new_days = (select count(*) filter (where feed.create_partition(today + n)) from generate_series(0, 7) as n);
+    if new_days = 0 then
+      select c.oid::regclass into expired
+      from pg_inherits i
+      join pg_class c on c.oid = i.inhrelid
+      cross join lateral (select (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz as until) as bound
+      where i.inhparent = 'feed.changes'::regclass and until <= statement_timestamp() - feed.retention()
+      order by until
+      limit 1;
+      if expired is not null then
+        delete from audit.accepted where kind = 'history' and object = expired::text;
+        execute format('drop table %s', expired);
+        days = 1;
+      end if;
+    end if;
+    return next;
+  end
+  $function$;
+comment on function feed.rotate_partitions() is 'Makes the partitions of the coming days, or drops the oldest one, if all of it is older than feed.retention; and says how many. No row when another session is at it; lock_not_available when the feed is in use.';
+grant execute on function feed.rotate_partitions() to graph_admin;
+grant execute on function feed.rotate_partitions() to graph_oauth;
