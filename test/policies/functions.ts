@@ -285,7 +285,7 @@ export const helpers = [
   'app_hidden.require_values(text[],text[],text[])',
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',
-  'graph."position"()',
+  'feed."position"()',
   'feed.oldest()',
   'feed.origin()',
   'feed.retention()',
