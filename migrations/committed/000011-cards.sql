@@ -1,10 +1,13 @@
 --! Previous: sha1:153bc372f52ffbbf6790ccc44fe608d38adeaffd
---! Hash: sha1:98ff92e67a185482926fb4bbe27ee93db90ca457
+--! Hash: sha1:e6c91c1e7517155ab8f4e81a45c54fd3b6d07e3a
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
 --
 -- The three kinds are rows of one table and types of one interface in the graph; checks say which columns each kind has.
+-- What a reader reads of a badge or a beacon leads to one card of the organization, and this card to one person at most: a door must know
+-- who is there. A code may be known to several.
+--
 -- An application sees and changes all cards of its organization. A person sees those that are assigned to them.
 
 create table app_public.cards (
@@ -22,6 +25,9 @@ create table app_public.cards (
   constraint cards_pkey primary key (organization_id, id),
   constraint cards_organization_id_fkey foreign key (organization_id) references app_hidden.organizations,
   constraint cards_external_identifier_key unique (organization_id, external_identifier),
+  -- Asked at the end of a statement: one that writes many cards may exchange what these are made of.
+  constraint cards_nfc_identifier_key unique (organization_id, nfc_identifier) deferrable,
+  constraint cards_beacon_key unique (organization_id, proximity_uuid, major, minor) deferrable,
   constraint cards_external_identifier_length check (char_length(external_identifier) between 1 and 200),
   constraint cards_type_known check (type in ('BeaconCard', 'NfcCard', 'IdentificationCode')),
   constraint cards_name_text check (app_hidden.is_text(name)),
@@ -56,6 +62,8 @@ comment on column app_public.cards.external_identifier is 'Identifier that the c
 comment on column app_public.cards.created_at is 'When the card was added.';
 comment on column app_public.cards.updated_at is 'When the card was last changed.';
 comment on constraint cards_external_identifier_key on app_public.cards is E'@argument externalIdentifier\nAnother card has this external identifier.';
+comment on constraint cards_nfc_identifier_key on app_public.cards is E'@argument nfcIdentifier\nAnother card has this NFC identifier.';
+comment on constraint cards_beacon_key on app_public.cards is E'@argument proximityUuid\nAnother card has this proximity UUID, major and minor value.';
 comment on constraint cards_external_identifier_length on app_public.cards is E'@argument externalIdentifier\nAn external identifier has 1 to 200 characters.';
 comment on constraint cards_name_text on app_public.cards is E'@argument name\nA name has 1 to 200 characters and no control characters.';
 comment on constraint cards_major_range on app_public.cards is E'@argument major\nA major value is from 0 to 65535.';
@@ -68,6 +76,7 @@ create table app_public.card_assignments (
   user_id uuid not null,
   card_id uuid not null,
   created_at timestamptz not null default now(),
+  is_exclusive boolean not null,
   constraint card_assignments_pkey primary key (organization_id, id),
   constraint card_assignments_card_id_user_id_key unique (organization_id, card_id, user_id),
   constraint card_assignments_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade,
@@ -76,8 +85,13 @@ create table app_public.card_assignments (
 -- `cardAssignments` of one user, in the default order.
 create index card_assignments_user_id_idx on app_public.card_assignments (organization_id, user_id, id);
 
+-- One holder of a badge or beacon, however many assign it at once.
+create unique index card_assignments_card_id_key on app_public.card_assignments (organization_id, card_id) where is_exclusive;
+
 comment on table app_public.card_assignments is 'A card in the hands of a user.';
 comment on column app_public.card_assignments.created_at is 'When the card was assigned.';
+comment on column app_public.card_assignments.is_exclusive is E'@behavior -*\nWhether the card has one holder at most: it is no identification code. Written by a trigger.';
+comment on index app_public.card_assignments_card_id_key is E'@argument cardId\nAnother user has this card.';
 comment on constraint card_assignments_user_id_fkey on app_public.card_assignments is
   E'@fieldName user\n@foreignFieldName cardAssignments\n@listSuffix omit\n@notNull\n@backwardBehavior -connection +list\n@forwardDescription Who has the card.\n@backwardDescription Cards that are assigned to the user.';
 comment on constraint card_assignments_card_id_fkey on app_public.card_assignments is
@@ -135,3 +149,31 @@ grant insert (organization_id, type, name, external_identifier, proximity_uuid, 
   on app_public.cards to graph_app;
 create trigger cards_900_updated before update on app_public.cards
   for each row when (old.* is distinct from new.*) execute function app_hidden.set_updated_at();
+
+-- The type of a card says whether others may hold it, too. A type that could change would leave assignments that say otherwise.
+create function app_hidden.cards_keep_type() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    raise exception 'The type of a card does not change' using errcode = 'feature_not_supported', hint = 'Delete the card, and add another.';
+  end
+  $$;
+create trigger cards_100_keep_type before update of type on app_public.cards
+  for each row when (old.type <> new.type) execute function app_hidden.cards_keep_type();
+
+-- With the rights of its writer. Of another organization the policy rejects the row, which has no value then.
+create function app_hidden.card_assignments_place() returns trigger
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    new.is_exclusive = (
+      select c.type <> 'IdentificationCode' from app_public.cards c where c.organization_id = new.organization_id and c.id = new.card_id);
+    if new.is_exclusive is null and new.organization_id = app_hidden.current_organization_id() then
+      raise exception 'The card of an assignment does not exist'
+        using errcode = 'foreign_key_violation', constraint = 'card_assignments_card_id_fkey', schema = 'app_public', table = 'card_assignments';
+    end if;
+    return new;
+  end
+  $$;
+create trigger card_assignments_100_place before insert or update of card_id, is_exclusive on app_public.card_assignments
+  for each row execute function app_hidden.card_assignments_place();

@@ -1,5 +1,5 @@
---! Previous: sha1:98ff92e67a185482926fb4bbe27ee93db90ca457
---! Hash: sha1:df0f8a43046024551d9fc598e3584819bb229d2f
+--! Previous: sha1:e6c91c1e7517155ab8f4e81a45c54fd3b6d07e3a
+--! Hash: sha1:aa91fc677caeceb473e2dab0d3b89f315673143a
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:df0f8a43046024551d9fc598e3584819bb229d2f
---! Hash: sha1:ffb0003f4f165e616631b6e0812654baafc9fcae
+--! Previous: sha1:aa91fc677caeceb473e2dab0d3b89f315673143a
+--! Hash: sha1:04bf5af56b8fa2ff705bdc7df8e32c2268a14010
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

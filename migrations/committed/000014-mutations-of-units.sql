@@ -1,5 +1,5 @@
---! Previous: sha1:ffb0003f4f165e616631b6e0812654baafc9fcae
---! Hash: sha1:ca2c44c06be96e6a358192ac17a399fdeb7957b8
+--! Previous: sha1:04bf5af56b8fa2ff705bdc7df8e32c2268a14010
+--! Hash: sha1:47645ea2803a8e0acb8ff6c20a310443c038245e
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:ca2c44c06be96e6a358192ac17a399fdeb7957b8
---! Hash: sha1:6590a0c7b7a7dec0eadbd1f0b1640688ff843e85
+--! Previous: sha1:47645ea2803a8e0acb8ff6c20a310443c038245e
+--! Hash: sha1:ab39f2b14b18789505bed337a02effa36deb2eae
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.
@@ -38,7 +38,7 @@ create function app_public.beacon_card_create(name text, proximity_uuid uuid, ma
 comment on function app_public.beacon_card_create(text, uuid, int, int, text) is
   E'@mutation\n@returnType BeaconCard\n'
   '@param name Name: 1 to 200 characters.\n'
-  '@param proximityUuid Proximity UUID that the beacon advertises.\n'
+  '@param proximityUuid Proximity UUID that the beacon advertises; unique in the organization together with `major` and `minor`.\n'
   '@param major Major value of the beacon, 0 to 65535.\n'
   '@param minor Minor value of the beacon, 0 to 65535.\n'
   '@param externalIdentifier Identifier that the client system assigns: unique among cards of the organization, 1 to 200 characters, compared exactly.\n'
@@ -55,7 +55,7 @@ create function app_public.nfc_card_create(name text, nfc_identifier text, exter
 comment on function app_public.nfc_card_create(text, text, text) is
   E'@mutation\n@returnType NfcCard\n'
   '@param name Name: 1 to 200 characters.\n'
-  '@param nfcIdentifier Identifier of the NFC chip: 4, 7 or 10 bytes in hex.\n'
+  '@param nfcIdentifier Identifier of the NFC chip: 4, 7 or 10 bytes in hex, unique in the organization.\n'
   '@param externalIdentifier Identifier that the client system assigns: unique among cards of the organization, 1 to 200 characters, compared exactly.\n'
   'Adds a card that is an NFC chip. Needs an app token (scope `app`).';
 
@@ -148,17 +148,21 @@ create function app_public.card_assign(
     holder_id = app_hidden.find_user(user_id, user_external_identifier);
     loop
       insert into app_public.card_assignments (organization_id, user_id, card_id) values (own, holder_id, assigned_id)
-      on conflict on constraint card_assignments_card_id_user_id_key do nothing
+      on conflict do nothing
       returning * into assignment;
       if found then
         return assignment;
       end if;
       select * into assignment from app_public.card_assignments a
       where a.organization_id = own and a.card_id = assigned_id and a.user_id = holder_id;
-      -- Withdrawn between the two statements, it is assigned anew.
       if found then
         return assignment;
       end if;
+      if exists (select from app_public.card_assignments a where a.organization_id = own and a.card_id = assigned_id and a.is_exclusive) then
+        raise unique_violation using
+          message = 'Another user has this card.', column = case when card_id is null then 'cardExternalIdentifier' else 'cardId' end;
+      end if;
+      -- Withdrawn between the statements, it is assigned anew.
     end loop;
   end
   $$;
@@ -168,7 +172,7 @@ comment on function app_public.card_assign(uuid, text, uuid, text) is
   '@param cardExternalIdentifier The card, by the identifier that the client system assigned.\n'
   '@param {User} userId Who gets it.\n'
   '@param userExternalIdentifier Who gets it, by the identifier that the client system assigned.\n'
-  'Assigns a card to a user; again, it is the same assignment. Exactly one of each two arguments is given. Needs an app token (scope `app`).';
+  'Assigns a card to a user; again, it is the same assignment. Several users may have an identification code, and one a badge or beacon. Exactly one of each two arguments is given. Needs an app token (scope `app`).';
 
 create function app_public.card_unassign(
   id uuid default null, card_id uuid default null, card_external_identifier text default null,

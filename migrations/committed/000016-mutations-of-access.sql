@@ -1,5 +1,5 @@
---! Previous: sha1:6590a0c7b7a7dec0eadbd1f0b1640688ff843e85
---! Hash: sha1:f68fd139c1e81d4f2599cf7d5cf2c261b03ef3dc
+--! Previous: sha1:ab39f2b14b18789505bed337a02effa36deb2eae
+--! Hash: sha1:dbf19f47a31a89a1ebf625587035ccb4e4903806
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:f68fd139c1e81d4f2599cf7d5cf2c261b03ef3dc
---! Hash: sha1:ee499b691b3c23ae8b5371b86fea95d6fb0ad2b6
+--! Previous: sha1:dbf19f47a31a89a1ebf625587035ccb4e4903806
+--! Hash: sha1:fa7ee5da59db65acc44c77a99fcf3abb6e9fdaea
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:ee499b691b3c23ae8b5371b86fea95d6fb0ad2b6
---! Hash: sha1:ce92a46b59554045b27b611e73b2e4d715ec7ed0
+--! Previous: sha1:fa7ee5da59db65acc44c77a99fcf3abb6e9fdaea
+--! Hash: sha1:db05138674dfdc5b2faecae7949e159fd0577e9f
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

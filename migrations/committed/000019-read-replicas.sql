@@ -1,5 +1,5 @@
---! Previous: sha1:ce92a46b59554045b27b611e73b2e4d715ec7ed0
---! Hash: sha1:c215468d7895def570f5d7df3cc57535c9df5bb0
+--! Previous: sha1:db05138674dfdc5b2faecae7949e159fd0577e9f
+--! Hash: sha1:d2e02a6e5a087a5d56ae16788237ccf3c3c52e09
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:c215468d7895def570f5d7df3cc57535c9df5bb0
---! Hash: sha1:96dd6a9241565ddff985d57255bb87de02d68c57
+--! Previous: sha1:d2e02a6e5a087a5d56ae16788237ccf3c3c52e09
+--! Hash: sha1:2cea7283455d88062a439677b2d15a4eb1698914
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

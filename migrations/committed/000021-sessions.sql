@@ -1,5 +1,5 @@
---! Previous: sha1:96dd6a9241565ddff985d57255bb87de02d68c57
---! Hash: sha1:c7977c606f4f64d872b412b0784f50e10445251b
+--! Previous: sha1:2cea7283455d88062a439677b2d15a4eb1698914
+--! Hash: sha1:b64ee116a9e2df9c97245195a45f98f0be47cf59
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:c7977c606f4f64d872b412b0784f50e10445251b
---! Hash: sha1:aa965b939d51933ee14292c2c2f2e78fbc09c6f8
+--! Previous: sha1:b64ee116a9e2df9c97245195a45f98f0be47cf59
+--! Hash: sha1:8d231c74c949b29cdbd5ab4cafee986940950237
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

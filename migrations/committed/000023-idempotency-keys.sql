@@ -1,5 +1,5 @@
---! Previous: sha1:aa965b939d51933ee14292c2c2f2e78fbc09c6f8
---! Hash: sha1:c2ab2eafdd32b67bb145aeb33461d7dbdf651793
+--! Previous: sha1:8d231c74c949b29cdbd5ab4cafee986940950237
+--! Hash: sha1:0f26e56bd684377cb65010261066c947dc5b80eb
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:c2ab2eafdd32b67bb145aeb33461d7dbdf651793
---! Hash: sha1:fcfb77e2a6728e429308dea8cd373b334cf8ee68
+--! Previous: sha1:0f26e56bd684377cb65010261066c947dc5b80eb
+--! Hash: sha1:dfdab054b6664c29300ee7a0bb8835a4bea50e94
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

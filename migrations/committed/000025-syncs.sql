@@ -1,5 +1,5 @@
---! Previous: sha1:fcfb77e2a6728e429308dea8cd373b334cf8ee68
---! Hash: sha1:39baf9a9e465feea009659926413c2405c3ab8e5
+--! Previous: sha1:dfdab054b6664c29300ee7a0bb8835a4bea50e94
+--! Hash: sha1:4c4c6e6f32811c55866b823bd1153d8a3cb51f40
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:39baf9a9e465feea009659926413c2405c3ab8e5
---! Hash: sha1:cd4400f10fd1d76244fa733390694b78eb78c566
+--! Previous: sha1:4c4c6e6f32811c55866b823bd1153d8a3cb51f40
+--! Hash: sha1:db3dc6a2a56160e2d81ad211d2cf3cd7bf8de455
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:cd4400f10fd1d76244fa733390694b78eb78c566
---! Hash: sha1:5eb0628958988c8c4af24abb3fc52fcc9a9325c6
+--! Previous: sha1:db3dc6a2a56160e2d81ad211d2cf3cd7bf8de455
+--! Hash: sha1:a6b2c4f82f4a704f9ddbb64c52e01c4db779bf0c
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

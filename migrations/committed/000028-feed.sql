@@ -1,5 +1,5 @@
---! Previous: sha1:5eb0628958988c8c4af24abb3fc52fcc9a9325c6
---! Hash: sha1:ecfa778d9708729e2763dd5264fd0e444d3a8c3d
+--! Previous: sha1:a6b2c4f82f4a704f9ddbb64c52e01c4db779bf0c
+--! Hash: sha1:b5b51759d253d564543f0c69ee9a8bec7fe57efb
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:ecfa778d9708729e2763dd5264fd0e444d3a8c3d
---! Hash: sha1:ba36927c0b7cbc57c38d776ae3b0ecfe06d75c96
+--! Previous: sha1:b5b51759d253d564543f0c69ee9a8bec7fe57efb
+--! Hash: sha1:b7899d073d17cd65f0b3e7623e66cfe0c2f822d9
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:ba36927c0b7cbc57c38d776ae3b0ecfe06d75c96
---! Hash: sha1:e14ccde233d274ffa6d0496bacfd3a2644dd4c51
+--! Previous: sha1:b7899d073d17cd65f0b3e7623e66cfe0c2f822d9
+--! Hash: sha1:202d84c6ec48e5c40c9f19f6afca9bb49503e614
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:e14ccde233d274ffa6d0496bacfd3a2644dd4c51
---! Hash: sha1:6d289879cecb809a9a7ec0dedc251d99579d44ce
+--! Previous: sha1:202d84c6ec48e5c40c9f19f6afca9bb49503e614
+--! Hash: sha1:d454b80e63ff36a120be543fe49f54c7735459ef
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:6d289879cecb809a9a7ec0dedc251d99579d44ce
---! Hash: sha1:3d98c9e2fc36938454446fd5352391706207560e
+--! Previous: sha1:d454b80e63ff36a120be543fe49f54c7735459ef
+--! Hash: sha1:23fd699afe7c9eaec37af931242d5932956f2c80
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:3d98c9e2fc36938454446fd5352391706207560e
---! Hash: sha1:56352da3a907e22d1d0a619aa447609eb5de87be
+--! Previous: sha1:23fd699afe7c9eaec37af931242d5932956f2c80
+--! Hash: sha1:f94df2175a681e41a54205d2914267c79e1b19dd
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

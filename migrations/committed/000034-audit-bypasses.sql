@@ -1,5 +1,5 @@
---! Previous: sha1:56352da3a907e22d1d0a619aa447609eb5de87be
---! Hash: sha1:4bd7df119676099b341a789192cedbad924c2392
+--! Previous: sha1:f94df2175a681e41a54205d2914267c79e1b19dd
+--! Hash: sha1:c7a2ad7137a91fbd2db308fbcf6260a7de87710c
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:4bd7df119676099b341a789192cedbad924c2392
---! Hash: sha1:f6cc773189d14acae4c11796355c7917627af8d2
+--! Previous: sha1:c7a2ad7137a91fbd2db308fbcf6260a7de87710c
+--! Hash: sha1:c3f75ed1e6b2096adc6d72f4a9710ae1e7ca0ae0
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

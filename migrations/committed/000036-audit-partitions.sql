@@ -1,5 +1,5 @@
---! Previous: sha1:f6cc773189d14acae4c11796355c7917627af8d2
---! Hash: sha1:9e3cb9f6f78b236385320c282fc8f2cd745cfe3f
+--! Previous: sha1:c3f75ed1e6b2096adc6d72f4a9710ae1e7ca0ae0
+--! Hash: sha1:311fe42b4b436343499569dccbe6b6e9e10e9ef9
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:9e3cb9f6f78b236385320c282fc8f2cd745cfe3f
---! Hash: sha1:3f671c2dd85c7e0e51d7ed72732b048ef7957f98
+--! Previous: sha1:311fe42b4b436343499569dccbe6b6e9e10e9ef9
+--! Hash: sha1:fa05d1ef694aaa362e41c06b4067b142dc767802
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:3f671c2dd85c7e0e51d7ed72732b048ef7957f98
---! Hash: sha1:cb570dbfcf6040e6966d8ad021ebc07b9d60c8af
+--! Previous: sha1:fa05d1ef694aaa362e41c06b4067b142dc767802
+--! Hash: sha1:0bfa0e78e8d8857a427621a5a20f3a270a07ea37
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:cb570dbfcf6040e6966d8ad021ebc07b9d60c8af
---! Hash: sha1:1e70eaabfa7df73c57abc2bc41bafd17491a8793
+--! Previous: sha1:0bfa0e78e8d8857a427621a5a20f3a270a07ea37
+--! Hash: sha1:58b4d77312f6e627ebdc762e755a29e89840c7df
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:1e70eaabfa7df73c57abc2bc41bafd17491a8793
---! Hash: sha1:c5f85ad7d01938cb880c424c7cbcd85f422bdc8b
+--! Previous: sha1:58b4d77312f6e627ebdc762e755a29e89840c7df
+--! Hash: sha1:68c2bdf1bc3a151f88a2cb057b600859a7206619
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

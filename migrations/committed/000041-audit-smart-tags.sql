@@ -1,5 +1,5 @@
---! Previous: sha1:c5f85ad7d01938cb880c424c7cbcd85f422bdc8b
---! Hash: sha1:571b3dacfc8ca5ead583115b93633ed4b02a0a3f
+--! Previous: sha1:68c2bdf1bc3a151f88a2cb057b600859a7206619
+--! Hash: sha1:ee238661e76fd15dcd8ab77fce70080589c63cbb
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:571b3dacfc8ca5ead583115b93633ed4b02a0a3f
---! Hash: sha1:b7c14c09d4827162596470f70a4250772c3afc2d
+--! Previous: sha1:ee238661e76fd15dcd8ab77fce70080589c63cbb
+--! Hash: sha1:52d7cb14cabee36b8772ec2d1cbe188346664fae
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

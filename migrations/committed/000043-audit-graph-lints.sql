@@ -1,5 +1,5 @@
---! Previous: sha1:b7c14c09d4827162596470f70a4250772c3afc2d
---! Hash: sha1:e299d7ea5022530bd66e737c2374675a8b0a53c5
+--! Previous: sha1:52d7cb14cabee36b8772ec2d1cbe188346664fae
+--! Hash: sha1:2f287ac282b100583c1f9e29856ec795d5296b83
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:e299d7ea5022530bd66e737c2374675a8b0a53c5
---! Hash: sha1:d0f847761e70ac6d74426df802dc7c29497b8eea
+--! Previous: sha1:2f287ac282b100583c1f9e29856ec795d5296b83
+--! Hash: sha1:65e5ff0262cabf08929c0a949bf96616c2890835
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:d0f847761e70ac6d74426df802dc7c29497b8eea
---! Hash: sha1:c936245b44ed193082b7d4b1c38cf34e3c5819ab
+--! Previous: sha1:65e5ff0262cabf08929c0a949bf96616c2890835
+--! Hash: sha1:1116bd3af787a72b022ff06e71c34025d1f81c99
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

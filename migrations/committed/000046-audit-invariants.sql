@@ -1,5 +1,5 @@
---! Previous: sha1:c936245b44ed193082b7d4b1c38cf34e3c5819ab
---! Hash: sha1:d4450442a6e44915a0b264022aeaab9a35ec4317
+--! Previous: sha1:1116bd3af787a72b022ff06e71c34025d1f81c99
+--! Hash: sha1:277a58ef8fb6703cd485e20631b54fdfff7395fb
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

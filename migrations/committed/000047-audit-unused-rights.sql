@@ -1,5 +1,5 @@
---! Previous: sha1:d4450442a6e44915a0b264022aeaab9a35ec4317
---! Hash: sha1:a9d4014c3959c04607642d8491095661ab21b311
+--! Previous: sha1:277a58ef8fb6703cd485e20631b54fdfff7395fb
+--! Hash: sha1:c9495107a1e7bf85e0e505562e5adda5ab31dd34
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:a9d4014c3959c04607642d8491095661ab21b311
---! Hash: sha1:55d4d65bcf84b44ebedeb542fa85324f6cba3ef1
+--! Previous: sha1:c9495107a1e7bf85e0e505562e5adda5ab31dd34
+--! Hash: sha1:a89acac225e75db5bf6f1a97796d0efef190c9d1
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:55d4d65bcf84b44ebedeb542fa85324f6cba3ef1
---! Hash: sha1:51043f740f7edd71bb3875d5ee4090d114fc5e28
+--! Previous: sha1:a89acac225e75db5bf6f1a97796d0efef190c9d1
+--! Hash: sha1:31526d2d8c793e7f73060dd2d4d27f9262740cc2
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
@@ -20,7 +20,7 @@ create or replace trigger audit_update after update on app_public.units
   execute function audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
 select audit.record('app_hidden.unit_access', subject_id => 'user_id', row_id => 'unit_id', derived => '{created_at}');
 select audit.record('app_public.cards', derived => '{created_at,updated_at}');
-select audit.record('app_public.card_assignments', subject_id => 'user_id', derived => '{created_at}');
+select audit.record('app_public.card_assignments', subject_id => 'user_id', derived => '{created_at,is_exclusive}');
 select audit.record('oauth.grants', subject_id => 'user_id', derived => '{written_lsn}');
 select audit.record('app_public.webhooks', secrets => '{secret_ciphertext,previous_secret_ciphertext}', derived => '{created_at}');
 

@@ -1,5 +1,5 @@
---! Previous: sha1:51043f740f7edd71bb3875d5ee4090d114fc5e28
---! Hash: sha1:9d9abe2c31c9bbbe110dd4bad51515c1e141df8b
+--! Previous: sha1:31526d2d8c793e7f73060dd2d4d27f9262740cc2
+--! Hash: sha1:24b57485290de05a0b2e9c9e0c3579c30197232b
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -5,7 +5,7 @@ import { ownerTransaction } from '../database/pool/ownerTransaction.ts';
 import type { Passwords } from '../oauth/passwords.ts';
 import { findAccessProblems, writeAccess } from './access.ts';
 import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';
-import { writeCards } from './cards.ts';
+import { findCardProblems, writeCards } from './cards.ts';
 import { type Document, type Outline, parseDocument } from './document.ts';
 import { findDuplicates } from './findDuplicates.ts';
 import { writeOrganizations } from './organizations.ts';
@@ -73,13 +73,15 @@ async function readExisting(client: ClientBase, { organizations }: Outline, secr
   const users = entriesOf(organizations, idsOrNew, 'users');
   const units = entriesOf(organizations, idsOrNew, 'units', unitPath);
 
+  const existing = await readUsers(client, users);
   return {
     organizationIds,
-    users: await readUsers(client, users),
+    users: existing,
     problems: [
       ...findApplicationProblems(applications, await readApplications(client, applications)),
       ...(await findUserProblems(client, users, secrets)),
       ...(await findAccessProblems(client, users, units)),
+      ...(await findCardProblems(client, users, existing)),
     ],
   };
 }

@@ -1,7 +1,32 @@
 import type { ClientBase } from 'pg';
-import type { User } from './document.ts';
+import type { User, UserOutline } from './document.ts';
+import type { Path, Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';
 import type { ExistingUser } from './users.ts';
+
+/** What readers read of the document's cards, and other cards of the organization have already. */
+export async function findCardProblems(
+  client: ClientBase,
+  users: readonly Entry<Pick<UserOutline, 'cards'>>[],
+  existing: readonly Pick<ExistingUser, 'id'>[],
+): Promise<Problem[]> {
+  const wanted = users.flatMap(({ organizationId, value: { cards }, path }, index) =>
+    cards.flatMap((card, position) => {
+      if (card === undefined) return [];
+      const { id } = existing[index] as ExistingUser;
+      return [{ organization_id: organizationId, user_id: id, ...card, path: [...path, 'cards', position] }];
+    }),
+  );
+  const inDocument = new Set(wanted.map(keyOf));
+  const taken = await forRows<Held & { path: Path }>(client, wanted, findTaken);
+  // Another card of the document is about to change, or was compared with this one already.
+  return taken
+    .filter((holder) => !inDocument.has(keyOf(holder)))
+    .map(({ type, path }) => ({
+      path: [...path, type === 'NfcCard' ? 'nfcIdentifier' : 'proximityUuid'],
+      message: 'is taken by another card of the organization',
+    }));
+}
 
 /** Gives each user the document's cards: new ones, and changes to those of the same type and name. */
 export async function writeCards(
@@ -21,12 +46,15 @@ export async function writeCards(
     const before = heldByKey.get(keyOf(card));
     return before && valuesOf(before) === valuesOf(card) ? [] : [{ ...card, id: before?.id }];
   });
+  // Cards of two batches may exchange what they are made of.
+  await client.query('set constraints app_public.cards_nfc_identifier_key, app_public.cards_beacon_key deferred');
   await forRows(client, rows, writeRows);
+  await client.query('set constraints app_public.cards_nfc_identifier_key, app_public.cards_beacon_key immediate');
 }
 
-/** A card of a user, with what its type has. */
+/** A card of a user, or of nobody, with what its type has. */
 type Held = {
-  user_id: string;
+  user_id: string | null;
   type: string;
   name: string;
   proximityUuid?: string | null;
@@ -49,6 +77,32 @@ const readHeld = `
   join app_public.cards c on c.organization_id = a.organization_id and c.id = a.card_id
   order by c.id desc`;
 
+/**
+ * Cards that have what given ones shall, with their holders.
+ * Without a holder where {@link readHeld} finds another card of this type and name.
+ */
+const findTaken = `
+  select given.path, c.type, c.name, holder.user_id
+  from jsonb_to_recordset($1) as given (
+    organization_id uuid, "nfcIdentifier" text, "proximityUuid" uuid, major int, minor int, path jsonb)
+  cross join lateral (
+    select * from app_public.cards c where c.organization_id = given.organization_id and c.nfc_identifier = given."nfcIdentifier"
+    union all
+    select * from app_public.cards c
+    where c.organization_id = given.organization_id
+      and c.proximity_uuid = given."proximityUuid" and c.major = given.major and c.minor = given.minor
+  ) as c
+  left join lateral (
+    select a.user_id
+    from app_public.card_assignments a
+    where a.organization_id = c.organization_id and a.card_id = c.id
+      and not exists (
+        select from app_public.card_assignments b
+        join app_public.cards other on other.organization_id = b.organization_id and other.id = b.card_id
+        where b.organization_id = a.organization_id and b.user_id = a.user_id
+          and other.type = c.type and other.name = c.name and other.id < c.id)
+  ) as holder on true`;
+
 /** Those without an id are new. */
 const writeRows = `
   with given as materialized (
@@ -66,6 +120,7 @@ const writeRows = `
   added as (
     insert into app_public.cards (organization_id, id, type, name, proximity_uuid, major, minor, nfc_identifier)
     select organization_id, new_id, type, name, "proximityUuid", major, minor, "nfcIdentifier" from given where id is null
+    returning id
   )
   insert into app_public.card_assignments (organization_id, user_id, card_id)
-  select organization_id, user_id, new_id from given where id is null`;
+  select organization_id, user_id, new_id from given join added on added.id = given.new_id`;

@@ -85,10 +85,13 @@ export const nfcIdentifier = z
   .string()
   .regex(/^([\dA-Fa-f]{8}|[\dA-Fa-f]{14}|[\dA-Fa-f]{20})$/, 'must have 4, 7 or 10 bytes in hex')
   .toUpperCase()
-  .describe('4, 7 or 10 bytes in hex.');
+  .describe('4, 7 or 10 bytes in hex; unique in the organization.');
 
 // Beacons do not keep to RFC 9562.
-export const proximityUuid = z.guid('must be a UUID').toLowerCase().describe('Any 128 bits, as a UUID.');
+export const proximityUuid = z
+  .guid('must be a UUID')
+  .toLowerCase()
+  .describe('Any 128 bits, as a UUID; unique in the organization with `major` and `minor`.');
 
 export const beaconNumber = z.int(beaconRange).min(0, beaconRange).max(65_535, beaconRange);
 

@@ -237,6 +237,12 @@ describe('assign-card and withdraw-card', () => {
 
     expectFailure(await run('assign-card', ...name, ...nfc, '04'), 'nfcIdentifier: must have 4, 7 or 10 bytes in hex');
     expectFailure(await run('assign-card', ...name, ...nfc, '04a224b2', '--major', '1'), 'major: is not known');
+    const holder = await createUser(oauth);
+    expectDone(await run('assign-card', '--email', holder.email, ...nfc, '04C0FFEE'));
+    expectFailure(
+      await run('assign-card', ...name, ...nfc, '04c0ffee'),
+      'nfcIdentifier: is taken by another card of the organization',
+    );
     expectFailure(
       await run('assign-card', ...name, '--type', 'BeaconCard', '--name', 'Phone', '--major', 'x'),
       'proximityUuid: must be a UUID',

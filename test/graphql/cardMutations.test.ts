@@ -94,6 +94,55 @@ describe('a card is created', () => {
   });
 });
 
+describe('what a reader reads leads to one card of the organization', () => {
+  const nfc = (nfcIdentifier: string, args: object = {}) =>
+    mutate('nfcCardCreate', { name: 'Badge', nfcIdentifier, ...args }, 'card { name }');
+  const phone = (args: object = {}) => mutate('beaconCardCreate', { ...beacon, ...args }, 'card { name }');
+
+  it('an NFC identifier in any case, and free again with its card', async () => {
+    expect(await nfc('04a224b2', { externalIdentifier: 'first' })).toEqual({ card: { name: 'Badge' } });
+
+    for (const taken of ['04a224b2', '04A224B2', '04A224b2'])
+      expect(await nfc(taken)).toEqual({ code: 'CONFLICT', argument: 'nfcIdentifier' });
+    for (const other of ['04A224B3', '04A224B2000000', '04A224B2000000000000'])
+      expect(await nfc(other)).toEqual({ card: { name: 'Badge' } });
+    await mutate('cardDelete', { externalIdentifier: 'first' }, 'card { name }');
+    expect(await nfc('04A224B2')).toEqual({ card: { name: 'Badge' } });
+  });
+
+  it('the three values of a beacon together', async () => {
+    expect(await phone()).toEqual({ card: { name: 'Phone' } });
+
+    for (const same of [{}, { proximityUuid: beacon.proximityUuid.toUpperCase() }, { name: 'Other' }])
+      expect(await phone(same)).toEqual({ code: 'CONFLICT', argument: 'proximityUuid' });
+    for (const other of [{ major: 1 }, { minor: 0 }, { proximityUuid: crypto.randomUUID() }])
+      expect(await phone(other)).toEqual({ card: { name: 'Phone' } });
+  });
+
+  it('of twenty cards at once, one', async () => {
+    for (const [field, args, argument] of [
+      ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224B2' }, 'nfcIdentifier'],
+      ['beaconCardCreate', beacon, 'proximityUuid'],
+    ] as const) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => mutate(field, args, 'card { name }')));
+
+      expect(answers.filter((answer) => 'card' in (answer as object))).toEqual([{ card: { name: args.name } }]);
+      expect(answers.filter((answer) => 'code' in (answer as object))).toEqual(
+        Array(19).fill({ code: 'CONFLICT', argument }),
+      );
+    }
+  });
+
+  it('and tells nothing of another organization’s cards', async () => {
+    const other = await createTenant(graph);
+    await mutate('nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224B2' }, 'card { id }', other.app);
+    await mutate('beaconCardCreate', beacon, 'card { id }', other.app);
+
+    expect(await nfc('04A224B2')).toEqual({ card: { name: 'Badge' } });
+    expect(await phone()).toEqual({ card: { name: 'Phone' } });
+  });
+});
+
 describe('cardUpdate', () => {
   it('changes what is given of a card found by id or by external identifier', async () => {
     const id = await createCode({ externalIdentifier: 'one' });
@@ -224,6 +273,63 @@ describe('cardAssign and cardUnassign', () => {
     expect(await cards()).toEqual([{ name: 'PIN', cardAssignments: [{ user: { fullName: 'Ada' } }] }]);
   });
 
+  it.each([
+    ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224B2' }],
+    ['beaconCardCreate', beacon],
+  ])('give a card of %s to one person, until it is withdrawn', async (field, args) => {
+    const created = await mutate(field, { ...args, externalIdentifier: 'one' }, 'card { id }');
+    const cardId = (created as { card: { id: string } }).card.id;
+    await createUser(tenant, { fullName: 'Grace', externalIdentifier: 'grace' });
+    const toAda = { cardExternalIdentifier: 'one', userExternalIdentifier: 'ada' };
+    const toGrace = { cardId, userExternalIdentifier: 'grace' };
+
+    const first = await mutate('cardAssign', toAda, assignment);
+    expect(first).toMatchObject({ cardAssignment: { user: { fullName: 'Ada' } } });
+    expect(await mutate('cardAssign', toAda, assignment)).toEqual(first);
+    expect(await mutate('cardAssign', toGrace, assignment)).toEqual({ code: 'CONFLICT', argument: 'cardId' });
+    expect(await mutate('cardAssign', { ...toAda, userExternalIdentifier: 'grace' }, assignment)).toEqual({
+      code: 'CONFLICT',
+      argument: 'cardExternalIdentifier',
+    });
+    expect(await mutate('cardUnassign', toGrace, assignment)).toEqual({ code: 'NOT_FOUND' });
+    expect(await cards()).toMatchObject([{ cardAssignments: [{ user: { fullName: 'Ada' } }] }]);
+    await mutate('cardUnassign', toAda, assignment);
+    expect(await mutate('cardAssign', toGrace, assignment)).toMatchObject({
+      cardAssignment: { user: { fullName: 'Grace' } },
+    });
+    await mutate('userDelete', { externalIdentifier: 'grace' }, 'user { id }');
+    expect(await mutate('cardAssign', toAda, assignment)).toHaveProperty('cardAssignment');
+  });
+
+  it('give an identification code to several people', async () => {
+    const cardId = await createCode();
+    const grace = await createUser(tenant, { fullName: 'Grace' });
+
+    for (const { id } of [ada, grace])
+      expect(await mutate('cardAssign', { cardId, userId: id }, assignment)).toHaveProperty('cardAssignment');
+
+    expect(await cards()).toEqual([
+      { name: 'PIN', cardAssignments: [{ user: { fullName: 'Ada' } }, { user: { fullName: 'Grace' } }] },
+    ]);
+  });
+
+  it('of twenty people at once give a badge to one', async () => {
+    const created = await mutate('nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224B2' }, 'card { id }');
+    const cardId = (created as { card: { id: string } }).card.id;
+    const people = [];
+    for (let number = 0; number < 20; number++) people.push(await createUser(tenant));
+
+    const answers = await Promise.all(
+      people.map(({ id }) => mutate('cardAssign', { cardId, userId: id }, 'cardAssignment { card { name } }')),
+    );
+
+    expect(answers.filter((answer) => 'cardAssignment' in (answer as object))).toHaveLength(1);
+    expect(answers.filter((answer) => 'code' in (answer as object))).toEqual(
+      Array(19).fill({ code: 'CONFLICT', argument: 'cardId' }),
+    );
+    expect(await cards()).toMatchObject([{ cardAssignments: [{}] }]);
+  });
+
   it('race with the card’s end: it is assigned before, or not found', async () => {
     for (let round = 0; round < 5; round++) {
       const cardId = await createCode();
@@ -280,4 +386,49 @@ test('neither a person nor a basic token changes a card', async () => {
     for (const [field, args, selection] of attempts)
       expect([field, await mutate(field, args, selection, token)]).toEqual([field, { code: 'FORBIDDEN' }]);
   expect(await cards()).toMatchObject([{ name: 'PIN', cardAssignments: [{}] }]);
+});
+
+describe('the database itself', () => {
+  const exclusive = async () => {
+    const { rows } = await tenant.owner.query(
+      'select is_exclusive from app_public.card_assignments where organization_id = $1 order by id',
+      [tenant.organizationId],
+    );
+    return rows.map(({ is_exclusive }) => is_exclusive);
+  };
+
+  it('says which cards have one holder, whatever a statement says', async () => {
+    await createCard(tenant, ada, { type: 'IdentificationCode', name: 'PIN' });
+    await createCard(tenant, ada, { type: 'NfcCard', name: 'Badge', nfcIdentifier: '04A224B2' });
+    await createCard(tenant, ada, { type: 'BeaconCard', ...beacon });
+    expect(await exclusive()).toEqual([false, true, true]);
+
+    await tenant.owner.query(
+      'update app_public.card_assignments set is_exclusive = not is_exclusive where organization_id = $1',
+      [tenant.organizationId],
+    );
+
+    expect(await exclusive()).toEqual([false, true, true]);
+  });
+
+  it('rejects a second holder, and another type of a card that has some', async () => {
+    const grace = await createUser(tenant);
+    await createCard(tenant, ada, { type: 'NfcCard', name: 'Badge', nfcIdentifier: '04A224B2' });
+    const second = `insert into app_public.card_assignments (organization_id, user_id, card_id)
+      select organization_id, $2, card_id from app_public.card_assignments where organization_id = $1`;
+    const change = `update app_public.cards set type = 'IdentificationCode', nfc_identifier = null where organization_id = $1`;
+
+    await expect(tenant.owner.query(second, [tenant.organizationId, grace.uuid])).rejects.toMatchObject({
+      code: '23505',
+      constraint: 'card_assignments_card_id_key',
+    });
+    await expect(tenant.owner.query(change, [tenant.organizationId])).rejects.toMatchObject({ code: '0A000' });
+    await tenant.owner.query('delete from app_public.card_assignments where organization_id = $1', [
+      tenant.organizationId,
+    ]);
+    const first = `insert into app_public.card_assignments (organization_id, user_id, card_id)
+      select organization_id, $2, id from app_public.cards where organization_id = $1`;
+    await tenant.owner.query(first, [tenant.organizationId, grace.uuid]);
+    expect(await exclusive()).toEqual([true]);
+  });
 });

@@ -155,7 +155,7 @@ test('what belongs to the user goes, what others share stays', async () => {
   const [user, colleague] = [await createViewer(tenant), await createUser(tenant)];
   const unit = await createUnit(tenant);
   await grantAccess(tenant, user, unit);
-  const shared = await createCard(tenant, user, { type: 'NfcCard', name: 'Shared', nfcIdentifier: '04A224B2' });
+  const shared = await createCard(tenant, user, { type: 'IdentificationCode', name: 'Shared' });
   const { owner, organizationId } = tenant;
   await owner.query(
     `insert into app_public.card_assignments (organization_id, user_id, card_id)

@@ -91,10 +91,18 @@ export const commands: Record<string, (name: string, table: Table, on: Circumsta
     expected: rightsOf(table, on).delete ? read(table, on, (rows) => rows.length) : refused,
   }),
   insert: (name, table, on) => inserting(name, table, on, '', 'unique violation'),
-  insertUnlessThere: (name, table, on) => inserting(name, table, on, ' on conflict do nothing', 0),
+  insertUnlessThere: (name, table, on) =>
+    // A constraint that is asked at the end of a statement arbitrates no conflict: then another one is named.
+    inserting(
+      name,
+      table,
+      on,
+      table.view ? ' on conflict do nothing' : ` on conflict on constraint ${arbiterOf(name, table)} do nothing`,
+      0,
+    ),
   insertOrUpdate: (name, table, on) => {
     if (table.view) return null;
-    const constraint = insertInto(table)?.key ?? `${name.replace(/.*\./, '')}_pkey`;
+    const constraint = arbiterOf(name, table);
     const rights = rightsOf(table, on);
     const command = inserting(
       name,
@@ -107,6 +115,8 @@ export const commands: Record<string, (name: string, table: Table, on: Circumsta
   },
   truncate: (name, table) => (table.view ? null : { text: `truncate ${name}`, values: [], expected: refused }),
 };
+
+const arbiterOf = (name: string, table: Table) => insertInto(table)?.key ?? `${name.replace(/.*\./, '')}_pkey`;
 
 const refused = { refused: insufficientPrivilege };
 

@@ -235,6 +235,7 @@ export const tables: Record<string, Table> = {
         delete: true,
         insert: {
           into: 'app_public.card_assignments (organization_id, user_id, card_id) values ($1, $2, $3)',
+          key: 'card_assignments_card_id_user_id_key',
           values: (world, organization, number) => [
             keyOf(world, 'user', organization, number),
             keyOf(world, 'card', organization, number),

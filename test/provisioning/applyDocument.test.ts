@@ -7,12 +7,14 @@ import {
   acme,
   ada,
   apply,
+  badge,
   everyRow,
   example,
   headquarters,
   mobile,
   pathsOf,
   phone,
+  problemsOf,
   testSecrets,
   user,
 } from './support.ts';
@@ -164,6 +166,71 @@ describe('applying a document', () => {
     expect(changed.sort()).toEqual(['app_hidden.organizations', 'app_public.cards', 'app_public.users']);
     expect(await values("select major from app_public.cards where name = 'Phone'")).toEqual([2]);
     expect(await values('select full_name from app_public.users order by 1')).toEqual(['Ada Lovelace', 'User u-2']);
+  });
+
+  it('lets cards exchange what they are made of, and refuses what a card keeps', async () => {
+    const chips = ['04000001', '04000002'] as const;
+    const minorOf = (nfcIdentifier: string) => Number(nfcIdentifier.at(-1));
+    const holders = (identifiers: readonly string[]) =>
+      acme({
+        users: identifiers.map((nfcIdentifier, index) => ({
+          ...user(`u-${index}`),
+          cards: [
+            { ...badge, nfcIdentifier },
+            { ...phone, minor: minorOf(nfcIdentifier) },
+          ],
+        })),
+      });
+    await apply(database.owner, holders(chips));
+
+    await apply(database.owner, holders(chips.toReversed()));
+
+    const { rows } = await database.owner.query(
+      `select u.external_identifier as user, c.nfc_identifier, a.is_exclusive
+       from app_public.card_assignments a join app_public.cards c on c.id = a.card_id join app_public.users u on u.id = a.user_id
+       where c.type = 'NfcCard' order by 1`,
+    );
+    expect(rows).toEqual([
+      { user: 'u-0', nfc_identifier: '04000002', is_exclusive: true },
+      { user: 'u-1', nfc_identifier: '04000001', is_exclusive: true },
+    ]);
+    const taken = acme({ users: [{ ...user('u-2'), cards: [{ ...badge, nfcIdentifier: chips[0] }] }] });
+    expect(await problemsOf(database.owner, taken)).toEqual([
+      'organizations[0].users[0].cards[0].nfcIdentifier: is taken by another card of the organization',
+    ]);
+    const freed = acme({
+      users: [
+        { ...user('u-1'), cards: [{ ...badge, nfcIdentifier: '04000003' }] },
+        { ...user('u-2'), cards: [{ ...badge, nfcIdentifier: chips[0] }] },
+      ],
+    });
+    await apply(database.owner, freed);
+    const elsewhere = { organizations: [{ name: 'Other', users: [{ ...user('u-2'), cards: [badge, phone] }] }] };
+    await apply(database.owner, elsewhere);
+    expect(await values('select count(*)::int from app_public.cards')).toEqual([7]);
+  });
+
+  it('names a card that keeps a chip, though the document has another card of this user and name', async () => {
+    await apply(
+      database.owner,
+      acme({ users: [{ ...user('u-1'), cards: [{ ...badge, nfcIdentifier: '04000001' }] }] }),
+    );
+    await database.owner.query(
+      `with card as (
+         insert into app_public.cards (organization_id, type, name, nfc_identifier)
+         select organization_id, type, name, '04000002' from app_public.cards returning *)
+       insert into app_public.card_assignments (organization_id, user_id, card_id)
+       select c.organization_id, a.user_id, c.id from card c, app_public.card_assignments a`,
+    );
+
+    const problems = await problemsOf(
+      database.owner,
+      acme({ users: [{ ...user('u-1'), cards: [{ ...badge, nfcIdentifier: '04000002' }] }] }),
+    );
+
+    expect(problems).toEqual([
+      'organizations[0].users[0].cards[0].nfcIdentifier: is taken by another card of the organization',
+    ]);
   });
 
   it('deletes nothing that a later document leaves out', async () => {

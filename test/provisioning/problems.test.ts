@@ -1,6 +1,22 @@
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
-import { acme, ada, apply, backend, everyRow, example, mobile, pathsOf, phone, problemsOf, user } from './support.ts';
+import {
+  acme,
+  ada,
+  apply,
+  backend,
+  badge,
+  everyRow,
+  example,
+  mobile,
+  pathsOf,
+  phone,
+  problemsOf,
+  user,
+} from './support.ts';
+
+const chip = { type: 'NfcCard', name: 'n', nfcIdentifier: '00112233' };
+const beacon = { ...phone, name: 'n', minor: 2 };
 
 describe('what is wrong with a document', () => {
   let database: TestDatabase;
@@ -97,7 +113,15 @@ describe('what is wrong with a document', () => {
     ['a major value of 65536', { cards: [{ ...phone, major: 65536 }] }, 'cards[0].major'],
     ['a minor value below 0', { cards: [{ ...phone, minor: -1 }] }, 'cards[0].minor'],
     ["another type's field", { cards: [{ type: 'IdentificationCode', name: 'n', major: 1 }] }, 'cards[0].major'],
-    ['the same card twice', { cards: [phone, phone] }, 'cards[1].name'],
+    ['the same card twice', { cards: [beacon, { ...beacon, minor: 1 }] }, 'cards[1].name'],
+    ['the same chip twice', { cards: [chip, { ...chip, name: 'm' }] }, 'cards[1].nfcIdentifier'],
+    ['the same beacon twice', { cards: [beacon, { ...beacon, name: 'm' }] }, 'cards[1].proximityUuid'],
+    [
+      "another user's chip",
+      { cards: [{ ...badge, nfcIdentifier: badge.nfcIdentifier.toLowerCase() }] },
+      'cards[0].nfcIdentifier',
+    ],
+    ["another user's beacon", { cards: [phone] }, 'cards[0].proximityUuid'],
     ['a unit that is nowhere', { accessibleUnits: ['hq', 'moon'] }, 'accessibleUnits[1]'],
     ['a time zone that is nowhere', { timeZone: 'Moon/Tycho' }, 'timeZone'],
     ["another user's address", { email: 'ADA@acme.test' }, 'email'],

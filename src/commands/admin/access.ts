@@ -1,20 +1,25 @@
 import type { ClientBase, Pool } from 'pg';
 import { ownerTransaction } from '../../database/pool/ownerTransaction.ts';
 import { StartupError } from '../../errors/startupError.ts';
-import { writeCards } from '../../provisioning/cards.ts';
+import { findCardProblems, writeCards } from '../../provisioning/cards.ts';
 import { parseCard } from '../../provisioning/document.ts';
+import { DocumentError } from '../../provisioning/problem.ts';
 import { type FoundUser, findUser, nameOf, type UserName } from './findUser.ts';
 
 /**
  * `admin assign-card`: gives a person a new card, or makes the one of this type and name what is said.
  *
- * @throws {DocumentError} for values that break a rule
+ * @throws {DocumentError} for values that break a rule, or that another card of the organization has
  */
 export function assignCard(owner: Pool, name: UserName, source: object) {
   const card = parseCard(source);
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);
     const entry = { organizationId: user.organizationId, value: { cards: [card] }, path: [] };
+    const problems = await findCardProblems(client, [entry], [user]);
+    // Below `cards[0]`.
+    if (problems.length > 0)
+      throw new DocumentError(problems.map(({ path, message }) => ({ path: path.slice(2), message })));
     await writeCards(client, [entry], [{ id: user.id, is_new: false }]);
     return { ...nameOf(user), card };
   });

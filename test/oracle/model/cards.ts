@@ -11,7 +11,6 @@ import {
   notFound,
   type Outcome,
 } from './outcome.ts';
-import { badgesHaveOneHolder, chipsAreUnique } from './rules.ts';
 import { put, rowsOf, without } from './state.ts';
 import { readValue } from './values.ts';
 
@@ -70,7 +69,8 @@ export function cardAssign(call: Call): Outcome {
   const same = assignments.find(({ cardId, userId }) => cardId === card.id && userId === user.id);
   if (same) return { state: call.state, payload: { cardAssignment: typed('CardAssignment', same) } };
   const isHeld = assignments.some(({ cardId }) => cardId === card.id);
-  if (badgesHaveOneHolder && isHeld && card.type !== 'IdentificationCode')
+  // "An NFC or beacon card has at most one holder."
+  if (isHeld && card.type !== 'IdentificationCode')
     return { failures: [conflict(['cardId', 'cardExternalIdentifier'])] };
 
   const { id, createdAt } = generatedOf(answeredAssignment(call), 'CardAssignment');
@@ -131,7 +131,7 @@ function readSignal(type: Card['type'], args: Call['args'], failures: Failure[])
 
 /** "`nfcIdentifier` … unique in its organization, as a beacon's three values are together". */
 function refuseTakenSignal(call: Call, type: Card['type'], signal: Signal, failures: Failure[]): void {
-  if (!chipsAreUnique || type === 'IdentificationCode') return;
+  if (type === 'IdentificationCode') return;
   const names = Object.keys(noSignal) as (keyof Signal)[];
   const isTaken = rowsOf(call.state, 'Card', call.organizationId).some(
     (card) => card.type === type && names.every((name) => card[name] === signal[name]),

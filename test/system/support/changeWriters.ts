@@ -77,9 +77,6 @@ const kinds = {
       return [
         insertCards(tenant, 1 + draw(500)),
         `update app_public.cards set name = (name::int + 1)::text where ${of(tenant)} and ${some(300)}`,
-        // Another type is another object.
-        `update app_public.cards set name = '0', type = 'BeaconCard', proximity_uuid = gen_random_uuid(), major = 1, minor = 2
-       where ${of(tenant)} and type = 'IdentificationCode' and ${some(50)}`,
         `delete from app_public.cards where ${of(tenant)} and ${some(300)}`,
         `insert into app_public.users (organization_id, full_name, email)
        select '${tenant.organizationId}', 'Grace', gen_random_uuid() || '@writers.test' from generate_series(1, ${1 + draw(20)})`,
@@ -121,7 +118,8 @@ function rivalStatements(tenant: Tenant, draw: Draw): string[] {
   const id = () => `md5('${tenant.organizationId} ${draw(20)}')::uuid`;
   return [
     `insert into app_public.cards (organization_id, id, type, name)
-     values ('${tenant.organizationId}', ${id()}, 'IdentificationCode', '0') on conflict do nothing`,
+     values ('${tenant.organizationId}', ${id()}, 'IdentificationCode', '0')
+     on conflict (organization_id, id) do nothing`,
     `update app_public.cards set name = (name::int + 1)::text where ${of(tenant)} and id = ${id()}`,
     `delete from app_public.cards where ${of(tenant)} and id = ${id()}`,
     `insert into app_public.cards (organization_id, id, type, name) values ('${tenant.organizationId}', ${id()}, 'IdentificationCode', '0')

@@ -10,7 +10,7 @@ AS $function$
 comment on function app_public.beacon_card_create(text,uuid,integer,integer,text) is '@mutation
 @returnType BeaconCard
 @param name Name: 1 to 200 characters.
-@param proximityUuid Proximity UUID that the beacon advertises.
+@param proximityUuid Proximity UUID that the beacon advertises; unique in the organization together with `major` and `minor`.
 @param major Major value of the beacon, 0 to 65535.
 @param minor Minor value of the beacon, 0 to 65535.
 @param externalIdentifier Identifier that the client system assigns: unique among cards of the organization, 1 to 200 characters, compared exactly.

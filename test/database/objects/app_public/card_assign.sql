@@ -15,17 +15,21 @@ AS $function$
     holder_id = app_hidden.find_user(user_id, user_external_identifier);
     loop
       insert into app_public.card_assignments (organization_id, user_id, card_id) values (own, holder_id, assigned_id)
-      on conflict on constraint card_assignments_card_id_user_id_key do nothing
+      on conflict do nothing
       returning * into assignment;
       if found then
         return assignment;
       end if;
       select * into assignment from app_public.card_assignments a
       where a.organization_id = own and a.card_id = assigned_id and a.user_id = holder_id;
-      -- Withdrawn between the two statements, it is assigned anew.
       if found then
         return assignment;
       end if;
+      if exists (select from app_public.card_assignments a where a.organization_id = own and a.card_id = assigned_id and a.is_exclusive) then
+        raise unique_violation using
+          message = 'Another user has this card.', column = case when card_id is null then 'cardExternalIdentifier' else 'cardId' end;
+      end if;
+      -- Withdrawn between the statements, it is assigned anew.
     end loop;
   end
   $function$;
@@ -34,5 +38,5 @@ comment on function app_public.card_assign(uuid,text,uuid,text) is '@mutation
 @param cardExternalIdentifier The card, by the identifier that the client system assigned.
 @param {User} userId Who gets it.
 @param userExternalIdentifier Who gets it, by the identifier that the client system assigned.
-Assigns a card to a user; again, it is the same assignment. Exactly one of each two arguments is given. Needs an app token (scope `app`).';
+Assigns a card to a user; again, it is the same assignment. Several users may have an identification code, and one a badge or beacon. Exactly one of each two arguments is given. Needs an app token (scope `app`).';
 grant execute on function app_public.card_assign(uuid,text,uuid,text) to graph_app;

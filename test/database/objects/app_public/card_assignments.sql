@@ -4,6 +4,7 @@ create table app_public.card_assignments (
   user_id uuid not null,
   card_id uuid not null,
   created_at timestamp with time zone default now() not null,
+  is_exclusive boolean not null,
   constraint card_assignments_pkey PRIMARY KEY (organization_id, id),
   constraint card_assignments_card_id_user_id_key UNIQUE (organization_id, card_id, user_id),
   constraint card_assignments_card_id_fkey FOREIGN KEY (organization_id, card_id) REFERENCES app_public.cards(organization_id, id) ON DELETE CASCADE,
@@ -11,6 +12,8 @@ create table app_public.card_assignments (
 );
 comment on table app_public.card_assignments is 'A card in the hands of a user.';
 comment on column app_public.card_assignments.created_at is 'When the card was assigned.';
+comment on column app_public.card_assignments.is_exclusive is '@behavior -*
+Whether the card has one holder at most: it is no identification code. Written by a trigger.';
 
 comment on constraint card_assignments_card_id_fkey on app_public.card_assignments is '@fieldName card
 @foreignFieldName cardAssignments
@@ -29,6 +32,10 @@ comment on constraint card_assignments_user_id_fkey on app_public.card_assignmen
 @backwardDescription Cards that are assigned to the user.';
 
 alter table app_public.card_assignments enable row level security, force row level security;
+
+CREATE UNIQUE INDEX card_assignments_card_id_key ON app_public.card_assignments USING btree (organization_id, card_id) WHERE is_exclusive;
+comment on index app_public.card_assignments_card_id_key is '@argument cardId
+Another user has this card.';
 
 CREATE INDEX card_assignments_user_id_idx ON app_public.card_assignments USING btree (organization_id, user_id, id);
 
@@ -57,11 +64,13 @@ create policy select_graph_user on app_public.card_assignments for select to gra
   using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)) AND user_id = (( SELECT app_hidden.current_user_id() AS current_user_id)));
 comment on policy select_graph_user on app_public.card_assignments is 'A person sees the own card assignments.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive}');
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at,is_exclusive}');
+
+CREATE TRIGGER card_assignments_100_place BEFORE INSERT OR UPDATE OF card_id, is_exclusive ON app_public.card_assignments FOR EACH ROW EXECUTE FUNCTION app_hidden.card_assignments_place();
 
 CREATE TRIGGER follow_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'DELETE', '', 'id');
 

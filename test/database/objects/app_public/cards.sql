@@ -11,7 +11,9 @@ create table app_public.cards (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint cards_pkey PRIMARY KEY (organization_id, id),
+  constraint cards_beacon_key UNIQUE (organization_id, proximity_uuid, major, minor) DEFERRABLE,
   constraint cards_external_identifier_key UNIQUE (organization_id, external_identifier),
+  constraint cards_nfc_identifier_key UNIQUE (organization_id, nfc_identifier) DEFERRABLE,
   constraint cards_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES app_hidden.organizations(id),
   constraint cards_beacon CHECK (
 CASE
@@ -43,6 +45,9 @@ comment on column app_public.cards.external_identifier is 'Identifier that the c
 comment on column app_public.cards.created_at is 'When the card was added.';
 comment on column app_public.cards.updated_at is 'When the card was last changed.';
 
+comment on constraint cards_beacon_key on app_public.cards is '@argument proximityUuid
+Another card has this proximity UUID, major and minor value.';
+
 comment on constraint cards_external_identifier_key on app_public.cards is '@argument externalIdentifier
 Another card has this external identifier.';
 
@@ -60,6 +65,9 @@ A name has 1 to 200 characters and no control characters.';
 
 comment on constraint cards_nfc_identifier_format on app_public.cards is '@argument nfcIdentifier
 The identifier of an NFC chip has 4, 7 or 10 bytes in hex.';
+
+comment on constraint cards_nfc_identifier_key on app_public.cards is '@argument nfcIdentifier
+Another card has this NFC identifier.';
 
 alter table app_public.cards enable row level security, force row level security;
 
@@ -101,6 +109,8 @@ CREATE TRIGGER audit_delete AFTER DELETE ON app_public.cards REFERENCING OLD TAB
 CREATE TRIGGER audit_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{created_at,updated_at}');
 
 CREATE TRIGGER audit_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{created_at,updated_at}');
+
+CREATE TRIGGER cards_100_keep_type BEFORE UPDATE OF type ON app_public.cards FOR EACH ROW WHEN (old.type <> new.type) EXECUTE FUNCTION app_hidden.cards_keep_type();
 
 CREATE TRIGGER cards_900_updated BEFORE UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION app_hidden.set_updated_at();
 

@@ -1,0 +1,15 @@
+CREATE OR REPLACE FUNCTION app_hidden.card_assignments_place()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  begin
+    new.is_exclusive = (
+      select c.type <> 'IdentificationCode' from app_public.cards c where c.organization_id = new.organization_id and c.id = new.card_id);
+    if new.is_exclusive is null and new.organization_id = app_hidden.current_organization_id() then
+      raise exception 'The card of an assignment does not exist'
+        using errcode = 'foreign_key_violation', constraint = 'card_assignments_card_id_fkey', schema = 'app_public', table = 'card_assignments';
+    end if;
+    return new;
+  end
+  $function$;
