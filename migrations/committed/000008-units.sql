@@ -1,5 +1,5 @@
---! Previous: sha1:4fd65d92e34e3e3803f86e2921e5ead9fbe70ea6
---! Hash: sha1:258ab015401879d5921a6ef82876f14b4150ebb5
+--! Previous: sha1:9af58b195c5e489001d911848b57ef4b37b8f138
+--! Hash: sha1:f1fafc88c79c83438601da5c524da2ca04a403c9
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

@@ -1,5 +1,5 @@
---! Previous: sha1:258ab015401879d5921a6ef82876f14b4150ebb5
---! Hash: sha1:875d9bc80af105bfe92ac5d2a7b4e5cecb3a0a6c
+--! Previous: sha1:f1fafc88c79c83438601da5c524da2ca04a403c9
+--! Hash: sha1:66829d0f1e994f30d18dca510384df48ae4a45e6
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

@@ -1,5 +1,5 @@
---! Previous: sha1:875d9bc80af105bfe92ac5d2a7b4e5cecb3a0a6c
---! Hash: sha1:153bc372f52ffbbf6790ccc44fe608d38adeaffd
+--! Previous: sha1:66829d0f1e994f30d18dca510384df48ae4a45e6
+--! Hash: sha1:d21bc0baabe7bd9b3cba1a72d01b59657bea7f08
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

@@ -1,5 +1,5 @@
---! Previous: sha1:153bc372f52ffbbf6790ccc44fe608d38adeaffd
---! Hash: sha1:e6c91c1e7517155ab8f4e81a45c54fd3b6d07e3a
+--! Previous: sha1:d21bc0baabe7bd9b3cba1a72d01b59657bea7f08
+--! Hash: sha1:0734de425bb41af57385886656653f400da49c30
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

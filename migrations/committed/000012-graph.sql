@@ -1,5 +1,5 @@
---! Previous: sha1:e6c91c1e7517155ab8f4e81a45c54fd3b6d07e3a
---! Hash: sha1:aa91fc677caeceb473e2dab0d3b89f315673143a
+--! Previous: sha1:0734de425bb41af57385886656653f400da49c30
+--! Hash: sha1:4349a24823276f78be9b4aff08596a5f79512320
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

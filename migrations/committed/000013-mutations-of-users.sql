@@ -1,5 +1,5 @@
---! Previous: sha1:aa91fc677caeceb473e2dab0d3b89f315673143a
---! Hash: sha1:04bf5af56b8fa2ff705bdc7df8e32c2268a14010
+--! Previous: sha1:4349a24823276f78be9b4aff08596a5f79512320
+--! Hash: sha1:bb51d782bdb8f6a8255231e0eb8c1abb1ad915e3
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

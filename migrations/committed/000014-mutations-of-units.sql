@@ -1,5 +1,5 @@
---! Previous: sha1:04bf5af56b8fa2ff705bdc7df8e32c2268a14010
---! Hash: sha1:47645ea2803a8e0acb8ff6c20a310443c038245e
+--! Previous: sha1:bb51d782bdb8f6a8255231e0eb8c1abb1ad915e3
+--! Hash: sha1:8b2b6ad0f4d30439d5b0d37d3abc14994bbab729
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:47645ea2803a8e0acb8ff6c20a310443c038245e
---! Hash: sha1:ab39f2b14b18789505bed337a02effa36deb2eae
+--! Previous: sha1:8b2b6ad0f4d30439d5b0d37d3abc14994bbab729
+--! Hash: sha1:632c8864b242590f138d410cacec0cb854f90c42
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:ab39f2b14b18789505bed337a02effa36deb2eae
---! Hash: sha1:dbf19f47a31a89a1ebf625587035ccb4e4903806
+--! Previous: sha1:632c8864b242590f138d410cacec0cb854f90c42
+--! Hash: sha1:7026c6cdcceea44b29fba20b90d8efcd048cd373
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:dbf19f47a31a89a1ebf625587035ccb4e4903806
---! Hash: sha1:fa7ee5da59db65acc44c77a99fcf3abb6e9fdaea
+--! Previous: sha1:7026c6cdcceea44b29fba20b90d8efcd048cd373
+--! Hash: sha1:c0d98ffe62287b0c32625a461a5940dcd724d92b
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

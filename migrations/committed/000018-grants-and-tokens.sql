@@ -1,5 +1,5 @@
---! Previous: sha1:fa7ee5da59db65acc44c77a99fcf3abb6e9fdaea
---! Hash: sha1:db05138674dfdc5b2faecae7949e159fd0577e9f
+--! Previous: sha1:c0d98ffe62287b0c32625a461a5940dcd724d92b
+--! Hash: sha1:ae240e9c3a085b5c2cfbf8ec424dbaf0f6a40013
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:db05138674dfdc5b2faecae7949e159fd0577e9f
---! Hash: sha1:d2e02a6e5a087a5d56ae16788237ccf3c3c52e09
+--! Previous: sha1:ae240e9c3a085b5c2cfbf8ec424dbaf0f6a40013
+--! Hash: sha1:e44ef80475d68a576ccbb4b0b0adf23eb02f71e7
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

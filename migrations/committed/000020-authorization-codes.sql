@@ -1,5 +1,5 @@
---! Previous: sha1:d2e02a6e5a087a5d56ae16788237ccf3c3c52e09
---! Hash: sha1:2cea7283455d88062a439677b2d15a4eb1698914
+--! Previous: sha1:e44ef80475d68a576ccbb4b0b0adf23eb02f71e7
+--! Hash: sha1:d041953f612910289acdf401de4f041517d01dd3
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

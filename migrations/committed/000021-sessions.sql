@@ -1,5 +1,5 @@
---! Previous: sha1:2cea7283455d88062a439677b2d15a4eb1698914
---! Hash: sha1:b64ee116a9e2df9c97245195a45f98f0be47cf59
+--! Previous: sha1:d041953f612910289acdf401de4f041517d01dd3
+--! Hash: sha1:f61b3e665ee8c01e12d644d6dc8ea58211cce3d9
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:b64ee116a9e2df9c97245195a45f98f0be47cf59
---! Hash: sha1:8d231c74c949b29cdbd5ab4cafee986940950237
+--! Previous: sha1:f61b3e665ee8c01e12d644d6dc8ea58211cce3d9
+--! Hash: sha1:ae74eaf03e2c5a32ccf5b0d21b9db408688d612e
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:8d231c74c949b29cdbd5ab4cafee986940950237
---! Hash: sha1:0f26e56bd684377cb65010261066c947dc5b80eb
+--! Previous: sha1:ae74eaf03e2c5a32ccf5b0d21b9db408688d612e
+--! Hash: sha1:95c09a179fce00a0d0f06b77bf19bceed3ceabaa
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:0f26e56bd684377cb65010261066c947dc5b80eb
---! Hash: sha1:dfdab054b6664c29300ee7a0bb8835a4bea50e94
+--! Previous: sha1:95c09a179fce00a0d0f06b77bf19bceed3ceabaa
+--! Hash: sha1:bfd17bd8d613926a9f89c2d9af0a1f8460d019e8
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

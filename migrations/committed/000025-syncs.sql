@@ -1,5 +1,5 @@
---! Previous: sha1:dfdab054b6664c29300ee7a0bb8835a4bea50e94
---! Hash: sha1:4c4c6e6f32811c55866b823bd1153d8a3cb51f40
+--! Previous: sha1:bfd17bd8d613926a9f89c2d9af0a1f8460d019e8
+--! Hash: sha1:76c3a44466b32acda92d808cc2e94d3400f41c9d
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

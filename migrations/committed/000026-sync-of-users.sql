@@ -1,5 +1,5 @@
---! Previous: sha1:4c4c6e6f32811c55866b823bd1153d8a3cb51f40
---! Hash: sha1:db3dc6a2a56160e2d81ad211d2cf3cd7bf8de455
+--! Previous: sha1:76c3a44466b32acda92d808cc2e94d3400f41c9d
+--! Hash: sha1:4a7103979c0ce0837c31f9c9a4dab2c1a4f193c2
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

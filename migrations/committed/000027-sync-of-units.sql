@@ -1,5 +1,5 @@
---! Previous: sha1:db3dc6a2a56160e2d81ad211d2cf3cd7bf8de455
---! Hash: sha1:a6b2c4f82f4a704f9ddbb64c52e01c4db779bf0c
+--! Previous: sha1:4a7103979c0ce0837c31f9c9a4dab2c1a4f193c2
+--! Hash: sha1:c0f94cc72b33669b7c7f57a708612065def4cd7b
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

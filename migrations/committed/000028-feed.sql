@@ -1,5 +1,5 @@
---! Previous: sha1:a6b2c4f82f4a704f9ddbb64c52e01c4db779bf0c
---! Hash: sha1:b5b51759d253d564543f0c69ee9a8bec7fe57efb
+--! Previous: sha1:c0f94cc72b33669b7c7f57a708612065def4cd7b
+--! Hash: sha1:c7e10f33eaf6a63249b66040dc6f475c830aef07
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:b5b51759d253d564543f0c69ee9a8bec7fe57efb
---! Hash: sha1:b7899d073d17cd65f0b3e7623e66cfe0c2f822d9
+--! Previous: sha1:c7e10f33eaf6a63249b66040dc6f475c830aef07
+--! Hash: sha1:1e487d5a02686a06d4b4a6f86ab751a7043976fa
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:b7899d073d17cd65f0b3e7623e66cfe0c2f822d9
---! Hash: sha1:202d84c6ec48e5c40c9f19f6afca9bb49503e614
+--! Previous: sha1:1e487d5a02686a06d4b4a6f86ab751a7043976fa
+--! Hash: sha1:3fe16c467e0ea20667a0d0025f90bf1edcb798aa
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:202d84c6ec48e5c40c9f19f6afca9bb49503e614
---! Hash: sha1:d454b80e63ff36a120be543fe49f54c7735459ef
+--! Previous: sha1:3fe16c467e0ea20667a0d0025f90bf1edcb798aa
+--! Hash: sha1:e5d2d6fe53e7ff09955db210f998a089ca1078d1
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

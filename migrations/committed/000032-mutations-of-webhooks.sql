@@ -1,5 +1,5 @@
---! Previous: sha1:d454b80e63ff36a120be543fe49f54c7735459ef
---! Hash: sha1:23fd699afe7c9eaec37af931242d5932956f2c80
+--! Previous: sha1:e5d2d6fe53e7ff09955db210f998a089ca1078d1
+--! Hash: sha1:c709e39752054633b3b4f8d09994c36a714ea502
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:23fd699afe7c9eaec37af931242d5932956f2c80
---! Hash: sha1:f94df2175a681e41a54205d2914267c79e1b19dd
+--! Previous: sha1:c709e39752054633b3b4f8d09994c36a714ea502
+--! Hash: sha1:acbd2d307401e4bfdc91255a644f740ef71ecaaf
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:f94df2175a681e41a54205d2914267c79e1b19dd
---! Hash: sha1:c7a2ad7137a91fbd2db308fbcf6260a7de87710c
+--! Previous: sha1:acbd2d307401e4bfdc91255a644f740ef71ecaaf
+--! Hash: sha1:802042626cb86ad61045596d061bd44d40b3610e
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:c7a2ad7137a91fbd2db308fbcf6260a7de87710c
---! Hash: sha1:c3f75ed1e6b2096adc6d72f4a9710ae1e7ca0ae0
+--! Previous: sha1:802042626cb86ad61045596d061bd44d40b3610e
+--! Hash: sha1:e211c0aee7a824fd9b71d93105df69bd095ecf0a
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:c3f75ed1e6b2096adc6d72f4a9710ae1e7ca0ae0
---! Hash: sha1:311fe42b4b436343499569dccbe6b6e9e10e9ef9
+--! Previous: sha1:e211c0aee7a824fd9b71d93105df69bd095ecf0a
+--! Hash: sha1:9eafb340ede4c198dd7a97d33dd33da96ef76cd6
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

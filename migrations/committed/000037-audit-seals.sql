@@ -1,5 +1,5 @@
---! Previous: sha1:311fe42b4b436343499569dccbe6b6e9e10e9ef9
---! Hash: sha1:fa05d1ef694aaa362e41c06b4067b142dc767802
+--! Previous: sha1:9eafb340ede4c198dd7a97d33dd33da96ef76cd6
+--! Hash: sha1:ba857cf0728c9d517098c658408a4fdf5dca54b1
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

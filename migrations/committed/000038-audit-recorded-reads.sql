@@ -1,5 +1,5 @@
---! Previous: sha1:fa05d1ef694aaa362e41c06b4067b142dc767802
---! Hash: sha1:0bfa0e78e8d8857a427621a5a20f3a270a07ea37
+--! Previous: sha1:ba857cf0728c9d517098c658408a4fdf5dca54b1
+--! Hash: sha1:9db32b03f51079955e248492229d6a77a5add7b0
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

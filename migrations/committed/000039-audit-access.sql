@@ -1,5 +1,5 @@
---! Previous: sha1:0bfa0e78e8d8857a427621a5a20f3a270a07ea37
---! Hash: sha1:58b4d77312f6e627ebdc762e755a29e89840c7df
+--! Previous: sha1:9db32b03f51079955e248492229d6a77a5add7b0
+--! Hash: sha1:9fb587ca866967fde147ce50333f5e29d93fa27c
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:58b4d77312f6e627ebdc762e755a29e89840c7df
---! Hash: sha1:68c2bdf1bc3a151f88a2cb057b600859a7206619
+--! Previous: sha1:9fb587ca866967fde147ce50333f5e29d93fa27c
+--! Hash: sha1:0c1f8e5b6f9a196eeb7b0344cdcbe9086cb4d948
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

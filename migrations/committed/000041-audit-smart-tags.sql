@@ -1,5 +1,5 @@
---! Previous: sha1:68c2bdf1bc3a151f88a2cb057b600859a7206619
---! Hash: sha1:ee238661e76fd15dcd8ab77fce70080589c63cbb
+--! Previous: sha1:0c1f8e5b6f9a196eeb7b0344cdcbe9086cb4d948
+--! Hash: sha1:6b7a3b5b059509dd2930c93d5df624e6310674c2
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

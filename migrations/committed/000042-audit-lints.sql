@@ -1,5 +1,5 @@
---! Previous: sha1:ee238661e76fd15dcd8ab77fce70080589c63cbb
---! Hash: sha1:52d7cb14cabee36b8772ec2d1cbe188346664fae
+--! Previous: sha1:6b7a3b5b059509dd2930c93d5df624e6310674c2
+--! Hash: sha1:8feeb28356d424aeaeabd0c2c5a702126b17e511
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

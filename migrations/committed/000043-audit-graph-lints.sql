@@ -1,5 +1,5 @@
---! Previous: sha1:52d7cb14cabee36b8772ec2d1cbe188346664fae
---! Hash: sha1:2f287ac282b100583c1f9e29856ec795d5296b83
+--! Previous: sha1:8feeb28356d424aeaeabd0c2c5a702126b17e511
+--! Hash: sha1:788b2b927f74264d4b30f3c8d40f6ca729c7a15f
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:2f287ac282b100583c1f9e29856ec795d5296b83
---! Hash: sha1:65e5ff0262cabf08929c0a949bf96616c2890835
+--! Previous: sha1:788b2b927f74264d4b30f3c8d40f6ca729c7a15f
+--! Hash: sha1:5f2c181d3db8b999469e27b67583563adf67c229
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:65e5ff0262cabf08929c0a949bf96616c2890835
---! Hash: sha1:1116bd3af787a72b022ff06e71c34025d1f81c99
+--! Previous: sha1:5f2c181d3db8b999469e27b67583563adf67c229
+--! Hash: sha1:80962e68992c21c47260c8d7cf36e912d3795cc5
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

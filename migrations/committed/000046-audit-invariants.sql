@@ -1,5 +1,5 @@
---! Previous: sha1:1116bd3af787a72b022ff06e71c34025d1f81c99
---! Hash: sha1:277a58ef8fb6703cd485e20631b54fdfff7395fb
+--! Previous: sha1:80962e68992c21c47260c8d7cf36e912d3795cc5
+--! Hash: sha1:eaf4d78cef636eeec45a8f96cc47f6c1f5a45db1
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:277a58ef8fb6703cd485e20631b54fdfff7395fb
---! Hash: sha1:c9495107a1e7bf85e0e505562e5adda5ab31dd34
+--! Previous: sha1:eaf4d78cef636eeec45a8f96cc47f6c1f5a45db1
+--! Hash: sha1:d57d8dc5055b2ff52300ae54f57ebe4128b8a7b6
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

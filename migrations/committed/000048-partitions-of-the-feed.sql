@@ -1,5 +1,5 @@
---! Previous: sha1:c9495107a1e7bf85e0e505562e5adda5ab31dd34
---! Hash: sha1:a89acac225e75db5bf6f1a97796d0efef190c9d1
+--! Previous: sha1:d57d8dc5055b2ff52300ae54f57ebe4128b8a7b6
+--! Hash: sha1:14a91375fdecf41503a20ed85248b9260a28040d
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

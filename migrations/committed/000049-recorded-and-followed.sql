@@ -1,5 +1,5 @@
---! Previous: sha1:a89acac225e75db5bf6f1a97796d0efef190c9d1
---! Hash: sha1:31526d2d8c793e7f73060dd2d4d27f9262740cc2
+--! Previous: sha1:14a91375fdecf41503a20ed85248b9260a28040d
+--! Hash: sha1:eb5c2b34e5cf5301f4b737d2a103a5fe936ec978
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:31526d2d8c793e7f73060dd2d4d27f9262740cc2
---! Hash: sha1:24b57485290de05a0b2e9c9e0c3579c30197232b
+--! Previous: sha1:eb5c2b34e5cf5301f4b737d2a103a5fe936ec978
+--! Hash: sha1:09de3540a58930832addbfe7d65317222db95c9f
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -88,13 +88,13 @@ const findTakenTokens = `
     and u.external_authentication_token_hash = decode(given.token_hash, 'hex')
   where u.external_identifier is distinct from given.external_identifier`;
 
-/** Each with the nearest that is known, or an empty text. */
+/** Each with the nearest that is known, or an empty text; of many, ten have one. */
 async function unknownTimeZones(client: ClientBase, users: readonly Entry<UserOutline>[]) {
   const zones = new Set(users.flatMap(({ value }) => value.timeZone ?? []));
   const { rows } = await client.query<{ zone: string; nearest: string }>(
-    `select given.zone, coalesce(app_hidden.nearest_time_zone(given.zone), '') as nearest
-     from unnest($1::text[]) as given (zone)
-     where not app_hidden.is_time_zone(given.zone)`,
+    `with unknown as materialized (select zone from unnest($1::text[]) as zone where not app_hidden.is_time_zone(zone))
+     select zone, coalesce(n.nearest, '') as nearest
+     from unknown left join app_hidden.nearest_time_zones(array(select zone from unknown)) as n on n.name = zone`,
     [[...zones]],
   );
   return new Map<string | undefined, string>(rows.map(({ zone, nearest }) => [zone, nearest]));

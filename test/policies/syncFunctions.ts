@@ -47,7 +47,6 @@ export const syncFunctions: Record<string, Called> = {
   ),
   // The list is read by applications of an organization.
   'app_hidden.is_time_zone(text)': ofTimeZones(`select app_hidden.is_time_zone('utc')::text`, ['true'], ['false']),
-  'app_hidden.nearest_time_zone(text)': ofTimeZones(`select app_hidden.nearest_time_zone('UTCC')`, ['UTC'], ['null']),
   'app_hidden.nearest_time_zones(text[])': ofTimeZones(
     `select nearest from app_hidden.nearest_time_zones('{UTCC}')`,
     ['UTC'],

@@ -20,6 +20,6 @@ AS $function$
       left join app_hidden.nearest_time_zones(unknown) as n on n.name = given;
   end
   $function$;
-comment on function app_hidden.time_zone_problems(text[]) is 'Those of some time zones that are unknown in any spelling: why they are refused, with the nearest that is known.';
+comment on function app_hidden.time_zone_problems(text[]) is 'Those of some time zones that are unknown in any spelling: why they are refused, with the nearest that is known to the first ten.';
 grant execute on function app_hidden.time_zone_problems(text[]) to graph_admin;
 grant execute on function app_hidden.time_zone_problems(text[]) to graph_app;

@@ -1,6 +1,6 @@
 create table app_hidden.time_zones (
-  name text not null,
-  key text generated always as (app_hidden.time_zone_key(name)) stored not null,
+  name text collate "C" not null,
+  key text collate "C" generated always as (app_hidden.time_zone_key(name)) stored not null,
   constraint time_zones_pkey PRIMARY KEY (name)
 );
 comment on table app_hidden.time_zones is 'Accepted time zones: IANA names (Europe/Berlin), their cities alone (Berlin, New York), and other cities of theirs (Beijing).';
