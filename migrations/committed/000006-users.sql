@@ -1,5 +1,5 @@
 --! Previous: sha1:12c0e240635110763f0869260ff20b9184ff0eec
---! Hash: sha1:bc8b47b273f56e72566b2068df57ea804140062d
+--! Hash: sha1:95b6b10ba28458707d0710fd912d92bced3c2376
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.
@@ -27,9 +27,10 @@ create table app_public.users (
   constraint users_pkey primary key (organization_id, id),
   constraint users_organization_id_fkey foreign key (organization_id) references app_hidden.organizations,
   -- Over a column and not an expression: under row-level security only leakproof operators reach an index, and no function of case is one.
-  constraint users_email_key unique (organization_id, email_lowercase),
+  -- Asked at the end of a statement, as that of the token: one that writes many users may exchange theirs.
+  constraint users_email_key unique (organization_id, email_lowercase) deferrable,
   constraint users_external_identifier_key unique (organization_id, external_identifier),
-  constraint users_external_authentication_token_hash_key unique (organization_id, external_authentication_token_hash),
+  constraint users_external_authentication_token_hash_key unique (organization_id, external_authentication_token_hash) deferrable,
   constraint users_external_identifier_length check (char_length(external_identifier) between 1 and 200),
   constraint users_full_name_text check (app_hidden.is_text(full_name)),
   constraint users_email_format check (char_length(email) <= 254 and email ~ '^[^@\u0001-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+@[^@\u0001-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+$'),

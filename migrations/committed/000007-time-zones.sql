@@ -1,5 +1,5 @@
---! Previous: sha1:bc8b47b273f56e72566b2068df57ea804140062d
---! Hash: sha1:9af58b195c5e489001d911848b57ef4b37b8f138
+--! Previous: sha1:95b6b10ba28458707d0710fd912d92bced3c2376
+--! Hash: sha1:aed1ac80d016bf8e2649968d5e1720f842960aea
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

@@ -1,5 +1,5 @@
---! Previous: sha1:9af58b195c5e489001d911848b57ef4b37b8f138
---! Hash: sha1:f1fafc88c79c83438601da5c524da2ca04a403c9
+--! Previous: sha1:aed1ac80d016bf8e2649968d5e1720f842960aea
+--! Hash: sha1:9aca2a8564fd6e61a486ae5b5b8a9a5735b71071
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

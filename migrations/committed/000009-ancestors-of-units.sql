@@ -1,5 +1,5 @@
---! Previous: sha1:f1fafc88c79c83438601da5c524da2ca04a403c9
---! Hash: sha1:66829d0f1e994f30d18dca510384df48ae4a45e6
+--! Previous: sha1:9aca2a8564fd6e61a486ae5b5b8a9a5735b71071
+--! Hash: sha1:05529c984b0e2700d474c6230a4074b695e9cdd5
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

@@ -1,5 +1,5 @@
---! Previous: sha1:66829d0f1e994f30d18dca510384df48ae4a45e6
---! Hash: sha1:d21bc0baabe7bd9b3cba1a72d01b59657bea7f08
+--! Previous: sha1:05529c984b0e2700d474c6230a4074b695e9cdd5
+--! Hash: sha1:60305079b4765bdbde8b663b4ef8f86072e9e3fc
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

@@ -1,5 +1,5 @@
---! Previous: sha1:d21bc0baabe7bd9b3cba1a72d01b59657bea7f08
---! Hash: sha1:0734de425bb41af57385886656653f400da49c30
+--! Previous: sha1:60305079b4765bdbde8b663b4ef8f86072e9e3fc
+--! Hash: sha1:329dcda66f8bafcd0cb7684a71d7df1ed599bd2e
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

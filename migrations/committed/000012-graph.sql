@@ -1,5 +1,5 @@
---! Previous: sha1:0734de425bb41af57385886656653f400da49c30
---! Hash: sha1:4349a24823276f78be9b4aff08596a5f79512320
+--! Previous: sha1:329dcda66f8bafcd0cb7684a71d7df1ed599bd2e
+--! Hash: sha1:76587aca9cdb73558137b2ade6486c0e24b54454
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

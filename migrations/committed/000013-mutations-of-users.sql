@@ -1,5 +1,5 @@
---! Previous: sha1:4349a24823276f78be9b4aff08596a5f79512320
---! Hash: sha1:bb51d782bdb8f6a8255231e0eb8c1abb1ad915e3
+--! Previous: sha1:76587aca9cdb73558137b2ade6486c0e24b54454
+--! Hash: sha1:22fb4b6f81e8a35acea496130ab16218c0d5a30d
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:bb51d782bdb8f6a8255231e0eb8c1abb1ad915e3
---! Hash: sha1:8b2b6ad0f4d30439d5b0d37d3abc14994bbab729
+--! Previous: sha1:22fb4b6f81e8a35acea496130ab16218c0d5a30d
+--! Hash: sha1:d4f9db1f970f103215c253e19915caabb38a5225
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

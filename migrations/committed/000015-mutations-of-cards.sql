@@ -1,5 +1,5 @@
---! Previous: sha1:8b2b6ad0f4d30439d5b0d37d3abc14994bbab729
---! Hash: sha1:632c8864b242590f138d410cacec0cb854f90c42
+--! Previous: sha1:d4f9db1f970f103215c253e19915caabb38a5225
+--! Hash: sha1:7104f0426417dbd23bc715362c8fa6a521d3c5ff
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

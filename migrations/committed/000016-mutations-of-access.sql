@@ -1,5 +1,5 @@
---! Previous: sha1:632c8864b242590f138d410cacec0cb854f90c42
---! Hash: sha1:7026c6cdcceea44b29fba20b90d8efcd048cd373
+--! Previous: sha1:7104f0426417dbd23bc715362c8fa6a521d3c5ff
+--! Hash: sha1:01ee84b949acb749c65fa4176dc633c6d85e385d
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

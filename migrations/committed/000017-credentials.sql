@@ -1,5 +1,5 @@
---! Previous: sha1:7026c6cdcceea44b29fba20b90d8efcd048cd373
---! Hash: sha1:c0d98ffe62287b0c32625a461a5940dcd724d92b
+--! Previous: sha1:01ee84b949acb749c65fa4176dc633c6d85e385d
+--! Hash: sha1:8bb1384b00769615c994a69101dc49949b5a4666
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:c0d98ffe62287b0c32625a461a5940dcd724d92b
---! Hash: sha1:ae240e9c3a085b5c2cfbf8ec424dbaf0f6a40013
+--! Previous: sha1:8bb1384b00769615c994a69101dc49949b5a4666
+--! Hash: sha1:00ac7a9ab68a1a14cbae611121ffe5ba845b5680
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

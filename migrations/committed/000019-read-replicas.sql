@@ -1,5 +1,5 @@
---! Previous: sha1:ae240e9c3a085b5c2cfbf8ec424dbaf0f6a40013
---! Hash: sha1:e44ef80475d68a576ccbb4b0b0adf23eb02f71e7
+--! Previous: sha1:00ac7a9ab68a1a14cbae611121ffe5ba845b5680
+--! Hash: sha1:818cb4c776e914bcac5fab4cb1d27a0bf177c168
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:e44ef80475d68a576ccbb4b0b0adf23eb02f71e7
---! Hash: sha1:d041953f612910289acdf401de4f041517d01dd3
+--! Previous: sha1:818cb4c776e914bcac5fab4cb1d27a0bf177c168
+--! Hash: sha1:0877d01ec4290e79d25b7f4ad66fc1c834aa0f9c
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:d041953f612910289acdf401de4f041517d01dd3
---! Hash: sha1:f61b3e665ee8c01e12d644d6dc8ea58211cce3d9
+--! Previous: sha1:0877d01ec4290e79d25b7f4ad66fc1c834aa0f9c
+--! Hash: sha1:8be8ed8c748b6a19ca330f25ba43c4b9cb3a8271
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

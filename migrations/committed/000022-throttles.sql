@@ -1,5 +1,5 @@
---! Previous: sha1:f61b3e665ee8c01e12d644d6dc8ea58211cce3d9
---! Hash: sha1:ae74eaf03e2c5a32ccf5b0d21b9db408688d612e
+--! Previous: sha1:8be8ed8c748b6a19ca330f25ba43c4b9cb3a8271
+--! Hash: sha1:0ec422499dfe40c92fa9a5b62007886ad22d91a0
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:ae74eaf03e2c5a32ccf5b0d21b9db408688d612e
---! Hash: sha1:95c09a179fce00a0d0f06b77bf19bceed3ceabaa
+--! Previous: sha1:0ec422499dfe40c92fa9a5b62007886ad22d91a0
+--! Hash: sha1:9cf3ee294346651f6ca9ea795bd079c6095f2b2c
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:95c09a179fce00a0d0f06b77bf19bceed3ceabaa
---! Hash: sha1:bfd17bd8d613926a9f89c2d9af0a1f8460d019e8
+--! Previous: sha1:9cf3ee294346651f6ca9ea795bd079c6095f2b2c
+--! Hash: sha1:c95c163b9b2462e6c5e030c1146b278dcc69ef0c
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

@@ -1,5 +1,5 @@
---! Previous: sha1:bfd17bd8d613926a9f89c2d9af0a1f8460d019e8
---! Hash: sha1:76c3a44466b32acda92d808cc2e94d3400f41c9d
+--! Previous: sha1:c95c163b9b2462e6c5e030c1146b278dcc69ef0c
+--! Hash: sha1:4d584380b7ac7d3b28c1c613ac03b6b9d8c0c023
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:76c3a44466b32acda92d808cc2e94d3400f41c9d
---! Hash: sha1:4a7103979c0ce0837c31f9c9a4dab2c1a4f193c2
+--! Previous: sha1:4d584380b7ac7d3b28c1c613ac03b6b9d8c0c023
+--! Hash: sha1:88ed32de5c610776e5bb5f68fc36cd7e147a3231
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -268,8 +268,6 @@ create function app_hidden.write_users(judged app_hidden.judged_user[]) returns 
     organization uuid = app_hidden.current_organization_id();
     known_ids uuid[] = array(select (before).id from unnest(judged) where outcome = 'UPDATED');
     changes_by_id jsonb;
-    email_leavers uuid[];
-    token_leavers uuid[];
     changed app_public.users[];
     created app_public.users[];
     unit_ids_by_id jsonb;
@@ -278,26 +276,7 @@ create function app_hidden.write_users(judged app_hidden.judged_user[]) returns 
       -- In one order, so that it and a change of one user never wait for each other.
       perform from app_public.users u where u.organization_id = organization and u.id = any (known_ids) order by u.id for no key update;
 
-      -- A user whose address or token another one of the sync gets loses it first, until the next statement.
-      with changed as (
-        select (before).id, (before).email_lowercase as old_email, app_hidden.lowercase((after).email) as new_email,
-          (before).external_authentication_token_hash as old_hash, (after).external_authentication_token_hash as new_hash
-        from unnest(judged)
-        where outcome in ('CREATED', 'UPDATED')
-      )
-      select
-        array_agg(id) filter (where old_email <> new_email and old_email in (select new_email from changed)),
-        array_agg(id) filter (where old_hash is distinct from new_hash and old_hash in (select new_hash from changed where new_hash is not null))
-        into email_leavers, token_leavers
-      from changed;
-      if num_nonnulls(email_leavers, token_leavers) > 0 then
-        update app_public.users u set
-          email = case when u.id = any (email_leavers) then u.id || '@parked.invalid' else u.email end,
-          external_authentication_token_ciphertext = case when u.id = any (token_leavers) then null else u.external_authentication_token_ciphertext end,
-          external_authentication_token_hash = case when u.id = any (token_leavers) then null else u.external_authentication_token_hash end
-        where u.organization_id = organization and u.id = any (email_leavers || token_leavers);
-      end if;
-
+      -- One statement, so that users may exchange addresses and tokens; before the new ones, who may get what these give up.
       changes_by_id = (
         select jsonb_object_agg((before).id, changes) from unnest(judged) where outcome = 'UPDATED' and before is distinct from after);
       with changed as (

@@ -1,5 +1,5 @@
---! Previous: sha1:4a7103979c0ce0837c31f9c9a4dab2c1a4f193c2
---! Hash: sha1:c0f94cc72b33669b7c7f57a708612065def4cd7b
+--! Previous: sha1:88ed32de5c610776e5bb5f68fc36cd7e147a3231
+--! Hash: sha1:0bb26fee9902b6793c85c923aff93bcc4a45617a
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

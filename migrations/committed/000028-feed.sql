@@ -1,5 +1,5 @@
---! Previous: sha1:c0f94cc72b33669b7c7f57a708612065def4cd7b
---! Hash: sha1:c7e10f33eaf6a63249b66040dc6f475c830aef07
+--! Previous: sha1:0bb26fee9902b6793c85c923aff93bcc4a45617a
+--! Hash: sha1:71acbdff6d2498edc6575466a1946e660bb2e4e2
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:c7e10f33eaf6a63249b66040dc6f475c830aef07
---! Hash: sha1:1e487d5a02686a06d4b4a6f86ab751a7043976fa
+--! Previous: sha1:71acbdff6d2498edc6575466a1946e660bb2e4e2
+--! Hash: sha1:0ffe509bba09f6aeab650352d49e2ad13c1fdf18
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:1e487d5a02686a06d4b4a6f86ab751a7043976fa
---! Hash: sha1:3fe16c467e0ea20667a0d0025f90bf1edcb798aa
+--! Previous: sha1:0ffe509bba09f6aeab650352d49e2ad13c1fdf18
+--! Hash: sha1:f9b48703a4e41cb4839632aa4772641e55ce3613
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

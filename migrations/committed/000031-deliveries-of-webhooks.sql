@@ -1,5 +1,5 @@
---! Previous: sha1:3fe16c467e0ea20667a0d0025f90bf1edcb798aa
---! Hash: sha1:e5d2d6fe53e7ff09955db210f998a089ca1078d1
+--! Previous: sha1:f9b48703a4e41cb4839632aa4772641e55ce3613
+--! Hash: sha1:4696a0473e0abf0bb5e63afafe08ffed4d389361
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:e5d2d6fe53e7ff09955db210f998a089ca1078d1
---! Hash: sha1:c709e39752054633b3b4f8d09994c36a714ea502
+--! Previous: sha1:4696a0473e0abf0bb5e63afafe08ffed4d389361
+--! Hash: sha1:ba5596df16b07d51794d8e1efd9dfe32d5ad0207
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

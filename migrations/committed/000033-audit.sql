@@ -1,5 +1,5 @@
---! Previous: sha1:c709e39752054633b3b4f8d09994c36a714ea502
---! Hash: sha1:acbd2d307401e4bfdc91255a644f740ef71ecaaf
+--! Previous: sha1:ba5596df16b07d51794d8e1efd9dfe32d5ad0207
+--! Hash: sha1:372e16819902af82ca0c05692109a2efec576248
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:acbd2d307401e4bfdc91255a644f740ef71ecaaf
---! Hash: sha1:802042626cb86ad61045596d061bd44d40b3610e
+--! Previous: sha1:372e16819902af82ca0c05692109a2efec576248
+--! Hash: sha1:7820638facd78ad1bfb0f7027fb3f728ddc403fa
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

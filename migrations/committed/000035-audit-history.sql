@@ -1,5 +1,5 @@
---! Previous: sha1:802042626cb86ad61045596d061bd44d40b3610e
---! Hash: sha1:e211c0aee7a824fd9b71d93105df69bd095ecf0a
+--! Previous: sha1:7820638facd78ad1bfb0f7027fb3f728ddc403fa
+--! Hash: sha1:3b376e123ecb2540eee314bdcc7b6ad6ef77514d
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:e211c0aee7a824fd9b71d93105df69bd095ecf0a
---! Hash: sha1:9eafb340ede4c198dd7a97d33dd33da96ef76cd6
+--! Previous: sha1:3b376e123ecb2540eee314bdcc7b6ad6ef77514d
+--! Hash: sha1:f620e72e6176c44a02bcc49f764c1aa3f77db233
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

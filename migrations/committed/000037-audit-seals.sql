@@ -1,5 +1,5 @@
---! Previous: sha1:9eafb340ede4c198dd7a97d33dd33da96ef76cd6
---! Hash: sha1:ba857cf0728c9d517098c658408a4fdf5dca54b1
+--! Previous: sha1:f620e72e6176c44a02bcc49f764c1aa3f77db233
+--! Hash: sha1:3922ce6a1e526ab71fc2f4176d8738d0a800e9ec
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

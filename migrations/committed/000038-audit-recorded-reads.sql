@@ -1,5 +1,5 @@
---! Previous: sha1:ba857cf0728c9d517098c658408a4fdf5dca54b1
---! Hash: sha1:9db32b03f51079955e248492229d6a77a5add7b0
+--! Previous: sha1:3922ce6a1e526ab71fc2f4176d8738d0a800e9ec
+--! Hash: sha1:f2544ef813f1af30edf65464015ec1b55b47c4a4
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:9db32b03f51079955e248492229d6a77a5add7b0
---! Hash: sha1:9fb587ca866967fde147ce50333f5e29d93fa27c
+--! Previous: sha1:f2544ef813f1af30edf65464015ec1b55b47c4a4
+--! Hash: sha1:b10a9c47bbdd1a54452e108a197aa84482f1f558
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:9fb587ca866967fde147ce50333f5e29d93fa27c
---! Hash: sha1:0c1f8e5b6f9a196eeb7b0344cdcbe9086cb4d948
+--! Previous: sha1:b10a9c47bbdd1a54452e108a197aa84482f1f558
+--! Hash: sha1:4f3ea46561ff49e7a6032a2ea9845627ddc77b38
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:0c1f8e5b6f9a196eeb7b0344cdcbe9086cb4d948
---! Hash: sha1:6b7a3b5b059509dd2930c93d5df624e6310674c2
+--! Previous: sha1:4f3ea46561ff49e7a6032a2ea9845627ddc77b38
+--! Hash: sha1:e2de40f9f53b859dbc3c2ca008f35103e20bb414
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:6b7a3b5b059509dd2930c93d5df624e6310674c2
---! Hash: sha1:8feeb28356d424aeaeabd0c2c5a702126b17e511
+--! Previous: sha1:e2de40f9f53b859dbc3c2ca008f35103e20bb414
+--! Hash: sha1:c4be2c0327391e0c792296ab2a3dd99af427a4ef
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:8feeb28356d424aeaeabd0c2c5a702126b17e511
---! Hash: sha1:788b2b927f74264d4b30f3c8d40f6ca729c7a15f
+--! Previous: sha1:c4be2c0327391e0c792296ab2a3dd99af427a4ef
+--! Hash: sha1:55af1ebce0bac01ab7cf844c5f8ec60d5e5ddaee
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

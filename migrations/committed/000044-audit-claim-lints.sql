@@ -1,5 +1,5 @@
---! Previous: sha1:788b2b927f74264d4b30f3c8d40f6ca729c7a15f
---! Hash: sha1:5f2c181d3db8b999469e27b67583563adf67c229
+--! Previous: sha1:55af1ebce0bac01ab7cf844c5f8ec60d5e5ddaee
+--! Hash: sha1:151b2bdd9a2b8543726018e30badc83c2e4a7cb5
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

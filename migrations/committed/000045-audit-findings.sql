@@ -1,5 +1,5 @@
---! Previous: sha1:5f2c181d3db8b999469e27b67583563adf67c229
---! Hash: sha1:80962e68992c21c47260c8d7cf36e912d3795cc5
+--! Previous: sha1:151b2bdd9a2b8543726018e30badc83c2e4a7cb5
+--! Hash: sha1:bb2af562233cdfdae051577ad5a90a1438460f5d
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

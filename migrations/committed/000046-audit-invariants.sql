@@ -1,5 +1,5 @@
---! Previous: sha1:80962e68992c21c47260c8d7cf36e912d3795cc5
---! Hash: sha1:eaf4d78cef636eeec45a8f96cc47f6c1f5a45db1
+--! Previous: sha1:bb2af562233cdfdae051577ad5a90a1438460f5d
+--! Hash: sha1:311e21b5817bcbb6cfbc6d18d4dc6b5a3fd59364
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

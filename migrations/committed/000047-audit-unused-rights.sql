@@ -1,5 +1,5 @@
---! Previous: sha1:eaf4d78cef636eeec45a8f96cc47f6c1f5a45db1
---! Hash: sha1:d57d8dc5055b2ff52300ae54f57ebe4128b8a7b6
+--! Previous: sha1:311e21b5817bcbb6cfbc6d18d4dc6b5a3fd59364
+--! Hash: sha1:1499e76dbab90f2a39fd60105ed4cf85bfb8462b
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

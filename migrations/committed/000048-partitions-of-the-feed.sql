@@ -1,5 +1,5 @@
---! Previous: sha1:d57d8dc5055b2ff52300ae54f57ebe4128b8a7b6
---! Hash: sha1:14a91375fdecf41503a20ed85248b9260a28040d
+--! Previous: sha1:1499e76dbab90f2a39fd60105ed4cf85bfb8462b
+--! Hash: sha1:0a1134a2d60251da5758193087a8bf2fe0a1dcce
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:14a91375fdecf41503a20ed85248b9260a28040d
---! Hash: sha1:eb5c2b34e5cf5301f4b737d2a103a5fe936ec978
+--! Previous: sha1:0a1134a2d60251da5758193087a8bf2fe0a1dcce
+--! Hash: sha1:b880fa6d7b3c9c403574e521c9da458e326dae60
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:eb5c2b34e5cf5301f4b737d2a103a5fe936ec978
---! Hash: sha1:09de3540a58930832addbfe7d65317222db95c9f
+--! Previous: sha1:b880fa6d7b3c9c403574e521c9da458e326dae60
+--! Hash: sha1:90bb7ab401d6415b21dc05debfa42ec698a5a47c
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
