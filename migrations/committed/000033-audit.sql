@@ -1,5 +1,5 @@
 --! Previous: sha1:ba5596df16b07d51794d8e1efd9dfe32d5ad0207
---! Hash: sha1:372e16819902af82ca0c05692109a2efec576248
+--! Hash: sha1:c1c0d3c1163ce88f191dff1d5e62b35926c18b64
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.
@@ -62,6 +62,17 @@ create view audit.roles with (security_invoker = true) as
   ) as granted
   where role is distinct from owner;
 comment on view audit.roles is 'Roles that have been granted something, or that a policy names.';
+
+-- What the server may become. A migration that adds a role adds it here, and then the findings, the prover and the rest know it.
+create view audit.request_roles with (security_invoker = true) as
+  select r.oid as role_id, known.role, known.kind
+  from (
+    values ('graph_app', 'token'), ('graph_user', 'token'), ('graph_basic', 'token'), ('graph_oauth', 'oauth'), ('graph_worker', 'worker')
+  ) as known (role, kind)
+  join pg_roles r on r.rolname = known.role;
+comment on view audit.request_roles is 'The roles that the server may become; its login roles are members of these alone.';
+comment on column audit.request_roles.kind is
+  '`token`: that of a scope; `oauth`: the OAuth server at work for an organization; `worker`: work for every organization, as which no request comes.';
 
 create view audit.matrix with (security_invoker = true) as
   with effective as (
@@ -137,4 +148,4 @@ create view audit.functions with (security_invoker = true) as
   where n.nspname !~ '^(pg_|information_schema$|graphile_)';
 comment on view audit.functions is 'Every function: with whose rights it runs, and who may call it.';
 
-grant select on audit.relations, audit.policies, audit.roles, audit.matrix, audit.functions to graph_auditor, graph_admin;
+grant select on audit.relations, audit.policies, audit.roles, audit.request_roles, audit.matrix, audit.functions to graph_auditor, graph_admin;

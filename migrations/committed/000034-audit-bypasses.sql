@@ -1,5 +1,5 @@
---! Previous: sha1:372e16819902af82ca0c05692109a2efec576248
---! Hash: sha1:7820638facd78ad1bfb0f7027fb3f728ddc403fa
+--! Previous: sha1:c1c0d3c1163ce88f191dff1d5e62b35926c18b64
+--! Hash: sha1:c06ab4a5fc0407605d37d6dcfda053f03cdab45d
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -33,13 +33,13 @@ create view audit.bypasses with (security_invoker = true) as
     select nspowner as oid from pg_namespace where nspname = 'app_public'
   ),
   request_roles as (
-    select oid from pg_roles where rolname in ('graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_worker')
+    select role_id as oid from audit.request_roles
   ),
   -- Every role but superusers that may become one of ours, at once or by granting it to itself.
   memberships as (
     select member.oid as member_id, member.rolname as member, ours.oid, ours.rolname, member.rolcanlogin
     from pg_roles member
-    join pg_roles ours on ours.rolname like 'graph\_%' and not ours.rolcanlogin and ours.oid <> member.oid
+    join pg_roles ours on (ours.rolname like 'graph\_%' or ours.oid in (select oid from request_roles)) and not ours.rolcanlogin and ours.oid <> member.oid
     where not member.rolsuper and pg_has_role(member.oid, ours.oid, 'member')
   ),
   -- Login roles of the server: they may become what a request may be, nothing else, and own nothing.

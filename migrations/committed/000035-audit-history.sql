@@ -1,5 +1,5 @@
---! Previous: sha1:7820638facd78ad1bfb0f7027fb3f728ddc403fa
---! Hash: sha1:3b376e123ecb2540eee314bdcc7b6ad6ef77514d
+--! Previous: sha1:c06ab4a5fc0407605d37d6dcfda053f03cdab45d
+--! Hash: sha1:b8505a2e08005bb5e04d9dc9cc12d65b881f3587
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:3b376e123ecb2540eee314bdcc7b6ad6ef77514d
---! Hash: sha1:f620e72e6176c44a02bcc49f764c1aa3f77db233
+--! Previous: sha1:b8505a2e08005bb5e04d9dc9cc12d65b881f3587
+--! Hash: sha1:c5fcb894cc72a966bf96798b62edb84c40c94993
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

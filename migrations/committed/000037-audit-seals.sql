@@ -1,5 +1,5 @@
---! Previous: sha1:f620e72e6176c44a02bcc49f764c1aa3f77db233
---! Hash: sha1:3922ce6a1e526ab71fc2f4176d8738d0a800e9ec
+--! Previous: sha1:c5fcb894cc72a966bf96798b62edb84c40c94993
+--! Hash: sha1:81fc90853f6d97759cf7e3a98952aadc5d20a1e2
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:f2544ef813f1af30edf65464015ec1b55b47c4a4
---! Hash: sha1:b10a9c47bbdd1a54452e108a197aa84482f1f558
+--! Previous: sha1:e639d0fa2111feea7de57d41c257694c231fab4e
+--! Hash: sha1:22dd9235733eb9d4cd8c50d11c9a05f340809495
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:b10a9c47bbdd1a54452e108a197aa84482f1f558
---! Hash: sha1:4f3ea46561ff49e7a6032a2ea9845627ddc77b38
+--! Previous: sha1:22dd9235733eb9d4cd8c50d11c9a05f340809495
+--! Hash: sha1:06061689e49b5dd5c70cb77e44aae2d4897f2199
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:4f3ea46561ff49e7a6032a2ea9845627ddc77b38
---! Hash: sha1:e2de40f9f53b859dbc3c2ca008f35103e20bb414
+--! Previous: sha1:06061689e49b5dd5c70cb77e44aae2d4897f2199
+--! Hash: sha1:78788d9962b78638dcd5fd5eb14fe447ab4e5155
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:e2de40f9f53b859dbc3c2ca008f35103e20bb414
---! Hash: sha1:c4be2c0327391e0c792296ab2a3dd99af427a4ef
+--! Previous: sha1:78788d9962b78638dcd5fd5eb14fe447ab4e5155
+--! Hash: sha1:df6e155dddfb5bced4ac43f53396077ba640d3e7
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
@@ -29,7 +29,7 @@ create view audit.lints with (security_invoker = true) as
       and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   ),
   request_roles as (
-    select oid, rolname from pg_roles where rolname in ('graph_app', 'graph_user', 'graph_basic', 'graph_oauth')
+    select role_id as oid, role, kind from audit.request_roles where kind <> 'worker'
   ),
   policies as (
     select
@@ -280,12 +280,12 @@ create view audit.lints with (security_invoker = true) as
     ) as defaults
     union all
     select 'secret_readable', 'warning', format('%s.%s', t.name, a.attname),
-      format('sounds like a secret, and %s may read it', string_agg(r.rolname, ', ' order by r.rolname)),
+      format('sounds like a secret, and %s may read it', string_agg(r.role, ', ' order by r.role)),
       'Grant the other columns instead: grant select (…) on … to …'
     from tables t
     join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
     -- Not the OAuth server, whose trade they are.
-    join request_roles r on r.rolname <> 'graph_oauth' and has_column_privilege(r.oid, t.oid, a.attnum, 'select')
+    join request_roles r on r.kind = 'token' and has_column_privilege(r.oid, t.oid, a.attnum, 'select')
     where a.attname ~ '(password|passphrase|secret|token|hash|ciphertext|private_key|api_key|credential)'
     group by t.name, a.attname
     union all

@@ -1,5 +1,5 @@
---! Previous: sha1:c4be2c0327391e0c792296ab2a3dd99af427a4ef
---! Hash: sha1:55af1ebce0bac01ab7cf844c5f8ec60d5e5ddaee
+--! Previous: sha1:df6e155dddfb5bced4ac43f53396077ba640d3e7
+--! Hash: sha1:568166c5c81855b5e2e294ad8be1a0cb421f51ad
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
@@ -272,10 +272,10 @@ create view audit.column_lints with (security_invoker = true) as
         select from tags t where t.object = c.object and t.tag = 'behavior' and t.value ~ '(^|\s)-(\*|(attribute:)?orderBy)(\s|$)')
   ),
   unreadable as (
-    select o.object, o.relation_id, o.attname, string_agg(distinct o.what, ' and ') as what, string_agg(distinct r.rolname, ', ') as roles
+    select o.object, o.relation_id, o.attname, string_agg(distinct o.what, ' and ') as what, string_agg(distinct r.role, ', ') as roles
     from offered o
-    join pg_roles r on r.rolname in ('graph_app', 'graph_user', 'graph_basic')
-    where has_any_column_privilege(r.oid, o.relation_id, 'select') and not has_column_privilege(r.oid, o.relation_id, o.attnum, 'select')
+    join audit.request_roles r on r.kind = 'token'
+    where has_any_column_privilege(r.role_id, o.relation_id, 'select') and not has_column_privilege(r.role_id, o.relation_id, o.attnum, 'select')
     group by o.object, o.relation_id, o.attname
   )
   select

@@ -1,5 +1,5 @@
---! Previous: sha1:55af1ebce0bac01ab7cf844c5f8ec60d5e5ddaee
---! Hash: sha1:151b2bdd9a2b8543726018e30badc83c2e4a7cb5
+--! Previous: sha1:568166c5c81855b5e2e294ad8be1a0cb421f51ad
+--! Hash: sha1:07aebe4b91915c200cef91373ab0c8aa801f1d9b
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.
@@ -62,8 +62,8 @@ create view audit.claim_lints with (security_invoker = true) as
       p.oid, p.polrelid, p.polpermissive, p.polcmd, p.polroles, format('%s on %s', p.polname, p.polrelid::regclass) as object,
       pg_get_expr(p.polqual, p.polrelid) as using_expression, pg_get_expr(p.polwithcheck, p.polrelid) as check_expression,
       exists (
-        select from pg_roles r, unnest(p.polroles) as named
-        where r.rolname in ('graph_app', 'graph_user', 'graph_basic', 'graph_oauth') and (named = 0 or pg_has_role(r.oid, nullif(named, 0), 'member'))
+        select from audit.request_roles r, unnest(p.polroles) as named
+        where r.kind <> 'worker' and (named = 0 or pg_has_role(r.role_id, nullif(named, 0), 'member'))
       ) as of_requests,
       exists (select from pg_attribute a where a.attrelid = p.polrelid and a.attname = 'organization_id' and not a.attisdropped) as of_organizations
     from pg_policy p

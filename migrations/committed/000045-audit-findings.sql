@@ -1,5 +1,5 @@
---! Previous: sha1:151b2bdd9a2b8543726018e30badc83c2e4a7cb5
---! Hash: sha1:bb2af562233cdfdae051577ad5a90a1438460f5d
+--! Previous: sha1:07aebe4b91915c200cef91373ab0c8aa801f1d9b
+--! Hash: sha1:53ed4822c6b1fb86c44e6e80fb177c84dafd47fc
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.
@@ -10,16 +10,16 @@
 create view audit.findings with (security_invoker = true) as
   with memberships as (
     select
-      member.oid, member.rolname, ours.rolname as request_role,
+      member.oid, member.rolname, ours.role as request_role, ours.kind,
       exists (select from audit.accepted a where a.kind = 'authenticator_not_named' and a.object = member.rolname) as is_named
     from pg_roles member
-    join pg_roles ours on ours.rolname in ('graph_app', 'graph_user', 'graph_basic', 'graph_oauth')
-    where member.rolcanlogin and not member.rolsuper and pg_has_role(member.oid, ours.oid, 'member')
+    join audit.request_roles ours on pg_has_role(member.oid, ours.role_id, 'member')
+    where member.rolcanlogin and not member.rolsuper
       -- A role that works as the owner is none of these.
       and not pg_has_role(member.oid, (select nspowner from pg_namespace where nspname = 'app_public'), 'member')
   ),
   authenticators as (
-    select oid, rolname, bool_or(request_role = 'graph_oauth') as of_oauth, bool_or(request_role <> 'graph_oauth') as of_graph
+    select oid, rolname, bool_or(kind <> 'token') as of_oauth, bool_or(kind = 'token') as of_graph
     from memberships
     where is_named
     group by oid, rolname

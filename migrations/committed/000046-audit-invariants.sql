@@ -1,5 +1,5 @@
---! Previous: sha1:bb2af562233cdfdae051577ad5a90a1438460f5d
---! Hash: sha1:311e21b5817bcbb6cfbc6d18d4dc6b5a3fd59364
+--! Previous: sha1:53ed4822c6b1fb86c44e6e80fb177c84dafd47fc
+--! Hash: sha1:832f19071d1f49775d706b93c6d872fb9eff36cd
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -9,7 +9,7 @@ create table audit.invariants (
   name text not null,
   relation text not null default '*',
   commands text[] not null default '{select,insert,update,delete,truncate}',
-  roles text[] not null default '{graph_app,graph_user,graph_basic,graph_oauth}',
+  roles text[],
   columns text[] not null default '{}',
   expression text not null,
   rule text not null,
@@ -21,6 +21,7 @@ create table audit.invariants (
 -- Absent on purpose: an organization, as in audit.accepted. What holds, holds for all of them.
 comment on table audit.invariants is 'What no client can break: `npm run -s audit -- prove` proves each of every table, command and role.';
 comment on column audit.invariants.relation is '`*` is every table and view that has `columns`; one of the same name for a relation stands in its place there.';
+comment on column audit.invariants.roles is 'Null is every role that a request comes as, which is all of audit.request_roles but the worker''s.';
 comment on column audit.invariants.columns is 'What a relation must have. Of an insert or update the invariant is stated when the role may write one of them.';
 comment on column audit.invariants.expression is 'SQL over `old`, `new` and `claims`; must be true. Tables in it are read whole. `could_update(new)` and `only_through(old, ''schema.table'')` are the prover''s own.';
 comment on column audit.invariants.rule is 'The same in plain English.';

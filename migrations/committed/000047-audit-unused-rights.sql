@@ -1,5 +1,5 @@
---! Previous: sha1:311e21b5817bcbb6cfbc6d18d4dc6b5a3fd59364
---! Hash: sha1:1499e76dbab90f2a39fd60105ed4cf85bfb8462b
+--! Previous: sha1:832f19071d1f49775d706b93c6d872fb9eff36cd
+--! Hash: sha1:1131adc02599351f0369c8575b2812094e36fc0b
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.
@@ -94,7 +94,7 @@ create function oauth.note_uses(roles text[], statements text[]) returns void
     insert into audit.uses as known (role, command, object, part)
     select distinct s.role, r.command, r.object, r.part
     from unnest(roles, statements) as s (role, statement) cross join lateral audit.rights_in(s.statement) as r
-    where s.role in ('graph_app', 'graph_user', 'graph_basic')
+    where s.role in (select q.role from audit.request_roles q where q.kind = 'token')
     order by 1, 2, 3, 4
     on conflict on constraint uses_pkey do update set used_on = current_date where known.used_on < current_date
   $$;
@@ -104,10 +104,13 @@ alter function oauth.note_uses(text[], text[]) owner to graph_helper;
 revoke create on schema oauth from graph_helper;
 grant execute on function oauth.note_uses(text[], text[]) to graph_oauth, graph_admin;
 grant execute on function audit.rights_in(text) to graph_helper, graph_admin;
+grant select on audit.request_roles to graph_helper;
 
 create function audit.unused(since date) returns table (role text, kind text, command text, object text, part text, rule text)
   language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
   as $$
+  declare
+    clients text[] = array(select q.role from audit.request_roles q where q.kind = 'token');
   begin
     drop table if exists pg_temp.used;
     create temporary table used on commit drop as
@@ -153,24 +156,24 @@ create function audit.unused(since date) returns table (role text, kind text, co
       from audit.matrix m
       join audit.relations r using (relation)
       cross join lateral unnest(case when m.columns = '{}' then '{NULL}' else m.columns end) as c (name)
-      where m.granted and m.role in ('graph_app', 'graph_user', 'graph_basic')
+      where m.granted and m.role = any (clients)
         and not exists (select from used u where u.role = m.role and u.command = m.command and u.object = r.name and u.part = coalesce(c.name, ''))
       union all
       select caller, 'right', 'execute', f.name, '', null
       from audit.functions f
       cross join lateral unnest(f.callers) as caller
-      where caller in ('graph_app', 'graph_user', 'graph_basic')
+      where caller = any (clients)
         and not exists (select from used u where u.role = caller and u.command = 'execute' and u.object = split_part(f.name, '(', 1))
       union all
       select named, 'policy', p.command, r.name, p.policy, p.rule
       from audit.policies p
       join audit.relations r using (relation)
       cross join lateral unnest(p.roles) as named
-      where named in ('graph_app', 'graph_user', 'graph_basic')
+      where named = any (clients)
         and not exists (select from used u where u.role = named and u.object = r.name and (u.command = p.command or p.command = 'all'))
       order by 1, 2, 4, 3, 5;
   end
   $$;
 comment on function audit.unused(date) is
-  'Rights and policies of graph_app, graph_user and graph_basic that no statement of a request has named since that day, nor anything that such a statement needs. For the owner.';
+  'Rights and policies of the roles of tokens that no statement of a request has named since that day, nor anything that such a statement needs. For the owner.';
 grant execute on function audit.unused(date) to graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:1499e76dbab90f2a39fd60105ed4cf85bfb8462b
---! Hash: sha1:0a1134a2d60251da5758193087a8bf2fe0a1dcce
+--! Previous: sha1:1131adc02599351f0369c8575b2812094e36fc0b
+--! Hash: sha1:d6aa63bd0613cb5e75408510d202e126bbd65fbb
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:0a1134a2d60251da5758193087a8bf2fe0a1dcce
---! Hash: sha1:b880fa6d7b3c9c403574e521c9da458e326dae60
+--! Previous: sha1:d6aa63bd0613cb5e75408510d202e126bbd65fbb
+--! Hash: sha1:7c66c7a3bd9f861c4f43b582a542fad1b712d014
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:b880fa6d7b3c9c403574e521c9da458e326dae60
---! Hash: sha1:90bb7ab401d6415b21dc05debfa42ec698a5a47c
+--! Previous: sha1:7c66c7a3bd9f861c4f43b582a542fad1b712d014
+--! Hash: sha1:1d1e0f79393a5c36764d988fec3757af1158f46f
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -324,6 +324,8 @@ describe('authenticator_not_named', () => {
   test.each([
     ["as the server's has them", 'grant graph_app, graph_user, graph_basic to test_authenticator'],
     ['of one role', 'grant graph_basic to test_authenticator'],
+    ['of the worker, which reads all organizations', 'grant graph_worker to test_authenticator'],
+    ['of the OAuth server', 'grant graph_oauth to test_authenticator'],
     [
       'of a member of a member',
       'create role test_a; create role test_b; grant graph_app to test_a; grant test_a to test_b; grant test_b to test_authenticator',

@@ -44,8 +44,8 @@ describe('the permissions of the database', () => {
 
   it('cannot be passed by: no request role owns anything or has a power of its own', async () => {
     const requestRoles = `(
-      select oid from pg_roles where rolname in ('graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_authenticator'))`;
-    expect(await lines(`select count(*) from ${requestRoles} as found`)).toEqual(['5']);
+      select oid from pg_roles where rolname = 'graph_authenticator' or oid in (select role_id from audit.request_roles))`;
+    expect(await lines(`select count(*) from ${requestRoles} as found`)).toEqual(['6']);
     const owned = `
       select d.classid::regclass || ' ' || d.objid from pg_shdepend d
       where d.deptype = 'o' and d.refclassid = 'pg_authid'::regclass and d.refobjid in ${requestRoles}`;

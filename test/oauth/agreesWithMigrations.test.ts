@@ -1,3 +1,4 @@
+import { requestRoles } from '../../src/database/roles/authenticator.ts';
 import { grants, grantTypes, mobileAppGrants } from '../../src/oauth/grants/grants.ts';
 import { lifetimes } from '../../src/oauth/lifetimes.ts';
 import { defaultScopes, scopeNames, scopes, scopesOf } from '../../src/token/scopes.ts';
@@ -58,7 +59,21 @@ test('the role of each scope is one that a request can have', async () => {
   const roles = Object.values(scopes).map(({ role }) => role);
 
   expect(await read('select count(*) from pg_roles where rolname = any ($1)', roles)).toBe(String(roles.length));
-  expect(await read(`select pg_has_role(current_user, 'graph_oauth', 'member')`)).toBe('true');
+  expect(
+    await read(
+      `select array_agg(role) <@ $1 and $1 <@ array_agg(role) from audit.request_roles where kind = 'token'`,
+      roles,
+    ),
+  ).toBe('true');
+});
+
+test('what the server may become is what the database lists', async () => {
+  expect((await read('select array_agg(role order by role) from audit.request_roles')).slice(1, -1).split(',')).toEqual(
+    requestRoles.toSorted(),
+  );
+  expect(await read(`select bool_and(pg_has_role(current_user, role_id, 'member')) from audit.request_roles`)).toBe(
+    'true',
+  );
 });
 
 // As PostgreSQL has them: two roles in one of them are a list. Where two roles have the same policy, each has one.
@@ -94,7 +109,7 @@ test('what lists the roles of requests lists those of all scopes', async () => {
 
   expect(listing.map(({ name }) => name)).toEqual(
     expect.arrayContaining([
-      ...['audit.principals', 'audit.bypasses', 'audit.findings', 'a default of audit.invariants'],
+      ...['audit.principals', 'audit.request_roles'],
       ...['idempotency_keys_role_known of app_hidden.idempotency_keys', 'the policies of app_hidden.idempotency_keys'],
     ]),
   );

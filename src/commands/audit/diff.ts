@@ -1,5 +1,4 @@
 import type { ClientBase } from 'pg';
-import { requestRoles } from '../../database/roles/authenticator.ts';
 import { compareAccess, type Difference } from './compareAccess.ts';
 import { insertExamples } from './insertExamples.ts';
 import { document, table } from './markdown.ts';
@@ -7,6 +6,7 @@ import { migrationsAt, migrationsHere } from './migrationsAt.ts';
 import { type Catalogue, readCatalogue } from './prove/catalogue.ts';
 import { proveUnclear } from './proveUnclear.ts';
 import { type Access, readAccess } from './readAccess.ts';
+import { readRequestRoles } from './readRequestRoles.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 import { withScratchDatabase } from './withScratchDatabase.ts';
 
@@ -55,7 +55,7 @@ async function readExamples(client: ClientBase): Promise<{ access: Access; catal
   await insertExamples(client);
   const access = await readAccess(client);
   await client.query('begin');
-  const catalogue = await readCatalogue(client, requestRoles);
+  const catalogue = await readCatalogue(client, await readRequestRoles(client));
   await client.query('rollback');
   return { access, catalogue };
 }

@@ -1,5 +1,4 @@
 import type { ClientBase } from 'pg';
-import { requestRoles } from '../../database/roles/authenticator.ts';
 
 /** What a database lets whom do: each set by what it is about. */
 export type Access = {
@@ -111,7 +110,7 @@ const askers = `
     select p as who from audit.principals p
     union all
     select row('nobody:' || role, null, role, '', null, null, null, false)::audit.principals
-    from unnest('{${requestRoles}}'::text[]) as role
+    from audit.request_roles
   )`;
 
 const attempts = (table: string) => `

@@ -24,7 +24,7 @@ export type NamedLogin = Login & { readonly name: string };
 const graphRoles = scopesByRank.map((scope) => scopes[scope].role);
 // Webhooks are sent under the second, which no request becomes.
 const oauthRoles = ['graph_oauth', 'graph_worker'];
-/** What the server may become. */
+/** What the server may become, as `audit.request_roles` lists it once the migrations have run. */
 export const requestRoles: readonly string[] = [...graphRoles, ...oauthRoles];
 
 /** The login of GraphQL, and that of the OAuth server unless one serves both. */
@@ -75,12 +75,12 @@ export async function grantToAuthenticators(owner: ClientBase, logins: readonly 
  */
 async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: NamedLogin): Promise<void> {
   const { rows: unused } = await owner.query<{ role: string }>(
-    `select role from unnest($2::text[]) as role
-     where pg_has_role($1::name, role::name, 'member') and not exists (select from pg_stat_activity where usename = $1)`,
-    [name, requestRoles.filter((role) => !used.includes(role))],
+    `select role from audit.request_roles
+     where role <> all ($2) and pg_has_role($1::name, role_id, 'member') and not exists (select from pg_stat_activity where usename = $1)`,
+    [name, used],
   );
   for (const { role } of unused) {
-    await owner.query(`revoke ${role} from ${escapeIdentifier(name)}`).catch((error: unknown) => {
+    await owner.query(`revoke ${escapeIdentifier(role)} from ${escapeIdentifier(name)}`).catch((error: unknown) => {
       if (!isForbidden(error)) throw error;
     });
   }

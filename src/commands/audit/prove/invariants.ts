@@ -25,7 +25,9 @@ export type Invariant = {
 export const readInvariants = async (client: ClientBase): Promise<Invariant[]> =>
   (
     await client.query(
-      'select name, relation, commands, roles, columns, expression from audit.invariants order by name, relation',
+      `select name, relation, commands, columns, expression,
+         coalesce(roles, array(select role from audit.request_roles where kind <> 'worker' order by kind, role)) as roles
+       from audit.invariants order by name, relation`,
     )
   ).rows;
 

@@ -1,5 +1,5 @@
-import { requestRoles } from '../../../database/roles/authenticator.ts';
 import { document, type Row, table } from '../markdown.ts';
+import { readRequestRoles } from '../readRequestRoles.ts';
 import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { type Judgement, judge, type Prover } from './judge.ts';
@@ -19,6 +19,7 @@ export const prove = (
 ): Promise<Answer> =>
   withProver((prover) =>
     rolledBack(pool, async (client) => {
+      const requestRoles = await readRequestRoles(client);
       const answer = report(await judge(client, requestRoles, prover));
       if (!isMutating) return answer;
       const score = reportMutations(await mutate(client, requestRoles, remembering(prover)));

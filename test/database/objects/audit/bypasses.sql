@@ -4,9 +4,8 @@ create view audit.bypasses with (security_invoker=true) as
            FROM pg_namespace
           WHERE pg_namespace.nspname = 'app_public'::name
         ), request_roles AS (
-         SELECT pg_roles.oid
-           FROM pg_roles
-          WHERE pg_roles.rolname = ANY (ARRAY['graph_app'::name, 'graph_user'::name, 'graph_basic'::name, 'graph_oauth'::name, 'graph_worker'::name])
+         SELECT request_roles.role_id AS oid
+           FROM audit.request_roles
         ), memberships AS (
          SELECT member.oid AS member_id,
             member.rolname AS member,
@@ -14,7 +13,8 @@ create view audit.bypasses with (security_invoker=true) as
             ours.rolname,
             member.rolcanlogin
            FROM pg_roles member
-             JOIN pg_roles ours ON ours.rolname ~~ 'graph\_%'::text AND NOT ours.rolcanlogin AND ours.oid <> member.oid
+             JOIN pg_roles ours ON (ours.rolname ~~ 'graph\_%'::text OR (ours.oid IN ( SELECT request_roles.oid
+                   FROM request_roles))) AND NOT ours.rolcanlogin AND ours.oid <> member.oid
           WHERE NOT member.rolsuper AND pg_has_role(member.oid, ours.oid, 'member'::text)
         ), authenticators AS (
          SELECT m.member_id AS oid

@@ -14,9 +14,9 @@ create view audit.claim_lints with (security_invoker=true) as
             pg_get_expr(p.polqual, p.polrelid) AS using_expression,
             pg_get_expr(p.polwithcheck, p.polrelid) AS check_expression,
             (EXISTS ( SELECT
-                   FROM pg_roles r,
+                   FROM audit.request_roles r,
                     unnest(p.polroles) named(named)
-                  WHERE (r.rolname = ANY (ARRAY['graph_app'::name, 'graph_user'::name, 'graph_basic'::name, 'graph_oauth'::name])) AND (named.named = 0::oid OR pg_has_role(r.oid, NULLIF(named.named, 0::oid), 'member'::text)))) AS of_requests,
+                  WHERE r.kind <> 'worker'::text AND (named.named = 0::oid OR pg_has_role(r.role_id, NULLIF(named.named, 0::oid), 'member'::text)))) AS of_requests,
             (EXISTS ( SELECT
                    FROM pg_attribute a
                   WHERE a.attrelid = p.polrelid AND a.attname = 'organization_id'::name AND NOT a.attisdropped)) AS of_organizations

@@ -52,10 +52,10 @@ create view audit.column_lints with (security_invoker=true) as
             o.relation_id,
             o.attname,
             string_agg(DISTINCT o.what, ' and '::text) AS what,
-            string_agg(DISTINCT r.rolname::text, ', '::text) AS roles
+            string_agg(DISTINCT r.role, ', '::text) AS roles
            FROM offered o
-             JOIN pg_roles r ON r.rolname = ANY (ARRAY['graph_app'::name, 'graph_user'::name, 'graph_basic'::name])
-          WHERE has_any_column_privilege(r.oid, o.relation_id, 'select'::text) AND NOT has_column_privilege(r.oid, o.relation_id, o.attnum, 'select'::text)
+             JOIN audit.request_roles r ON r.kind = 'token'::text
+          WHERE has_any_column_privilege(r.role_id, o.relation_id, 'select'::text) AND NOT has_column_privilege(r.role_id, o.relation_id, o.attnum, 'select'::text)
           GROUP BY o.object, o.relation_id, o.attname
         )
  SELECT 'column_not_readable'::text AS name,

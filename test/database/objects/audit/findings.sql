@@ -2,20 +2,21 @@ create view audit.findings with (security_invoker=true) as
  WITH memberships AS (
          SELECT member.oid,
             member.rolname,
-            ours.rolname AS request_role,
+            ours.role AS request_role,
+            ours.kind,
             (EXISTS ( SELECT
                    FROM audit.accepted a
                   WHERE a.kind = 'authenticator_not_named'::text AND a.object = member.rolname)) AS is_named
            FROM pg_roles member
-             JOIN pg_roles ours ON ours.rolname = ANY (ARRAY['graph_app'::name, 'graph_user'::name, 'graph_basic'::name, 'graph_oauth'::name])
-          WHERE member.rolcanlogin AND NOT member.rolsuper AND pg_has_role(member.oid, ours.oid, 'member'::text) AND NOT pg_has_role(member.oid, ( SELECT pg_namespace.nspowner
+             JOIN audit.request_roles ours ON pg_has_role(member.oid, ours.role_id, 'member'::text)
+          WHERE member.rolcanlogin AND NOT member.rolsuper AND NOT pg_has_role(member.oid, ( SELECT pg_namespace.nspowner
                    FROM pg_namespace
                   WHERE pg_namespace.nspname = 'app_public'::name), 'member'::text)
         ), authenticators AS (
          SELECT memberships.oid,
             memberships.rolname,
-            bool_or(memberships.request_role = 'graph_oauth'::name) AS of_oauth,
-            bool_or(memberships.request_role <> 'graph_oauth'::name) AS of_graph
+            bool_or(memberships.kind <> 'token'::text) AS of_oauth,
+            bool_or(memberships.kind = 'token'::text) AS of_graph
            FROM memberships
           WHERE memberships.is_named
           GROUP BY memberships.oid, memberships.rolname
@@ -28,7 +29,7 @@ create view audit.findings with (security_invoker=true) as
                     ELSE 'warning'::text
                 END AS "case",
             memberships.rolname::text AS rolname,
-            format('%s may become %s, and is not the role of AUTH_DATABASE_URL or OAUTH_DATABASE_URL'::text, memberships.rolname, string_agg(memberships.request_role::text, ', '::text ORDER BY (memberships.request_role::text))) AS format,
+            format('%s may become %s, and is not the role of AUTH_DATABASE_URL or OAUTH_DATABASE_URL'::text, memberships.rolname, string_agg(memberships.request_role, ', '::text ORDER BY memberships.request_role)) AS format,
             'drop role …, or revoke … from …; if it is the server''s: npm run db:migrate with its URL.'::text AS "?column?"
            FROM memberships
           GROUP BY memberships.oid, memberships.rolname

@@ -2,7 +2,7 @@ create table audit.invariants (
   name text not null,
   relation text default '*'::text not null,
   commands text[] default '{select,insert,update,delete,truncate}'::text[] not null,
-  roles text[] default '{graph_app,graph_user,graph_basic,graph_oauth}'::text[] not null,
+  roles text[],
   columns text[] default '{}'::text[] not null,
   expression text not null,
   rule text not null,
@@ -13,6 +13,7 @@ create table audit.invariants (
 );
 comment on table audit.invariants is 'What no client can break: `npm run -s audit -- prove` proves each of every table, command and role.';
 comment on column audit.invariants.relation is '`*` is every table and view that has `columns`; one of the same name for a relation stands in its place there.';
+comment on column audit.invariants.roles is 'Null is every role that a request comes as, which is all of audit.request_roles but the worker''s.';
 comment on column audit.invariants.columns is 'What a relation must have. Of an insert or update the invariant is stated when the role may write one of them.';
 comment on column audit.invariants.expression is 'SQL over `old`, `new` and `claims`; must be true. Tables in it are read whole. `could_update(new)` and `only_through(old, ''schema.table'')` are the prover''s own.';
 comment on column audit.invariants.rule is 'The same in plain English.';

@@ -17,10 +17,11 @@ create view audit.lints with (security_invoker=true) as
                    FROM pg_depend d
                   WHERE d.classid = 'pg_class'::regclass::oid AND d.objid = c.oid AND d.deptype = 'e'::"char"))
         ), request_roles AS (
-         SELECT pg_roles.oid,
-            pg_roles.rolname
-           FROM pg_roles
-          WHERE pg_roles.rolname = ANY (ARRAY['graph_app'::name, 'graph_user'::name, 'graph_basic'::name, 'graph_oauth'::name])
+         SELECT request_roles.role_id AS oid,
+            request_roles.role,
+            request_roles.kind
+           FROM audit.request_roles
+          WHERE request_roles.kind <> 'worker'::text
         ), policies AS (
          SELECT p.oid,
             p.polrelid,
@@ -392,11 +393,11 @@ create view audit.lints with (security_invoker=true) as
          SELECT 'secret_readable'::text,
             'warning'::text,
             format('%s.%s'::text, t.name, a.attname) AS format,
-            format('sounds like a secret, and %s may read it'::text, string_agg(r.rolname::text, ', '::text ORDER BY (r.rolname::text))) AS format,
+            format('sounds like a secret, and %s may read it'::text, string_agg(r.role, ', '::text ORDER BY r.role)) AS format,
             'Grant the other columns instead: grant select (…) on … to …'::text
            FROM tables t
              JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
-             JOIN request_roles r ON r.rolname <> 'graph_oauth'::name AND has_column_privilege(r.oid, t.oid, a.attnum, 'select'::text)
+             JOIN request_roles r ON r.kind = 'token'::text AND has_column_privilege(r.oid, t.oid, a.attnum, 'select'::text)
           WHERE a.attname ~ '(password|passphrase|secret|token|hash|ciphertext|private_key|api_key|credential)'::text
           GROUP BY t.name, a.attname
         UNION ALL

@@ -4,6 +4,8 @@ CREATE OR REPLACE FUNCTION audit.unused(since date)
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET jit TO 'off'
 AS $function$
+  declare
+    clients text[] = array(select q.role from audit.request_roles q where q.kind = 'token');
   begin
     drop table if exists pg_temp.used;
     create temporary table used on commit drop as
@@ -49,23 +51,23 @@ AS $function$
       from audit.matrix m
       join audit.relations r using (relation)
       cross join lateral unnest(case when m.columns = '{}' then '{NULL}' else m.columns end) as c (name)
-      where m.granted and m.role in ('graph_app', 'graph_user', 'graph_basic')
+      where m.granted and m.role = any (clients)
         and not exists (select from used u where u.role = m.role and u.command = m.command and u.object = r.name and u.part = coalesce(c.name, ''))
       union all
       select caller, 'right', 'execute', f.name, '', null
       from audit.functions f
       cross join lateral unnest(f.callers) as caller
-      where caller in ('graph_app', 'graph_user', 'graph_basic')
+      where caller = any (clients)
         and not exists (select from used u where u.role = caller and u.command = 'execute' and u.object = split_part(f.name, '(', 1))
       union all
       select named, 'policy', p.command, r.name, p.policy, p.rule
       from audit.policies p
       join audit.relations r using (relation)
       cross join lateral unnest(p.roles) as named
-      where named in ('graph_app', 'graph_user', 'graph_basic')
+      where named = any (clients)
         and not exists (select from used u where u.role = named and u.object = r.name and (u.command = p.command or p.command = 'all'))
       order by 1, 2, 4, 3, 5;
   end
   $function$;
-comment on function audit.unused(date) is 'Rights and policies of graph_app, graph_user and graph_basic that no statement of a request has named since that day, nor anything that such a statement needs. For the owner.';
+comment on function audit.unused(date) is 'Rights and policies of the roles of tokens that no statement of a request has named since that day, nor anything that such a statement needs. For the owner.';
 grant execute on function audit.unused(date) to graph_admin;

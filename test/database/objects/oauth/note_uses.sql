@@ -8,7 +8,7 @@ AS $function$
     insert into audit.uses as known (role, command, object, part)
     select distinct s.role, r.command, r.object, r.part
     from unnest(roles, statements) as s (role, statement) cross join lateral audit.rights_in(s.statement) as r
-    where s.role in ('graph_app', 'graph_user', 'graph_basic')
+    where s.role in (select q.role from audit.request_roles q where q.kind = 'token')
     order by 1, 2, 3, 4
     on conflict on constraint uses_pkey do update set used_on = current_date where known.used_on < current_date
   $function$;
