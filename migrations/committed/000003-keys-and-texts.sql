@@ -1,5 +1,5 @@
 --! Previous: sha1:75dec2e29c4dbfadc2eedac6fcaa63a84ad6d40e
---! Hash: sha1:305880d852836a8b3821301306783dc8f5b5534c
+--! Hash: sha1:9fcf0dfaca1a043b0869790b4f13854b6998c9cf
 --! Message: keys and texts
 
 -- What the columns of many tables have in common: keys, texts that people read, and the time of the last change.
@@ -70,7 +70,7 @@ create function app_hidden.is_text(value text) returns boolean
   $$;
 comment on function app_hidden.is_text(text) is 'Whether a text is trimmed, not empty, at most 200 characters long and free of control characters.';
 
-grant execute on function app_hidden.white_space() to graph_app, graph_admin;
+grant execute on function app_hidden.white_space() to graph_app, graph_admin, graph_helper;
 -- PostgreSQL asks all checks of a row that is updated.
 grant execute on function app_hidden.trimmed(text), app_hidden.is_text(text) to graph_app, graph_admin, graph_helper;
 

@@ -1,5 +1,5 @@
---! Previous: sha1:305880d852836a8b3821301306783dc8f5b5534c
---! Hash: sha1:253df2f8f209d3b605e77c0fe6f82842cc202b5d
+--! Previous: sha1:9fcf0dfaca1a043b0869790b4f13854b6998c9cf
+--! Hash: sha1:201526edc06aa40e9297b9250ec201d527e627c5
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.

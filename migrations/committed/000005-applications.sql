@@ -1,5 +1,5 @@
---! Previous: sha1:253df2f8f209d3b605e77c0fe6f82842cc202b5d
---! Hash: sha1:12c0e240635110763f0869260ff20b9184ff0eec
+--! Previous: sha1:201526edc06aa40e9297b9250ec201d527e627c5
+--! Hash: sha1:095676c3086eeeb309284465bd3916086c741904
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

@@ -1,5 +1,5 @@
---! Previous: sha1:12c0e240635110763f0869260ff20b9184ff0eec
---! Hash: sha1:95b6b10ba28458707d0710fd912d92bced3c2376
+--! Previous: sha1:095676c3086eeeb309284465bd3916086c741904
+--! Hash: sha1:3c31fe10759ee1d3f851113b65791eb940263b6b
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.

@@ -1,5 +1,5 @@
---! Previous: sha1:95b6b10ba28458707d0710fd912d92bced3c2376
---! Hash: sha1:aed1ac80d016bf8e2649968d5e1720f842960aea
+--! Previous: sha1:3c31fe10759ee1d3f851113b65791eb940263b6b
+--! Hash: sha1:ddc5a369df29c64cd494c0e4b6f369329fea523f
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

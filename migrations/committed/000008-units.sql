@@ -1,5 +1,5 @@
---! Previous: sha1:aed1ac80d016bf8e2649968d5e1720f842960aea
---! Hash: sha1:9aca2a8564fd6e61a486ae5b5b8a9a5735b71071
+--! Previous: sha1:ddc5a369df29c64cd494c0e4b6f369329fea523f
+--! Hash: sha1:fab7d429bc3d0fd9c1501a8082a367ca05d5debe
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

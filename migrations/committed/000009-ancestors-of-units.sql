@@ -1,5 +1,5 @@
---! Previous: sha1:9aca2a8564fd6e61a486ae5b5b8a9a5735b71071
---! Hash: sha1:05529c984b0e2700d474c6230a4074b695e9cdd5
+--! Previous: sha1:fab7d429bc3d0fd9c1501a8082a367ca05d5debe
+--! Hash: sha1:c7795a4af621b8dd19bb300f5e1e797c063ac496
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

@@ -1,5 +1,5 @@
---! Previous: sha1:05529c984b0e2700d474c6230a4074b695e9cdd5
---! Hash: sha1:60305079b4765bdbde8b663b4ef8f86072e9e3fc
+--! Previous: sha1:c7795a4af621b8dd19bb300f5e1e797c063ac496
+--! Hash: sha1:47dac683af5c40c54bc8bde7741ae7c44ce7d455
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

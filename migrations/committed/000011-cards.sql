@@ -1,5 +1,5 @@
---! Previous: sha1:60305079b4765bdbde8b663b4ef8f86072e9e3fc
---! Hash: sha1:329dcda66f8bafcd0cb7684a71d7df1ed599bd2e
+--! Previous: sha1:47dac683af5c40c54bc8bde7741ae7c44ce7d455
+--! Hash: sha1:3ac8301444009d78f82ab961233feacf1d784a65
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:329dcda66f8bafcd0cb7684a71d7df1ed599bd2e
---! Hash: sha1:76587aca9cdb73558137b2ade6486c0e24b54454
+--! Previous: sha1:3ac8301444009d78f82ab961233feacf1d784a65
+--! Hash: sha1:a29acd86be2137cb8d2bfa759d80ba7e58adc4dc
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

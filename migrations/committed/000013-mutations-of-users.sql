@@ -1,5 +1,5 @@
---! Previous: sha1:76587aca9cdb73558137b2ade6486c0e24b54454
---! Hash: sha1:22fb4b6f81e8a35acea496130ab16218c0d5a30d
+--! Previous: sha1:a29acd86be2137cb8d2bfa759d80ba7e58adc4dc
+--! Hash: sha1:2260cbb782c5ab651ebbb894fec641c861275c88
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

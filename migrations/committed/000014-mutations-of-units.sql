@@ -1,5 +1,5 @@
---! Previous: sha1:22fb4b6f81e8a35acea496130ab16218c0d5a30d
---! Hash: sha1:d4f9db1f970f103215c253e19915caabb38a5225
+--! Previous: sha1:2260cbb782c5ab651ebbb894fec641c861275c88
+--! Hash: sha1:eece2dadf41a6b99658c693092823ed7dddc5724
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:d4f9db1f970f103215c253e19915caabb38a5225
---! Hash: sha1:7104f0426417dbd23bc715362c8fa6a521d3c5ff
+--! Previous: sha1:eece2dadf41a6b99658c693092823ed7dddc5724
+--! Hash: sha1:6f7aea94eb595dea55ae2b2333a0768e2fe49f64
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

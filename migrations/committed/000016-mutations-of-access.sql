@@ -1,5 +1,5 @@
---! Previous: sha1:7104f0426417dbd23bc715362c8fa6a521d3c5ff
---! Hash: sha1:01ee84b949acb749c65fa4176dc633c6d85e385d
+--! Previous: sha1:6f7aea94eb595dea55ae2b2333a0768e2fe49f64
+--! Hash: sha1:256c0785bdaeed6338c3057f7d1e859953b2ddff
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:01ee84b949acb749c65fa4176dc633c6d85e385d
---! Hash: sha1:8bb1384b00769615c994a69101dc49949b5a4666
+--! Previous: sha1:256c0785bdaeed6338c3057f7d1e859953b2ddff
+--! Hash: sha1:69cc9d29ed641c1da1cbda25d3230c1e5189b975
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:8bb1384b00769615c994a69101dc49949b5a4666
---! Hash: sha1:00ac7a9ab68a1a14cbae611121ffe5ba845b5680
+--! Previous: sha1:69cc9d29ed641c1da1cbda25d3230c1e5189b975
+--! Hash: sha1:a69ba9edfc7ed2755d4d69369582a6bdffee88b3
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:00ac7a9ab68a1a14cbae611121ffe5ba845b5680
---! Hash: sha1:818cb4c776e914bcac5fab4cb1d27a0bf177c168
+--! Previous: sha1:a69ba9edfc7ed2755d4d69369582a6bdffee88b3
+--! Hash: sha1:740bcd6fe1dd12b55924c6aa4cc91789a2455fe2
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

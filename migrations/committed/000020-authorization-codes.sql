@@ -1,5 +1,5 @@
---! Previous: sha1:818cb4c776e914bcac5fab4cb1d27a0bf177c168
---! Hash: sha1:0877d01ec4290e79d25b7f4ad66fc1c834aa0f9c
+--! Previous: sha1:740bcd6fe1dd12b55924c6aa4cc91789a2455fe2
+--! Hash: sha1:4899bb11400568f359118a6b1f69c220d70b783f
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:0877d01ec4290e79d25b7f4ad66fc1c834aa0f9c
---! Hash: sha1:8be8ed8c748b6a19ca330f25ba43c4b9cb3a8271
+--! Previous: sha1:4899bb11400568f359118a6b1f69c220d70b783f
+--! Hash: sha1:d4553a5c3c9e5fe740b9ed865e4bd6ab586fb32d
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

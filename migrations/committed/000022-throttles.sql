@@ -1,5 +1,5 @@
---! Previous: sha1:8be8ed8c748b6a19ca330f25ba43c4b9cb3a8271
---! Hash: sha1:0ec422499dfe40c92fa9a5b62007886ad22d91a0
+--! Previous: sha1:d4553a5c3c9e5fe740b9ed865e4bd6ab586fb32d
+--! Hash: sha1:a53e506995bf5eaea17a71e383e62fa69a0b208a
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

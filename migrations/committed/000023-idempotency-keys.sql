@@ -1,5 +1,5 @@
---! Previous: sha1:0ec422499dfe40c92fa9a5b62007886ad22d91a0
---! Hash: sha1:9cf3ee294346651f6ca9ea795bd079c6095f2b2c
+--! Previous: sha1:a53e506995bf5eaea17a71e383e62fa69a0b208a
+--! Hash: sha1:4d93275dcda9580480f8a89c086f4843cecda901
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:9cf3ee294346651f6ca9ea795bd079c6095f2b2c
---! Hash: sha1:c95c163b9b2462e6c5e030c1146b278dcc69ef0c
+--! Previous: sha1:4d93275dcda9580480f8a89c086f4843cecda901
+--! Hash: sha1:c59860d50f8f3bd6483df48099e4ea656c8ebb3a
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

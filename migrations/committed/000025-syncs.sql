@@ -1,5 +1,5 @@
---! Previous: sha1:c95c163b9b2462e6c5e030c1146b278dcc69ef0c
---! Hash: sha1:4d584380b7ac7d3b28c1c613ac03b6b9d8c0c023
+--! Previous: sha1:c59860d50f8f3bd6483df48099e4ea656c8ebb3a
+--! Hash: sha1:553398b712c08a17a2e47922e8748f0ec0a73e7f
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:4d584380b7ac7d3b28c1c613ac03b6b9d8c0c023
---! Hash: sha1:88ed32de5c610776e5bb5f68fc36cd7e147a3231
+--! Previous: sha1:553398b712c08a17a2e47922e8748f0ec0a73e7f
+--! Hash: sha1:f88f0fdc4fb65b9b18d54d6d7e0e804ae1726ffe
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

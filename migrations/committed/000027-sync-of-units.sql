@@ -1,5 +1,5 @@
---! Previous: sha1:88ed32de5c610776e5bb5f68fc36cd7e147a3231
---! Hash: sha1:0bb26fee9902b6793c85c923aff93bcc4a45617a
+--! Previous: sha1:f88f0fdc4fb65b9b18d54d6d7e0e804ae1726ffe
+--! Hash: sha1:906a46d7fe76359aebfca95b0c13163f88354409
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

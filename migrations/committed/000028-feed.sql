@@ -1,5 +1,5 @@
---! Previous: sha1:0bb26fee9902b6793c85c923aff93bcc4a45617a
---! Hash: sha1:71acbdff6d2498edc6575466a1946e660bb2e4e2
+--! Previous: sha1:906a46d7fe76359aebfca95b0c13163f88354409
+--! Hash: sha1:ea56df18304a5cb41e702893fb0dd4a6ca4c9083
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

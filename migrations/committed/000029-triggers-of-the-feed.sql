@@ -1,5 +1,5 @@
---! Previous: sha1:71acbdff6d2498edc6575466a1946e660bb2e4e2
---! Hash: sha1:0ffe509bba09f6aeab650352d49e2ad13c1fdf18
+--! Previous: sha1:ea56df18304a5cb41e702893fb0dd4a6ca4c9083
+--! Hash: sha1:09bff11cd1b70f52e1d6468a49f9aac92b7ef960
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:0ffe509bba09f6aeab650352d49e2ad13c1fdf18
---! Hash: sha1:f9b48703a4e41cb4839632aa4772641e55ce3613
+--! Previous: sha1:09bff11cd1b70f52e1d6468a49f9aac92b7ef960
+--! Hash: sha1:1e7d3ae434f0cfac84735cc757adff2204ca26e0
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:f9b48703a4e41cb4839632aa4772641e55ce3613
---! Hash: sha1:4696a0473e0abf0bb5e63afafe08ffed4d389361
+--! Previous: sha1:1e7d3ae434f0cfac84735cc757adff2204ca26e0
+--! Hash: sha1:157b7b0f10b9ecb8fa31bcf7e51cb2b3dfae8d59
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

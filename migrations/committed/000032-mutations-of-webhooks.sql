@@ -1,5 +1,5 @@
---! Previous: sha1:4696a0473e0abf0bb5e63afafe08ffed4d389361
---! Hash: sha1:ba5596df16b07d51794d8e1efd9dfe32d5ad0207
+--! Previous: sha1:157b7b0f10b9ecb8fa31bcf7e51cb2b3dfae8d59
+--! Hash: sha1:fab07c1b3587fe94a3524d223fe2ce28ed087845
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

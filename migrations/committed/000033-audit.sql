@@ -1,5 +1,5 @@
---! Previous: sha1:ba5596df16b07d51794d8e1efd9dfe32d5ad0207
---! Hash: sha1:c1c0d3c1163ce88f191dff1d5e62b35926c18b64
+--! Previous: sha1:fab07c1b3587fe94a3524d223fe2ce28ed087845
+--! Hash: sha1:75b19eca9e4d817861eac94359e9af38c1e84a1e
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

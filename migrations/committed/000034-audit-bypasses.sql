@@ -1,5 +1,5 @@
---! Previous: sha1:c1c0d3c1163ce88f191dff1d5e62b35926c18b64
---! Hash: sha1:c06ab4a5fc0407605d37d6dcfda053f03cdab45d
+--! Previous: sha1:75b19eca9e4d817861eac94359e9af38c1e84a1e
+--! Hash: sha1:4392fad7d370eed538372e1bd111620ec09905ee
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:c06ab4a5fc0407605d37d6dcfda053f03cdab45d
---! Hash: sha1:b8505a2e08005bb5e04d9dc9cc12d65b881f3587
+--! Previous: sha1:4392fad7d370eed538372e1bd111620ec09905ee
+--! Hash: sha1:db17d1d53849850adff207bb37e6206f742b35bb
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:b8505a2e08005bb5e04d9dc9cc12d65b881f3587
---! Hash: sha1:c5fcb894cc72a966bf96798b62edb84c40c94993
+--! Previous: sha1:db17d1d53849850adff207bb37e6206f742b35bb
+--! Hash: sha1:aa2f7381e6e778abbf9b00da0069236dc12ef552
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

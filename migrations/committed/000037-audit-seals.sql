@@ -1,5 +1,5 @@
---! Previous: sha1:c5fcb894cc72a966bf96798b62edb84c40c94993
---! Hash: sha1:81fc90853f6d97759cf7e3a98952aadc5d20a1e2
+--! Previous: sha1:aa2f7381e6e778abbf9b00da0069236dc12ef552
+--! Hash: sha1:7340ed23d26a3c1b928b09ce18a5bcf22bd757e3
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:81fc90853f6d97759cf7e3a98952aadc5d20a1e2
---! Hash: sha1:e639d0fa2111feea7de57d41c257694c231fab4e
+--! Previous: sha1:7340ed23d26a3c1b928b09ce18a5bcf22bd757e3
+--! Hash: sha1:427c7ee5f1d7c3235f882bb7f87d939021914668
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:e639d0fa2111feea7de57d41c257694c231fab4e
---! Hash: sha1:22dd9235733eb9d4cd8c50d11c9a05f340809495
+--! Previous: sha1:427c7ee5f1d7c3235f882bb7f87d939021914668
+--! Hash: sha1:db20eff3cf3cba3ac4c30c44b2a3eb0532357254
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

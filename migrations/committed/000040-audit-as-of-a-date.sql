@@ -1,5 +1,5 @@
---! Previous: sha1:22dd9235733eb9d4cd8c50d11c9a05f340809495
---! Hash: sha1:06061689e49b5dd5c70cb77e44aae2d4897f2199
+--! Previous: sha1:db20eff3cf3cba3ac4c30c44b2a3eb0532357254
+--! Hash: sha1:98c7354171d77e3dd99aaeba9213a1fd5f2a0049
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:06061689e49b5dd5c70cb77e44aae2d4897f2199
---! Hash: sha1:78788d9962b78638dcd5fd5eb14fe447ab4e5155
+--! Previous: sha1:98c7354171d77e3dd99aaeba9213a1fd5f2a0049
+--! Hash: sha1:dae591e1bed8b37b7bcf5766215cc74df0da528f
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:78788d9962b78638dcd5fd5eb14fe447ab4e5155
---! Hash: sha1:df6e155dddfb5bced4ac43f53396077ba640d3e7
+--! Previous: sha1:dae591e1bed8b37b7bcf5766215cc74df0da528f
+--! Hash: sha1:da86e43dfe8e3995a60ffa78f8623fe1e6b15ed9
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

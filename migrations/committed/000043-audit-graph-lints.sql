@@ -1,5 +1,5 @@
---! Previous: sha1:df6e155dddfb5bced4ac43f53396077ba640d3e7
---! Hash: sha1:568166c5c81855b5e2e294ad8be1a0cb421f51ad
+--! Previous: sha1:da86e43dfe8e3995a60ffa78f8623fe1e6b15ed9
+--! Hash: sha1:b1f9c71f574247c6fbe1a2943c696cb2171f3683
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:568166c5c81855b5e2e294ad8be1a0cb421f51ad
---! Hash: sha1:07aebe4b91915c200cef91373ab0c8aa801f1d9b
+--! Previous: sha1:b1f9c71f574247c6fbe1a2943c696cb2171f3683
+--! Hash: sha1:4f4b4159863e29739a563d4d785aab6ca2949c0d
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

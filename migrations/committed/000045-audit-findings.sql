@@ -1,5 +1,5 @@
---! Previous: sha1:07aebe4b91915c200cef91373ab0c8aa801f1d9b
---! Hash: sha1:53ed4822c6b1fb86c44e6e80fb177c84dafd47fc
+--! Previous: sha1:4f4b4159863e29739a563d4d785aab6ca2949c0d
+--! Hash: sha1:8dab2dac4cb3e5f70b75946e132eca39347f7781
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

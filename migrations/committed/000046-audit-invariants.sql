@@ -1,5 +1,5 @@
---! Previous: sha1:53ed4822c6b1fb86c44e6e80fb177c84dafd47fc
---! Hash: sha1:832f19071d1f49775d706b93c6d872fb9eff36cd
+--! Previous: sha1:8dab2dac4cb3e5f70b75946e132eca39347f7781
+--! Hash: sha1:1e84dead9a583538040dfa2475e41e4afec5f312
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

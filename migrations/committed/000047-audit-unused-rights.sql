@@ -1,5 +1,5 @@
---! Previous: sha1:832f19071d1f49775d706b93c6d872fb9eff36cd
---! Hash: sha1:1131adc02599351f0369c8575b2812094e36fc0b
+--! Previous: sha1:1e84dead9a583538040dfa2475e41e4afec5f312
+--! Hash: sha1:9861d893e6e4d176104f2ffe0f5bdb06b0277f03
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:1131adc02599351f0369c8575b2812094e36fc0b
---! Hash: sha1:d6aa63bd0613cb5e75408510d202e126bbd65fbb
+--! Previous: sha1:9861d893e6e4d176104f2ffe0f5bdb06b0277f03
+--! Hash: sha1:182b653a02931241edd8460089bf29603ef95481
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:d6aa63bd0613cb5e75408510d202e126bbd65fbb
---! Hash: sha1:7c66c7a3bd9f861c4f43b582a542fad1b712d014
+--! Previous: sha1:182b653a02931241edd8460089bf29603ef95481
+--! Hash: sha1:ff418413ede90e304266bb55ba93742a42769165
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:7c66c7a3bd9f861c4f43b582a542fad1b712d014
---! Hash: sha1:1d1e0f79393a5c36764d988fec3757af1158f46f
+--! Previous: sha1:ff418413ede90e304266bb55ba93742a42769165
+--! Hash: sha1:38740215427d5ac4551c681938da9541224a5136
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -11,3 +11,4 @@ AS $function$
 comment on function app_hidden.white_space() is 'The characters that String.prototype.trim removes, and U+0085: a constant, made once for each statement.';
 grant execute on function app_hidden.white_space() to graph_admin;
 grant execute on function app_hidden.white_space() to graph_app;
+grant execute on function app_hidden.white_space() to graph_helper;
