@@ -1,5 +1,5 @@
---! Previous: sha1:9fcf0dfaca1a043b0869790b4f13854b6998c9cf
---! Hash: sha1:201526edc06aa40e9297b9250ec201d527e627c5
+--! Previous: sha1:4bebafa2203bc23523893a0e36563ab223c69021
+--! Hash: sha1:039b94923a650f4e7c1804c965bcd6521a14663e
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.

@@ -1,5 +1,5 @@
---! Previous: sha1:201526edc06aa40e9297b9250ec201d527e627c5
---! Hash: sha1:095676c3086eeeb309284465bd3916086c741904
+--! Previous: sha1:039b94923a650f4e7c1804c965bcd6521a14663e
+--! Hash: sha1:d997638449d6af2dbe2fabb8e8501b183bccb8e7
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

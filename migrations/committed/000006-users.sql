@@ -1,5 +1,5 @@
---! Previous: sha1:095676c3086eeeb309284465bd3916086c741904
---! Hash: sha1:3c31fe10759ee1d3f851113b65791eb940263b6b
+--! Previous: sha1:d997638449d6af2dbe2fabb8e8501b183bccb8e7
+--! Hash: sha1:e5e9d3eba8162b86141bc9ab2bdc68942104101c
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.
@@ -118,4 +118,4 @@ grant select (organization_id, id, full_name, email, email_lowercase, external_a
 
 -- The same token is sealed to another ciphertext each time; the hash tells whether it is another token.
 create trigger users_900_updated before update on app_public.users
-  for each row execute function app_hidden.set_updated_at('email_lowercase', 'external_authentication_token_ciphertext');
+  for each row execute function app_hidden.set_updated_at('external_authentication_token_ciphertext');

@@ -1,5 +1,5 @@
---! Previous: sha1:3c31fe10759ee1d3f851113b65791eb940263b6b
---! Hash: sha1:ddc5a369df29c64cd494c0e4b6f369329fea523f
+--! Previous: sha1:e5e9d3eba8162b86141bc9ab2bdc68942104101c
+--! Hash: sha1:77efce543e7ca076614487dae38316b6a0bde306
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

@@ -1,5 +1,5 @@
---! Previous: sha1:ddc5a369df29c64cd494c0e4b6f369329fea523f
---! Hash: sha1:fab7d429bc3d0fd9c1501a8082a367ca05d5debe
+--! Previous: sha1:77efce543e7ca076614487dae38316b6a0bde306
+--! Hash: sha1:3d6c408e6ceb571670cd0abd769e302474feab1e
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.
@@ -81,4 +81,4 @@ grant insert (organization_id, id, parent_id, external_identifier, name), update
 
 -- graph_helper writes the ancestors of what is below a unit that moves, and may write nothing else of it.
 create trigger units_900_updated before update on app_public.units
-  for each row when (current_user <> 'graph_helper' and old.* is distinct from new.*) execute function app_hidden.set_updated_at('ancestor_ids');
+  for each row when (current_user <> 'graph_helper') execute function app_hidden.set_updated_at('ancestor_ids');

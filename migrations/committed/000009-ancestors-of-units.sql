@@ -1,5 +1,5 @@
---! Previous: sha1:fab7d429bc3d0fd9c1501a8082a367ca05d5debe
---! Hash: sha1:c7795a4af621b8dd19bb300f5e1e797c063ac496
+--! Previous: sha1:3d6c408e6ceb571670cd0abd769e302474feab1e
+--! Hash: sha1:e785c7a58aa5eeb17612e8c1afc8d7c65c45876b
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

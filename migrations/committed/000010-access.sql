@@ -1,5 +1,5 @@
---! Previous: sha1:c7795a4af621b8dd19bb300f5e1e797c063ac496
---! Hash: sha1:47dac683af5c40c54bc8bde7741ae7c44ce7d455
+--! Previous: sha1:e785c7a58aa5eeb17612e8c1afc8d7c65c45876b
+--! Hash: sha1:b4060d73d00831a6c72371c85fe04458388aa0ab
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

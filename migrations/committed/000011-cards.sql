@@ -1,5 +1,5 @@
---! Previous: sha1:47dac683af5c40c54bc8bde7741ae7c44ce7d455
---! Hash: sha1:3ac8301444009d78f82ab961233feacf1d784a65
+--! Previous: sha1:b4060d73d00831a6c72371c85fe04458388aa0ab
+--! Hash: sha1:c8616b40aacf94c5750ecc858d161a51f03904f2
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -148,7 +148,7 @@ grant select on app_public.cards to graph_app, graph_user, graph_basic;
 grant insert (organization_id, type, name, external_identifier, proximity_uuid, major, minor, nfc_identifier), update (name, external_identifier), delete
   on app_public.cards to graph_app;
 create trigger cards_900_updated before update on app_public.cards
-  for each row when (old.* is distinct from new.*) execute function app_hidden.set_updated_at();
+  for each row execute function app_hidden.set_updated_at();
 
 -- The type of a card says whether others may hold it, too. A type that could change would leave assignments that say otherwise.
 create function app_hidden.cards_keep_type() returns trigger

@@ -1,5 +1,5 @@
---! Previous: sha1:3ac8301444009d78f82ab961233feacf1d784a65
---! Hash: sha1:a29acd86be2137cb8d2bfa759d80ba7e58adc4dc
+--! Previous: sha1:c8616b40aacf94c5750ecc858d161a51f03904f2
+--! Hash: sha1:c75869fceb12f16c1dd6547c7fff9ab3eb19448c
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:a29acd86be2137cb8d2bfa759d80ba7e58adc4dc
---! Hash: sha1:2260cbb782c5ab651ebbb894fec641c861275c88
+--! Previous: sha1:c75869fceb12f16c1dd6547c7fff9ab3eb19448c
+--! Hash: sha1:b2df75b7e786576921ea78166bd5a518a63e5014
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:2260cbb782c5ab651ebbb894fec641c861275c88
---! Hash: sha1:eece2dadf41a6b99658c693092823ed7dddc5724
+--! Previous: sha1:b2df75b7e786576921ea78166bd5a518a63e5014
+--! Hash: sha1:f59920905b3cbe4f861582ed7aa35695d92d06eb
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

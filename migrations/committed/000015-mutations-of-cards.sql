@@ -1,5 +1,5 @@
---! Previous: sha1:eece2dadf41a6b99658c693092823ed7dddc5724
---! Hash: sha1:6f7aea94eb595dea55ae2b2333a0768e2fe49f64
+--! Previous: sha1:f59920905b3cbe4f861582ed7aa35695d92d06eb
+--! Hash: sha1:9f5ce36816e710309e0b0f3d4a910c2c8fc302be
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

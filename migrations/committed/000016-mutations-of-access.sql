@@ -1,5 +1,5 @@
---! Previous: sha1:6f7aea94eb595dea55ae2b2333a0768e2fe49f64
---! Hash: sha1:256c0785bdaeed6338c3057f7d1e859953b2ddff
+--! Previous: sha1:9f5ce36816e710309e0b0f3d4a910c2c8fc302be
+--! Hash: sha1:b7a3e0a13f13f078f4de2a5503b9a75958a85071
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:256c0785bdaeed6338c3057f7d1e859953b2ddff
---! Hash: sha1:69cc9d29ed641c1da1cbda25d3230c1e5189b975
+--! Previous: sha1:b7a3e0a13f13f078f4de2a5503b9a75958a85071
+--! Hash: sha1:e635762095d89f89819fd37e00729a37740dafff
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:69cc9d29ed641c1da1cbda25d3230c1e5189b975
---! Hash: sha1:a69ba9edfc7ed2755d4d69369582a6bdffee88b3
+--! Previous: sha1:e635762095d89f89819fd37e00729a37740dafff
+--! Hash: sha1:c1b7c81b0c3f64959fa17d231ef75d033b5a640f
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

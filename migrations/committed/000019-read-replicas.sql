@@ -1,5 +1,5 @@
---! Previous: sha1:a69ba9edfc7ed2755d4d69369582a6bdffee88b3
---! Hash: sha1:740bcd6fe1dd12b55924c6aa4cc91789a2455fe2
+--! Previous: sha1:c1b7c81b0c3f64959fa17d231ef75d033b5a640f
+--! Hash: sha1:f9f677db2ce9194df08159538735a3692fb0463c
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

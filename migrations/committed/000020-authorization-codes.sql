@@ -1,5 +1,5 @@
---! Previous: sha1:740bcd6fe1dd12b55924c6aa4cc91789a2455fe2
---! Hash: sha1:4899bb11400568f359118a6b1f69c220d70b783f
+--! Previous: sha1:f9f677db2ce9194df08159538735a3692fb0463c
+--! Hash: sha1:28450df35bf001f26dcdd5a800f1ea59417a7ca3
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

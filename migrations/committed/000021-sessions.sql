@@ -1,5 +1,5 @@
---! Previous: sha1:4899bb11400568f359118a6b1f69c220d70b783f
---! Hash: sha1:d4553a5c3c9e5fe740b9ed865e4bd6ab586fb32d
+--! Previous: sha1:28450df35bf001f26dcdd5a800f1ea59417a7ca3
+--! Hash: sha1:59758615a17fc7141d4be472dccab90b39a2ea91
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:d4553a5c3c9e5fe740b9ed865e4bd6ab586fb32d
---! Hash: sha1:a53e506995bf5eaea17a71e383e62fa69a0b208a
+--! Previous: sha1:59758615a17fc7141d4be472dccab90b39a2ea91
+--! Hash: sha1:272eed4a3b38ad2201178451823686ecbfe270f8
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:a53e506995bf5eaea17a71e383e62fa69a0b208a
---! Hash: sha1:4d93275dcda9580480f8a89c086f4843cecda901
+--! Previous: sha1:272eed4a3b38ad2201178451823686ecbfe270f8
+--! Hash: sha1:a4145817d95137c6aa53b9999c00a6c7208cef5f
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

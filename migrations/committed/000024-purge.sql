@@ -1,5 +1,5 @@
---! Previous: sha1:4d93275dcda9580480f8a89c086f4843cecda901
---! Hash: sha1:c59860d50f8f3bd6483df48099e4ea656c8ebb3a
+--! Previous: sha1:a4145817d95137c6aa53b9999c00a6c7208cef5f
+--! Hash: sha1:b68378b47f6b8ec1c77d76e934afd2fbeed0ee6c
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

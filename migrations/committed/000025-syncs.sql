@@ -1,5 +1,5 @@
---! Previous: sha1:c59860d50f8f3bd6483df48099e4ea656c8ebb3a
---! Hash: sha1:553398b712c08a17a2e47922e8748f0ec0a73e7f
+--! Previous: sha1:b68378b47f6b8ec1c77d76e934afd2fbeed0ee6c
+--! Hash: sha1:67de19356f5dee5c6163d93c24c8b443194a713d
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

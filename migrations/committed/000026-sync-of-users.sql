@@ -1,5 +1,5 @@
---! Previous: sha1:553398b712c08a17a2e47922e8748f0ec0a73e7f
---! Hash: sha1:f88f0fdc4fb65b9b18d54d6d7e0e804ae1726ffe
+--! Previous: sha1:67de19356f5dee5c6163d93c24c8b443194a713d
+--! Hash: sha1:e65db3831f148aecfa8e2ab8545e15159853bec2
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -144,7 +144,7 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
         case
           when (j.error).code is not null then 'REFUSED'
           when (j.before).id is null then 'CREATED'
-          when j.before is distinct from j.after or j.unit_ids <> j.old_unit_ids then 'UPDATED'
+          when j.before *<> j.after or j.unit_ids <> j.old_unit_ids then 'UPDATED'
           else 'UNCHANGED'
         end, j.error)::app_hidden.judged_user)
       from judged j);
@@ -278,7 +278,7 @@ create function app_hidden.write_users(judged app_hidden.judged_user[]) returns 
 
       -- One statement, so that users may exchange addresses and tokens; before the new ones, who may get what these give up.
       changes_by_id = (
-        select jsonb_object_agg((before).id, changes) from unnest(judged) where outcome = 'UPDATED' and before is distinct from after);
+        select jsonb_object_agg((before).id, changes) from unnest(judged) where outcome = 'UPDATED' and before *<> after);
       with changed as (
         update app_public.users u set (
           full_name, email, locale, time_zone, external_authentication_token_ciphertext, external_authentication_token_hash

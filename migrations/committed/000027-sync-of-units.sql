@@ -1,5 +1,5 @@
---! Previous: sha1:f88f0fdc4fb65b9b18d54d6d7e0e804ae1726ffe
---! Hash: sha1:906a46d7fe76359aebfca95b0c13163f88354409
+--! Previous: sha1:e65db3831f148aecfa8e2ab8545e15159853bec2
+--! Hash: sha1:65029c67ba6c69231bb9f3bf8e4f7ee315cf48e7
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

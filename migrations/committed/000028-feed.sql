@@ -1,5 +1,5 @@
---! Previous: sha1:906a46d7fe76359aebfca95b0c13163f88354409
---! Hash: sha1:ea56df18304a5cb41e702893fb0dd4a6ca4c9083
+--! Previous: sha1:65029c67ba6c69231bb9f3bf8e4f7ee315cf48e7
+--! Hash: sha1:a62c56e31529f857b1e9e680243fbf7762799162
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:ea56df18304a5cb41e702893fb0dd4a6ca4c9083
---! Hash: sha1:09bff11cd1b70f52e1d6468a49f9aac92b7ef960
+--! Previous: sha1:a62c56e31529f857b1e9e680243fbf7762799162
+--! Hash: sha1:6961f17067bad323ff0c113165154443bd7a4e6a
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
@@ -38,16 +38,16 @@ create function feed.record_rows() returns trigger
   as $$
   begin
     -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
-    if tg_nargs = 4 and tg_argv[2] = '' then
+    if tg_nargs = 4 and tg_argv[2] = '' and tg_argv[3] = 'id' then
       insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
-      select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r) ->> tg_argv[3]], tg_argv[1], '{}'
+      select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r.id) #>> '{}'], tg_argv[1], '{}'
       from affected r;
     else
       -- `offset 0` makes each value once, not for each mention.
       insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       select feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> tg_argv[2],
         array(select value ->> name from unnest(tg_argv[3:]) as name), tg_argv[1], '{}'
-      from (select r.organization_id, to_jsonb(r) as value from affected r offset 0) as rows;
+      from (select r.organization_id, app_hidden.row_values(r) as value from affected r offset 0) as rows;
     end if;
     return null;
   end
@@ -62,11 +62,25 @@ create function feed.record_update() returns trigger
     type_column text = tg_argv[1];
     ignored text[] = tg_argv[2];
     names text[] = tg_argv[3:];
-    old_value jsonb = to_jsonb(old);
-    new_value jsonb = to_jsonb(new);
-    changed text[] = array(select key from jsonb_each(new_value) where value is distinct from old_value -> key order by key);
+    old_value jsonb;
+    new_value jsonb;
+    changed text[];
   begin
-    if changed <@ ignored then
+    begin
+      old_value = to_jsonb(old);
+      new_value = to_jsonb(new);
+    exception when data_exception or program_limit_exceeded then
+      old_value = app_hidden.row_values(old);
+      new_value = app_hidden.row_values(new);
+    end;
+    -- Generated columns are looked up now, since any may be added later.
+    changed = array(
+      select key
+      from jsonb_each(new_value) as e (key, value)
+      where old_value -> key is distinct from value and key <> all (ignored)
+        and (select a.attgenerated from pg_attribute a where a.attrelid = tg_relid and a.attname = key::name) = ''
+      order by key);
+    if changed = '{}' then
       return null;
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed.
@@ -75,7 +89,7 @@ create function feed.record_update() returns trigger
       insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       values (
         feed.origin(), feed.next_horizon(new.organization_id), new.organization_id, tg_argv[0], new_value ->> type_column,
-        array(select new_value ->> name from unnest(names) as name), 'UPDATE', array(select name from unnest(changed) as name where name <> all (ignored)));
+        array(select new_value ->> name from unnest(names) as name), 'UPDATE', changed);
     else
       insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       select
@@ -103,7 +117,6 @@ create function feed.follow(followed regclass, shown regclass default null, igno
       cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
       where i.indrelid = followed and i.indisprimary and a.attname <> 'organization_id');
-    all_ignored name[] = ignored || '{updated_at}' || array(select attname from pg_attribute where attrelid = followed and attgenerated <> '');
     relation text;
     type_column text;
     missing text = (
@@ -131,8 +144,8 @@ create function feed.follow(followed regclass, shown regclass default null, igno
          for each statement execute function feed.record_rows(%L, %L, %L, %s)', followed, relation, 'CREATE', type_column, key);
     execute format(
       'create or replace trigger follow_update after update on %s
-         for each row when (old.* is distinct from new.*) execute function feed.record_update(%L, %L, %L, %s)',
-      followed, relation, type_column, all_ignored, key);
+         for each row when (old.* *<> new.*) execute function feed.record_update(%L, %L, %L, %s)',
+      followed, relation, type_column, ignored || '{updated_at}', key);
     execute format(
       'create or replace trigger follow_delete after delete on %s referencing old table as affected
          for each statement execute function feed.record_rows(%L, %L, %L, %s)', followed, relation, 'DELETE', type_column, key);

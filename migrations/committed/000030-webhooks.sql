@@ -1,5 +1,5 @@
---! Previous: sha1:09bff11cd1b70f52e1d6468a49f9aac92b7ef960
---! Hash: sha1:1e7d3ae434f0cfac84735cc757adff2204ca26e0
+--! Previous: sha1:6961f17067bad323ff0c113165154443bd7a4e6a
+--! Hash: sha1:8b1b0175364762d16fe4821c64faab98ec5ed58a
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

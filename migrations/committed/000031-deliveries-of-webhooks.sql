@@ -1,5 +1,5 @@
---! Previous: sha1:1e7d3ae434f0cfac84735cc757adff2204ca26e0
---! Hash: sha1:157b7b0f10b9ecb8fa31bcf7e51cb2b3dfae8d59
+--! Previous: sha1:8b1b0175364762d16fe4821c64faab98ec5ed58a
+--! Hash: sha1:fb7fca8b1c73b9deb61f48bf1beafb197ade1fa0
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:157b7b0f10b9ecb8fa31bcf7e51cb2b3dfae8d59
---! Hash: sha1:fab07c1b3587fe94a3524d223fe2ce28ed087845
+--! Previous: sha1:fb7fca8b1c73b9deb61f48bf1beafb197ade1fa0
+--! Hash: sha1:6b3ecb93b90bbd92e937e186e58b7f9928bbcb6f
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

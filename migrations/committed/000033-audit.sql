@@ -1,5 +1,5 @@
---! Previous: sha1:fab07c1b3587fe94a3524d223fe2ce28ed087845
---! Hash: sha1:75b19eca9e4d817861eac94359e9af38c1e84a1e
+--! Previous: sha1:6b3ecb93b90bbd92e937e186e58b7f9928bbcb6f
+--! Hash: sha1:1549fd11989ebd3890faacab3adc8f9a0bba7d06
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

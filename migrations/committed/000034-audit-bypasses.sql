@@ -1,5 +1,5 @@
---! Previous: sha1:75b19eca9e4d817861eac94359e9af38c1e84a1e
---! Hash: sha1:4392fad7d370eed538372e1bd111620ec09905ee
+--! Previous: sha1:1549fd11989ebd3890faacab3adc8f9a0bba7d06
+--! Hash: sha1:90fc19441db5b6300e3241c9bbb08ff4ebeee2c1
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:4392fad7d370eed538372e1bd111620ec09905ee
---! Hash: sha1:db17d1d53849850adff207bb37e6206f742b35bb
+--! Previous: sha1:90fc19441db5b6300e3241c9bbb08ff4ebeee2c1
+--! Hash: sha1:1a4f2958716a85209c0d3b94f0e62228cc9d7f32
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -94,7 +94,8 @@ grant insert (organization_id, subject_id, relation, row_id, command, columns, b
 -- Absent on purpose: any right to delete. What is old goes with its partition. And any right of a request: whoever is asked about would learn
 -- who asks.
 
--- Inserts and deletes come by the thousand when something is provisioned or purged: one statement records all of them.
+-- Inserts and deletes come by the thousand when something is provisioned or purged: one statement records all of them. Generated columns are looked
+-- up when rows are written, since any may be added later. A type that is not PostgreSQL's own may contain JSON, whose own nulls stay.
 
 create function audit.record_rows() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
@@ -104,6 +105,7 @@ create function audit.record_rows() returns trigger
     named text = tg_argv[1];
     secrets text[] = tg_argv[2];
     derived text[] = tg_argv[3];
+    is_plain boolean;
     relation text = format('%I.%I', tg_table_schema, tg_table_name);
     role text = coalesce(nullif(current_setting('role'), 'none'), session_user);
     application_id uuid = nullif(current_setting('graph.application_id', true), '');
@@ -111,6 +113,10 @@ create function audit.record_rows() returns trigger
     grant_id uuid = nullif(current_setting('graph.grant_id', true), '');
     request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
   begin
+    select derived || array_agg(a.attname::text) filter (where a.attgenerated <> ''), bool_and(a.atttypid < 16384 and a.atttypid <> all ('{json,json[],jsonb,jsonb[]}'::regtype[]))
+      into derived, is_plain
+    from pg_attribute a
+    where a.attrelid = tg_relid and a.attnum > 0 and not a.attisdropped;
     -- Runs as graph_helper because nobody may write the history by hand. `offset 0` makes each value once, not for each mention.
     if tg_op = 'INSERT' then
       insert into audit.changes (
@@ -118,14 +124,28 @@ create function audit.record_rows() returns trigger
       select
         coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
         'insert', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
-      from (select jsonb_strip_nulls(to_jsonb(r) - derived) as value from inserted r offset 0) as rows;
+      from (
+        select
+          case when is_plain then jsonb_strip_nulls(to_jsonb(r))
+            else (select jsonb_object_agg(key, each.value) from jsonb_each(app_hidden.row_values(r)) as each where each.value <> 'null')
+          end - derived as value
+        from inserted r
+        offset 0
+      ) as rows;
     else
       insert into audit.changes (
         organization_id, subject_id, relation, row_id, command, columns, before, role, login, application_id, user_id, grant_id, request_id)
       select
         coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
         'delete', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
-      from (select jsonb_strip_nulls(to_jsonb(r) - derived) as value from deleted r offset 0) as rows;
+      from (
+        select
+          case when is_plain then jsonb_strip_nulls(to_jsonb(r))
+            else (select jsonb_object_agg(key, each.value) from jsonb_each(app_hidden.row_values(r)) as each where each.value <> 'null')
+          end - derived as value
+        from deleted r
+        offset 0
+      ) as rows;
     end if;
     return null;
   end
@@ -140,11 +160,23 @@ create function audit.record_update() returns trigger
   declare
     secrets text[] = tg_argv[2];
     derived text[] = tg_argv[3];
-    old_value jsonb = to_jsonb(old) - derived;
-    new_value jsonb = to_jsonb(new) - derived;
-    changed text[] = array(
-      select key from jsonb_object_keys(new_value) as key where old_value -> key is distinct from new_value -> key order by key);
+    old_value jsonb;
+    new_value jsonb;
+    changed text[];
   begin
+    begin
+      old_value = to_jsonb(old);
+      new_value = to_jsonb(new);
+    exception when data_exception or program_limit_exceeded then
+      old_value = app_hidden.row_values(old);
+      new_value = app_hidden.row_values(new);
+    end;
+    changed = array(
+      select key
+      from jsonb_each(new_value) as e (key, value)
+      where old_value -> key is distinct from value and key <> all (derived)
+        and (select a.attgenerated from pg_attribute a where a.attrelid = tg_relid and a.attname = key::name) = ''
+      order by key);
     -- Runs as graph_helper because nobody may write the history by hand.
     if changed <> '{}' then
       insert into audit.changes (
@@ -186,8 +218,7 @@ create function audit.record(relation regclass, subject_id name default 'id', ro
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
-    all_derived name[] = derived || array(select attname from pg_attribute where attrelid = relation and attgenerated <> '');
-    arguments text = format('%L, %L, %L, %L', subject_id, row_id, secrets, all_derived);
+    arguments text = format('%L, %L, %L, %L', subject_id, row_id, secrets, derived);
     missing text = (
       select string_agg(wanted, ', ')
       from unnest(array[subject_id, row_id] || secrets || derived) as wanted
@@ -199,9 +230,10 @@ create function audit.record(relation regclass, subject_id name default 'id', ro
     execute format(
       'create or replace trigger audit_insert after insert on %s referencing new table as inserted
          for each statement execute function audit.record_rows(%s)', relation, arguments);
+    -- Rows are compared as they are kept: not every type has an equality.
     execute format(
       'create or replace trigger audit_update after update on %s
-         for each row when (old.* is distinct from new.*) execute function audit.record_update(%s)', relation, arguments);
+         for each row when (old.* *<> new.*) execute function audit.record_update(%s)', relation, arguments);
     execute format(
       'create or replace trigger audit_delete after delete on %s referencing old table as deleted
          for each statement execute function audit.record_rows(%s)', relation, arguments);

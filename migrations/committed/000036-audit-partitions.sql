@@ -1,5 +1,5 @@
---! Previous: sha1:db17d1d53849850adff207bb37e6206f742b35bb
---! Hash: sha1:aa2f7381e6e778abbf9b00da0069236dc12ef552
+--! Previous: sha1:1a4f2958716a85209c0d3b94f0e62228cc9d7f32
+--! Hash: sha1:fc2a7e19b3bfc0c9cf990a00f02dd268daac47fd
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:aa2f7381e6e778abbf9b00da0069236dc12ef552
---! Hash: sha1:7340ed23d26a3c1b928b09ce18a5bcf22bd757e3
+--! Previous: sha1:fc2a7e19b3bfc0c9cf990a00f02dd268daac47fd
+--! Hash: sha1:f2d89e59c49ea79dfedd9b6c55fd4ed74d361b78
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

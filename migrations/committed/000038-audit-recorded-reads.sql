@@ -1,5 +1,5 @@
---! Previous: sha1:7340ed23d26a3c1b928b09ce18a5bcf22bd757e3
---! Hash: sha1:427c7ee5f1d7c3235f882bb7f87d939021914668
+--! Previous: sha1:f2d89e59c49ea79dfedd9b6c55fd4ed74d361b78
+--! Hash: sha1:61e58fe776d5f7dfcf201a0d8c02588401d45fc5
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

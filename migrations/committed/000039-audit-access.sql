@@ -1,5 +1,5 @@
---! Previous: sha1:427c7ee5f1d7c3235f882bb7f87d939021914668
---! Hash: sha1:db20eff3cf3cba3ac4c30c44b2a3eb0532357254
+--! Previous: sha1:61e58fe776d5f7dfcf201a0d8c02588401d45fc5
+--! Hash: sha1:dc07634208e528036562f7b687a322b3a42c203a
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

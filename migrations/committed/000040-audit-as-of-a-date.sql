@@ -1,5 +1,5 @@
---! Previous: sha1:db20eff3cf3cba3ac4c30c44b2a3eb0532357254
---! Hash: sha1:98c7354171d77e3dd99aaeba9213a1fd5f2a0049
+--! Previous: sha1:dc07634208e528036562f7b687a322b3a42c203a
+--! Hash: sha1:e4fc6d27d39bd095f8170671f65d63b69ab5a844
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

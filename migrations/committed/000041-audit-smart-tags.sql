@@ -1,5 +1,5 @@
---! Previous: sha1:98c7354171d77e3dd99aaeba9213a1fd5f2a0049
---! Hash: sha1:dae591e1bed8b37b7bcf5766215cc74df0da528f
+--! Previous: sha1:e4fc6d27d39bd095f8170671f65d63b69ab5a844
+--! Hash: sha1:a9efd396a0da94ceefce3c839677f89f38e318dd
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

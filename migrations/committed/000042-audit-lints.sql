@@ -1,5 +1,5 @@
---! Previous: sha1:dae591e1bed8b37b7bcf5766215cc74df0da528f
---! Hash: sha1:da86e43dfe8e3995a60ffa78f8623fe1e6b15ed9
+--! Previous: sha1:a9efd396a0da94ceefce3c839677f89f38e318dd
+--! Hash: sha1:9bd4614ddc92e9f7347ec8040aac7b69ea034fb3
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

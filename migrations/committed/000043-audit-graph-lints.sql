@@ -1,5 +1,5 @@
---! Previous: sha1:da86e43dfe8e3995a60ffa78f8623fe1e6b15ed9
---! Hash: sha1:b1f9c71f574247c6fbe1a2943c696cb2171f3683
+--! Previous: sha1:9bd4614ddc92e9f7347ec8040aac7b69ea034fb3
+--! Hash: sha1:675e64f6747a2cde502b8b2c7f86e7ca3f904764
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:b1f9c71f574247c6fbe1a2943c696cb2171f3683
---! Hash: sha1:4f4b4159863e29739a563d4d785aab6ca2949c0d
+--! Previous: sha1:675e64f6747a2cde502b8b2c7f86e7ca3f904764
+--! Hash: sha1:5403a72e99ea36b38e9ef552fde3b5dfd27de192
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:4f4b4159863e29739a563d4d785aab6ca2949c0d
---! Hash: sha1:8dab2dac4cb3e5f70b75946e132eca39347f7781
+--! Previous: sha1:5403a72e99ea36b38e9ef552fde3b5dfd27de192
+--! Hash: sha1:1f0412608b67ef5af2b327c3ad95516bbf03b2cb
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

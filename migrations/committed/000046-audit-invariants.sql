@@ -1,5 +1,5 @@
---! Previous: sha1:8dab2dac4cb3e5f70b75946e132eca39347f7781
---! Hash: sha1:1e84dead9a583538040dfa2475e41e4afec5f312
+--! Previous: sha1:1f0412608b67ef5af2b327c3ad95516bbf03b2cb
+--! Hash: sha1:98d76ed9acee558184d98a12f848fb9b54b86005
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

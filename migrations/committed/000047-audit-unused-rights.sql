@@ -1,5 +1,5 @@
---! Previous: sha1:1e84dead9a583538040dfa2475e41e4afec5f312
---! Hash: sha1:9861d893e6e4d176104f2ffe0f5bdb06b0277f03
+--! Previous: sha1:98d76ed9acee558184d98a12f848fb9b54b86005
+--! Hash: sha1:fd98c5e0ca5f89528ff7dd7a763591291a1b1085
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

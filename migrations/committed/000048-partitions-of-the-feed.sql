@@ -1,5 +1,5 @@
---! Previous: sha1:9861d893e6e4d176104f2ffe0f5bdb06b0277f03
---! Hash: sha1:182b653a02931241edd8460089bf29603ef95481
+--! Previous: sha1:fd98c5e0ca5f89528ff7dd7a763591291a1b1085
+--! Hash: sha1:0b563da882ee2c8f2978175dea038a233a4cfec6
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

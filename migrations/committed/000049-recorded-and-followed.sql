@@ -1,5 +1,5 @@
---! Previous: sha1:182b653a02931241edd8460089bf29603ef95481
---! Hash: sha1:ff418413ede90e304266bb55ba93742a42769165
+--! Previous: sha1:0b563da882ee2c8f2978175dea038a233a4cfec6
+--! Hash: sha1:261232999dfe2f9995bcaf4843c74b9406280241
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
@@ -16,7 +16,7 @@ select audit.record('oauth.credentials', subject_id => 'user_id', row_id => 'use
 select audit.record('app_public.units', derived => '{ancestor_ids,created_at,updated_at}');
 -- As audit.record has it, but not asked for each unit below one that moves, of which it would record nothing.
 create or replace trigger audit_update after update on app_public.units
-  for each row when (current_user <> 'graph_helper' and old.* is distinct from new.*)
+  for each row when (current_user <> 'graph_helper' and old.* *<> new.*)
   execute function audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
 select audit.record('app_hidden.unit_access', subject_id => 'user_id', row_id => 'unit_id', derived => '{created_at}');
 select audit.record('app_public.cards', derived => '{created_at,updated_at}');

@@ -1,5 +1,5 @@
---! Previous: sha1:ff418413ede90e304266bb55ba93742a42769165
---! Hash: sha1:38740215427d5ac4551c681938da9541224a5136
+--! Previous: sha1:261232999dfe2f9995bcaf4843c74b9406280241
+--! Hash: sha1:d27f00ce6d135462fd9f4ff89a9d8027ce63947b
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -152,7 +152,7 @@ describe('the days of the feed', () => {
       ].toReversed(),
     );
 
-    await query(`drop table graph.${await dayOf(-3)}`);
+    await query(`drop table feed.${await dayOf(-3)}`);
     expect(await purge()).toMatchObject({ newFeedDays: 1, feedDays: 0 });
     expect(await purge()).toMatchObject({ newFeedDays: 0, feedDays: 0 });
   });
@@ -182,7 +182,7 @@ describe('the days of the feed', () => {
 
     for (const round of rounds) if (round.status === 'rejected') expect(round.reason).toMatchObject({ code: '55P03' });
     await purge();
-    expect(await query(`select to_regclass('graph.${await dayOf(40)}') as day`)).toEqual([{ day: null }]);
+    expect(await query(`select to_regclass('feed.${await dayOf(40)}') as day`)).toEqual([{ day: null }]);
   });
 
   const dayOf = async (ago: number) =>

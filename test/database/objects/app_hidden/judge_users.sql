@@ -106,7 +106,7 @@ AS $function$
         case
           when (j.error).code is not null then 'REFUSED'
           when (j.before).id is null then 'CREATED'
-          when j.before is distinct from j.after or j.unit_ids <> j.old_unit_ids then 'UPDATED'
+          when j.before *<> j.after or j.unit_ids <> j.old_unit_ids then 'UPDATED'
           else 'UNCHANGED'
         end, j.error)::app_hidden.judged_user)
       from judged j);

@@ -18,6 +18,6 @@ CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.organizations REFERENCING
 
 CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.organizations REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.organizations FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.organizations FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{}');
 
 grant delete, insert, select, update on app_hidden.organizations to graph_admin;

@@ -42,13 +42,13 @@ CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.unit_access REFERENCING O
 
 CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'unit_id', '{}', '{created_at}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('user_id', 'unit_id', '{}', '{created_at}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'unit_id', '{}', '{created_at}');
 
 CREATE TRIGGER follow_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'DELETE', '', 'user_id', 'unit_id');
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'CREATE', '', 'user_id', 'unit_id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '{updated_at}', 'user_id', 'unit_id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '{updated_at}', 'user_id', 'unit_id');
 
 grant delete, insert, select, update on app_hidden.unit_access to graph_admin;
 grant delete, insert (organization_id, user_id, unit_id), select on app_hidden.unit_access to graph_app;

@@ -19,7 +19,7 @@ AS $function$
 
       -- One statement, so that users may exchange addresses and tokens; before the new ones, who may get what these give up.
       changes_by_id = (
-        select jsonb_object_agg((before).id, changes) from unnest(judged) where outcome = 'UPDATED' and before is distinct from after);
+        select jsonb_object_agg((before).id, changes) from unnest(judged) where outcome = 'UPDATED' and before *<> after);
       with changed as (
         update app_public.users u set (
           full_name, email, locale, time_zone, external_authentication_token_ciphertext, external_authentication_token_hash

@@ -68,7 +68,7 @@ CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENC
 
 CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at,is_exclusive}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at,is_exclusive}');
 
 CREATE TRIGGER card_assignments_100_place BEFORE INSERT OR UPDATE OF card_id, is_exclusive ON app_public.card_assignments FOR EACH ROW EXECUTE FUNCTION app_hidden.card_assignments_place();
 
@@ -76,7 +76,7 @@ CREATE TRIGGER follow_delete AFTER DELETE ON app_public.card_assignments REFEREN
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'CREATE', '', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION feed.record_update('app_public.card_assignments', '', '{updated_at}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.card_assignments', '', '{updated_at}', 'id');
 
 grant delete, insert, select, update on app_public.card_assignments to graph_admin;
 grant delete, insert (organization_id, user_id, card_id), select on app_public.card_assignments to graph_app;

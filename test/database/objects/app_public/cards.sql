@@ -108,17 +108,17 @@ CREATE TRIGGER audit_delete AFTER DELETE ON app_public.cards REFERENCING OLD TAB
 
 CREATE TRIGGER audit_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{created_at,updated_at}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{created_at,updated_at}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{created_at,updated_at}');
 
 CREATE TRIGGER cards_100_keep_type BEFORE UPDATE OF type ON app_public.cards FOR EACH ROW WHEN (old.type <> new.type) EXECUTE FUNCTION app_hidden.cards_keep_type();
 
-CREATE TRIGGER cards_900_updated BEFORE UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION app_hidden.set_updated_at();
+CREATE TRIGGER cards_900_updated BEFORE UPDATE ON app_public.cards FOR EACH ROW EXECUTE FUNCTION app_hidden.set_updated_at();
 
 CREATE TRIGGER follow_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'DELETE', 'type', 'id');
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'CREATE', 'type', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION feed.record_update('app_public.cards', 'type', '{updated_at}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.cards', 'type', '{updated_at}', 'id');
 
 grant delete, insert, select, update on app_public.cards to graph_admin;
 grant delete, insert (organization_id, type, name, proximity_uuid, major, minor, nfc_identifier, external_identifier), select, update (name, external_identifier) on app_public.cards to graph_app;

@@ -95,13 +95,13 @@ CREATE TRIGGER audit_delete AFTER DELETE ON app_public.units REFERENCING OLD TAB
 
 CREATE TRIGGER audit_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
 
 CREATE TRIGGER follow_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'DELETE', '', 'id');
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'CREATE', '', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION feed.record_update('app_public.units', '', '{ancestor_ids,updated_at}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.units', '', '{ancestor_ids,updated_at}', 'id');
 
 CREATE TRIGGER units_100_lock_tree BEFORE INSERT OR DELETE OR UPDATE OF parent_id ON app_public.units FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_lock_tree();
 
@@ -111,7 +111,7 @@ CREATE TRIGGER units_300_insert_ancestors AFTER INSERT ON app_public.units REFER
 
 CREATE TRIGGER units_300_move_subtrees AFTER UPDATE ON app_public.units REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_move_subtrees();
 
-CREATE TRIGGER units_900_updated BEFORE UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION app_hidden.set_updated_at('ancestor_ids');
+CREATE TRIGGER units_900_updated BEFORE UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name) EXECUTE FUNCTION app_hidden.set_updated_at('ancestor_ids');
 
 grant delete, insert, select, update on app_public.units to graph_admin;
 grant delete, insert (organization_id, id, parent_id, external_identifier, name), select, update (parent_id, external_identifier, name) on app_public.units to graph_app;

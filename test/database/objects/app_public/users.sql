@@ -113,21 +113,21 @@ create policy update_graph_app on app_public.users for update to graph_app
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy update_graph_app on app_public.users is 'An application changes the users of its organization, and cannot move one elsewhere.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at,email_lowercase}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at}');
 
 CREATE CONSTRAINT TRIGGER audit_erase AFTER DELETE ON app_public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION audit.erase_person();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at,email_lowercase}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at,email_lowercase}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at}');
 
 CREATE TRIGGER follow_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'DELETE', '', 'id');
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'CREATE', '', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION feed.record_update('app_public.users', '', '{external_authentication_token_ciphertext,updated_at,email_lowercase}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.users', '', '{external_authentication_token_ciphertext,updated_at}', 'id');
 
-CREATE TRIGGER users_900_updated BEFORE UPDATE ON app_public.users FOR EACH ROW EXECUTE FUNCTION app_hidden.set_updated_at('email_lowercase', 'external_authentication_token_ciphertext');
+CREATE TRIGGER users_900_updated BEFORE UPDATE ON app_public.users FOR EACH ROW EXECUTE FUNCTION app_hidden.set_updated_at('external_authentication_token_ciphertext');
 
 CREATE TRIGGER users_time_zone BEFORE INSERT OR UPDATE OF time_zone ON app_public.users FOR EACH ROW EXECUTE FUNCTION app_hidden.users_check_time_zone();
 

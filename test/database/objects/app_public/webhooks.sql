@@ -84,7 +84,7 @@ CREATE TRIGGER audit_delete AFTER DELETE ON app_public.webhooks REFERENCING OLD 
 
 CREATE TRIGGER audit_insert AFTER INSERT ON app_public.webhooks REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{secret_ciphertext,previous_secret_ciphertext}', '{created_at}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.webhooks FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{secret_ciphertext,previous_secret_ciphertext}', '{created_at}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.webhooks FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{secret_ciphertext,previous_secret_ciphertext}', '{created_at}');
 
 grant delete, insert, select, update on app_public.webhooks to graph_admin;
 grant delete, insert (organization_id, id, url, type_names, secret_ciphertext), select, update (url, type_names, enabled, secret_ciphertext, previous_secret_ciphertext, previous_valid_until) on app_public.webhooks to graph_app;

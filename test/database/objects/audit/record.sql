@@ -4,8 +4,7 @@ CREATE OR REPLACE FUNCTION audit.record(relation regclass, subject_id name DEFAU
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   declare
-    all_derived name[] = derived || array(select attname from pg_attribute where attrelid = relation and attgenerated <> '');
-    arguments text = format('%L, %L, %L, %L', subject_id, row_id, secrets, all_derived);
+    arguments text = format('%L, %L, %L, %L', subject_id, row_id, secrets, derived);
     missing text = (
       select string_agg(wanted, ', ')
       from unnest(array[subject_id, row_id] || secrets || derived) as wanted
@@ -17,9 +16,10 @@ AS $function$
     execute format(
       'create or replace trigger audit_insert after insert on %s referencing new table as inserted
          for each statement execute function audit.record_rows(%s)', relation, arguments);
+    -- Rows are compared as they are kept: not every type has an equality.
     execute format(
       'create or replace trigger audit_update after update on %s
-         for each row when (old.* is distinct from new.*) execute function audit.record_update(%s)', relation, arguments);
+         for each row when (old.* *<> new.*) execute function audit.record_update(%s)', relation, arguments);
     execute format(
       'create or replace trigger audit_delete after delete on %s referencing old table as deleted
          for each statement execute function audit.record_rows(%s)', relation, arguments);

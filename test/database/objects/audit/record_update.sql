@@ -7,11 +7,23 @@ AS $function$
   declare
     secrets text[] = tg_argv[2];
     derived text[] = tg_argv[3];
-    old_value jsonb = to_jsonb(old) - derived;
-    new_value jsonb = to_jsonb(new) - derived;
-    changed text[] = array(
-      select key from jsonb_object_keys(new_value) as key where old_value -> key is distinct from new_value -> key order by key);
+    old_value jsonb;
+    new_value jsonb;
+    changed text[];
   begin
+    begin
+      old_value = to_jsonb(old);
+      new_value = to_jsonb(new);
+    exception when data_exception or program_limit_exceeded then
+      old_value = app_hidden.row_values(old);
+      new_value = app_hidden.row_values(new);
+    end;
+    changed = array(
+      select key
+      from jsonb_each(new_value) as e (key, value)
+      where old_value -> key is distinct from value and key <> all (derived)
+        and (select a.attgenerated from pg_attribute a where a.attrelid = tg_relid and a.attname = key::name) = ''
+      order by key);
     -- Runs as graph_helper because nobody may write the history by hand.
     if changed <> '{}' then
       insert into audit.changes (

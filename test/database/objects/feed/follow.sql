@@ -10,7 +10,6 @@ AS $function$
       cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
       where i.indrelid = followed and i.indisprimary and a.attname <> 'organization_id');
-    all_ignored name[] = ignored || '{updated_at}' || array(select attname from pg_attribute where attrelid = followed and attgenerated <> '');
     relation text;
     type_column text;
     missing text = (
@@ -38,8 +37,8 @@ AS $function$
          for each statement execute function feed.record_rows(%L, %L, %L, %s)', followed, relation, 'CREATE', type_column, key);
     execute format(
       'create or replace trigger follow_update after update on %s
-         for each row when (old.* is distinct from new.*) execute function feed.record_update(%L, %L, %L, %s)',
-      followed, relation, type_column, all_ignored, key);
+         for each row when (old.* *<> new.*) execute function feed.record_update(%L, %L, %L, %s)',
+      followed, relation, type_column, ignored || '{updated_at}', key);
     execute format(
       'create or replace trigger follow_delete after delete on %s referencing old table as affected
          for each statement execute function feed.record_rows(%L, %L, %L, %s)', followed, relation, 'DELETE', type_column, key);

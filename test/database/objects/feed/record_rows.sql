@@ -6,16 +6,16 @@ CREATE OR REPLACE FUNCTION feed.record_rows()
 AS $function$
   begin
     -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
-    if tg_nargs = 4 and tg_argv[2] = '' then
+    if tg_nargs = 4 and tg_argv[2] = '' and tg_argv[3] = 'id' then
       insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
-      select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r) ->> tg_argv[3]], tg_argv[1], '{}'
+      select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r.id) #>> '{}'], tg_argv[1], '{}'
       from affected r;
     else
       -- `offset 0` makes each value once, not for each mention.
       insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       select feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> tg_argv[2],
         array(select value ->> name from unnest(tg_argv[3:]) as name), tg_argv[1], '{}'
-      from (select r.organization_id, to_jsonb(r) as value from affected r offset 0) as rows;
+      from (select r.organization_id, app_hidden.row_values(r) as value from affected r offset 0) as rows;
     end if;
     return null;
   end

@@ -8,11 +8,25 @@ AS $function$
     type_column text = tg_argv[1];
     ignored text[] = tg_argv[2];
     names text[] = tg_argv[3:];
-    old_value jsonb = to_jsonb(old);
-    new_value jsonb = to_jsonb(new);
-    changed text[] = array(select key from jsonb_each(new_value) where value is distinct from old_value -> key order by key);
+    old_value jsonb;
+    new_value jsonb;
+    changed text[];
   begin
-    if changed <@ ignored then
+    begin
+      old_value = to_jsonb(old);
+      new_value = to_jsonb(new);
+    exception when data_exception or program_limit_exceeded then
+      old_value = app_hidden.row_values(old);
+      new_value = app_hidden.row_values(new);
+    end;
+    -- Generated columns are looked up now, since any may be added later.
+    changed = array(
+      select key
+      from jsonb_each(new_value) as e (key, value)
+      where old_value -> key is distinct from value and key <> all (ignored)
+        and (select a.attgenerated from pg_attribute a where a.attrelid = tg_relid and a.attname = key::name) = ''
+      order by key);
+    if changed = '{}' then
       return null;
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed.
@@ -21,7 +35,7 @@ AS $function$
       insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       values (
         feed.origin(), feed.next_horizon(new.organization_id), new.organization_id, tg_argv[0], new_value ->> type_column,
-        array(select new_value ->> name from unnest(names) as name), 'UPDATE', array(select name from unnest(changed) as name where name <> all (ignored)));
+        array(select new_value ->> name from unnest(names) as name), 'UPDATE', changed);
     else
       insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       select

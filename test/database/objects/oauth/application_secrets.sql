@@ -24,7 +24,7 @@ CREATE TRIGGER audit_delete AFTER DELETE ON oauth.application_secrets REFERENCIN
 
 CREATE TRIGGER audit_insert AFTER INSERT ON oauth.application_secrets REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('application_id', 'application_id', '{secret_hash}', '{}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.application_secrets FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('application_id', 'application_id', '{secret_hash}', '{}');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.application_secrets FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('application_id', 'application_id', '{secret_hash}', '{}');
 
 grant delete, insert, select, update on oauth.application_secrets to graph_admin;
 grant select on oauth.application_secrets to graph_helper;

@@ -45,7 +45,7 @@ CREATE TRIGGER audit_delete AFTER DELETE ON oauth.applications REFERENCING OLD T
 
 CREATE TRIGGER audit_insert AFTER INSERT ON oauth.applications REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.applications FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{}');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.applications FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{}');
 
 grant delete, insert, select, update on oauth.applications to graph_admin;
 grant select (organization_id, id, name) on oauth.applications to graph_app;

@@ -33,7 +33,7 @@ CREATE TRIGGER audit_delete AFTER DELETE ON oauth.credentials REFERENCING OLD TA
 
 CREATE TRIGGER audit_insert AFTER INSERT ON oauth.credentials REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'user_id', '{password_hash}', '{}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.credentials FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('user_id', 'user_id', '{password_hash}', '{}');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.credentials FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'user_id', '{password_hash}', '{}');
 
 grant delete, insert, select, update on oauth.credentials to graph_admin;
 grant select (organization_id, user_id, disabled_at) on oauth.credentials to graph_helper;

@@ -59,7 +59,7 @@ CREATE TRIGGER audit_delete AFTER DELETE ON oauth.grants REFERENCING OLD TABLE A
 
 CREATE TRIGGER audit_insert AFTER INSERT ON oauth.grants REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{written_lsn}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.grants FOR EACH ROW WHEN (old.* IS DISTINCT FROM new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{written_lsn}');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.grants FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{written_lsn}');
 
 grant delete, insert, select, update on oauth.grants to graph_admin;
 grant delete, select, update (id) on oauth.grants to graph_helper;
