@@ -1,5 +1,5 @@
 --! Previous: sha1:8b1b0175364762d16fe4821c64faab98ec5ed58a
---! Hash: sha1:fb7fca8b1c73b9deb61f48bf1beafb197ade1fa0
+--! Hash: sha1:0759858c7513d86ed26b7e8e2729725640739b1e
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.
@@ -85,27 +85,35 @@ grant select, insert (organization_id, webhook_id, origin, horizon, change_id, c
   update (outcome, attempts, first_attempt_at, next_attempt_at, status_code, last_error) on app_public.webhook_deliveries to graph_worker;
 grant select (organization_id, id, changed_at), delete on app_public.webhook_deliveries to graph_helper;
 
--- Each second: a few milliseconds for a thousand webhooks, less than PostgreSQL would need to compile it (jit).
+-- Each second. So the last change is read once for an organization, and from the partitions of today: the plan is generic for that, and is
+-- not compiled (jit). What a transaction wrote that was open for longer than an hour is found an hour later.
 create function feed.due_webhooks(max_rows int) returns table (organization_id uuid, webhook_id uuid)
-  language sql stable set search_path = pg_catalog, pg_temp set jit = off
+  language sql stable set search_path = pg_catalog, pg_temp set enable_sort = off set plan_cache_mode = force_generic_plan set jit = off
   as $$
+    with last as materialized (
+      select o.organization_id, c.horizon, c.id
+      from (select distinct p.organization_id from app_hidden.webhook_positions p) as o
+      cross join lateral (
+        select c.horizon, c.id
+        from feed.changes c
+        where c.organization_id = o.organization_id and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
+          and c.at >= statement_timestamp() - interval '2 hours' and c.at < statement_timestamp() + interval '1 hour'
+          and c.origin = (select feed.origin()) and to_regclass(c.relation) is not null
+        order by c.horizon desc, c.id desc
+        limit 1) as c)
     select p.organization_id, p.webhook_id
     from app_hidden.webhook_positions p
     join app_public.webhooks w on w.organization_id = p.organization_id and w.id = p.webhook_id
+    left join last on last.organization_id = p.organization_id
     where w.enabled and coalesce(p.leased_until <= statement_timestamp(), true)
       and (
         p.origin <> (select feed.origin())
-        -- What a transaction wrote that was open for longer than an hour, and so that a quiet webhook does not look through more and more days.
         or p.at < statement_timestamp() - interval '1 hour'
+        or (last.horizon, last.id) > (p.horizon, p.change_id)
         or exists (
           select from app_public.webhook_deliveries d
           where d.organization_id = p.organization_id and d.webhook_id = p.webhook_id
-            and d.outcome = 'PENDING' and d.next_attempt_at <= statement_timestamp())
-        or exists (
-          select from feed.changes c
-          where c.organization_id = p.organization_id and (c.horizon, c.id) > (p.horizon, p.change_id)
-            and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
-            and c.at >= p.at - interval '1 hour'))
+            and d.outcome = 'PENDING' and d.next_attempt_at <= statement_timestamp()))
     order by p.leased_until nulls first
     limit due_webhooks.max_rows
   $$;

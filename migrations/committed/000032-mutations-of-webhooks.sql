@@ -1,5 +1,5 @@
---! Previous: sha1:fb7fca8b1c73b9deb61f48bf1beafb197ade1fa0
---! Hash: sha1:6b3ecb93b90bbd92e937e186e58b7f9928bbcb6f
+--! Previous: sha1:0759858c7513d86ed26b7e8e2729725640739b1e
+--! Hash: sha1:2671dfc383a5c9e3f6458205ff1480e6bb3e8330
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

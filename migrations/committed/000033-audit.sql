@@ -1,5 +1,5 @@
---! Previous: sha1:6b3ecb93b90bbd92e937e186e58b7f9928bbcb6f
---! Hash: sha1:1549fd11989ebd3890faacab3adc8f9a0bba7d06
+--! Previous: sha1:2671dfc383a5c9e3f6458205ff1480e6bb3e8330
+--! Hash: sha1:13de8fc87a4129ea35f7caaf4eb459c7359440da
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

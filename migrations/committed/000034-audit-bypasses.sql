@@ -1,5 +1,5 @@
---! Previous: sha1:1549fd11989ebd3890faacab3adc8f9a0bba7d06
---! Hash: sha1:90fc19441db5b6300e3241c9bbb08ff4ebeee2c1
+--! Previous: sha1:13de8fc87a4129ea35f7caaf4eb459c7359440da
+--! Hash: sha1:3f912fcb83e87b9a80960f66dfc76e3dd7befeb0
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:90fc19441db5b6300e3241c9bbb08ff4ebeee2c1
---! Hash: sha1:1a4f2958716a85209c0d3b94f0e62228cc9d7f32
+--! Previous: sha1:3f912fcb83e87b9a80960f66dfc76e3dd7befeb0
+--! Hash: sha1:71c3114363096121ecd1702d76ec4a663fdd60ff
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:1a4f2958716a85209c0d3b94f0e62228cc9d7f32
---! Hash: sha1:fc2a7e19b3bfc0c9cf990a00f02dd268daac47fd
+--! Previous: sha1:71c3114363096121ecd1702d76ec4a663fdd60ff
+--! Hash: sha1:34ef80b14bb8af09c6afedb4af8e999b3c19ba27
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

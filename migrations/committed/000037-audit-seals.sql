@@ -1,5 +1,5 @@
---! Previous: sha1:fc2a7e19b3bfc0c9cf990a00f02dd268daac47fd
---! Hash: sha1:f2d89e59c49ea79dfedd9b6c55fd4ed74d361b78
+--! Previous: sha1:34ef80b14bb8af09c6afedb4af8e999b3c19ba27
+--! Hash: sha1:1d9fc1423cde2442c1a6e2ad943894334bd8452d
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

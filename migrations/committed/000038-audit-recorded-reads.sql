@@ -1,5 +1,5 @@
---! Previous: sha1:f2d89e59c49ea79dfedd9b6c55fd4ed74d361b78
---! Hash: sha1:61e58fe776d5f7dfcf201a0d8c02588401d45fc5
+--! Previous: sha1:1d9fc1423cde2442c1a6e2ad943894334bd8452d
+--! Hash: sha1:c6475d04134350a3c84985aeccd8f99818ef868f
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:61e58fe776d5f7dfcf201a0d8c02588401d45fc5
---! Hash: sha1:dc07634208e528036562f7b687a322b3a42c203a
+--! Previous: sha1:c6475d04134350a3c84985aeccd8f99818ef868f
+--! Hash: sha1:2b6c2a136b09f4ab58bf80584be41a5c483ece8d
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:dc07634208e528036562f7b687a322b3a42c203a
---! Hash: sha1:e4fc6d27d39bd095f8170671f65d63b69ab5a844
+--! Previous: sha1:2b6c2a136b09f4ab58bf80584be41a5c483ece8d
+--! Hash: sha1:c08b7cb9c7e306040d056f965b403bcc9665b31c
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:e4fc6d27d39bd095f8170671f65d63b69ab5a844
---! Hash: sha1:a9efd396a0da94ceefce3c839677f89f38e318dd
+--! Previous: sha1:c08b7cb9c7e306040d056f965b403bcc9665b31c
+--! Hash: sha1:afa4a1896410c16789b2650de23eb63e29ac5712
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:a9efd396a0da94ceefce3c839677f89f38e318dd
---! Hash: sha1:9bd4614ddc92e9f7347ec8040aac7b69ea034fb3
+--! Previous: sha1:afa4a1896410c16789b2650de23eb63e29ac5712
+--! Hash: sha1:b4b49b00ac22925eeef881568cd423ca0c785052
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:9bd4614ddc92e9f7347ec8040aac7b69ea034fb3
---! Hash: sha1:675e64f6747a2cde502b8b2c7f86e7ca3f904764
+--! Previous: sha1:b4b49b00ac22925eeef881568cd423ca0c785052
+--! Hash: sha1:8b4d9a0db5640c823ac0a6f28c2554600d18ef1e
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

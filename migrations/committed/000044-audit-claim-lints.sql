@@ -1,5 +1,5 @@
---! Previous: sha1:675e64f6747a2cde502b8b2c7f86e7ca3f904764
---! Hash: sha1:5403a72e99ea36b38e9ef552fde3b5dfd27de192
+--! Previous: sha1:8b4d9a0db5640c823ac0a6f28c2554600d18ef1e
+--! Hash: sha1:fe9f0fcd31b165939fd6cdd9e308b33efa74e935
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

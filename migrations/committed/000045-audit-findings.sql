@@ -1,5 +1,5 @@
---! Previous: sha1:5403a72e99ea36b38e9ef552fde3b5dfd27de192
---! Hash: sha1:1f0412608b67ef5af2b327c3ad95516bbf03b2cb
+--! Previous: sha1:fe9f0fcd31b165939fd6cdd9e308b33efa74e935
+--! Hash: sha1:5f37b73d08b63dcef148cf5c680a20b3dba022e4
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

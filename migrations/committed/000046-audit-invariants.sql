@@ -1,5 +1,5 @@
---! Previous: sha1:1f0412608b67ef5af2b327c3ad95516bbf03b2cb
---! Hash: sha1:98d76ed9acee558184d98a12f848fb9b54b86005
+--! Previous: sha1:5f37b73d08b63dcef148cf5c680a20b3dba022e4
+--! Hash: sha1:904f4b9993f30bcab9cdc8ef51644e865d992f20
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

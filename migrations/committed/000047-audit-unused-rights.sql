@@ -1,5 +1,5 @@
---! Previous: sha1:98d76ed9acee558184d98a12f848fb9b54b86005
---! Hash: sha1:fd98c5e0ca5f89528ff7dd7a763591291a1b1085
+--! Previous: sha1:904f4b9993f30bcab9cdc8ef51644e865d992f20
+--! Hash: sha1:34ee832e1cbe83e66e958911d118913047ef53bc
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

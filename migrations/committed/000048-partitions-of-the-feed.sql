@@ -1,5 +1,5 @@
---! Previous: sha1:fd98c5e0ca5f89528ff7dd7a763591291a1b1085
---! Hash: sha1:0b563da882ee2c8f2978175dea038a233a4cfec6
+--! Previous: sha1:34ee832e1cbe83e66e958911d118913047ef53bc
+--! Hash: sha1:4c9b91a4d1f30b5f021b1368a1c6bb8d66c4c640
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:0b563da882ee2c8f2978175dea038a233a4cfec6
---! Hash: sha1:261232999dfe2f9995bcaf4843c74b9406280241
+--! Previous: sha1:4c9b91a4d1f30b5f021b1368a1c6bb8d66c4c640
+--! Hash: sha1:366e6597a13e27737fcf00d3592f480edfa1430a
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

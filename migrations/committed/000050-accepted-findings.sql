@@ -1,5 +1,5 @@
---! Previous: sha1:261232999dfe2f9995bcaf4843c74b9406280241
---! Hash: sha1:d27f00ce6d135462fd9f4ff89a9d8027ce63947b
+--! Previous: sha1:366e6597a13e27737fcf00d3592f480edfa1430a
+--! Hash: sha1:97f54dd8a21967d47e3541c17e0db970a18dfed5
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
