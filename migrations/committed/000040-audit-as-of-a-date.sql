@@ -1,5 +1,5 @@
 --! Previous: sha1:2b6c2a136b09f4ab58bf80584be41a5c483ece8d
---! Hash: sha1:c08b7cb9c7e306040d056f965b403bcc9665b31c
+--! Hash: sha1:195af694da386aab6a2e78e8d48601a3fe31b19d
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
@@ -178,6 +178,9 @@ create function audit.rebuild(at timestamptz, organization_id uuid) returns void
         where t.typnamespace = to_regnamespace(quote_ident(schema || '_now')) and (t.typtype in ('d', 'e', 'r') or c.relkind = 'c')
       loop
         execute format('alter type %s set schema %I', next.type, schema);
+      end loop;
+      for next in select c.collname as name from pg_collation c where c.collnamespace = to_regnamespace(quote_ident(schema || '_now')) loop
+        execute format('alter collation %I.%I set schema %I', schema || '_now', next.name, schema);
       end loop;
       for next in
         select p.oid::regprocedure as function from pg_proc p

@@ -1,5 +1,5 @@
---! Previous: sha1:c08b7cb9c7e306040d056f965b403bcc9665b31c
---! Hash: sha1:afa4a1896410c16789b2650de23eb63e29ac5712
+--! Previous: sha1:195af694da386aab6a2e78e8d48601a3fe31b19d
+--! Hash: sha1:669fe652b2cd523d8f28de791d0e352a03105aa5
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

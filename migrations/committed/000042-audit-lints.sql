@@ -1,5 +1,5 @@
---! Previous: sha1:afa4a1896410c16789b2650de23eb63e29ac5712
---! Hash: sha1:b4b49b00ac22925eeef881568cd423ca0c785052
+--! Previous: sha1:669fe652b2cd523d8f28de791d0e352a03105aa5
+--! Hash: sha1:9fb2d3857da5e30f093add706f5e11c0d7169725
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

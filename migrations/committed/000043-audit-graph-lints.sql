@@ -1,5 +1,5 @@
---! Previous: sha1:b4b49b00ac22925eeef881568cd423ca0c785052
---! Hash: sha1:8b4d9a0db5640c823ac0a6f28c2554600d18ef1e
+--! Previous: sha1:9fb2d3857da5e30f093add706f5e11c0d7169725
+--! Hash: sha1:bdfed8bf5176b3eca1eb40232de4f95f7071e9b6
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

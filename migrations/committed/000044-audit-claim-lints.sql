@@ -1,5 +1,5 @@
---! Previous: sha1:8b4d9a0db5640c823ac0a6f28c2554600d18ef1e
---! Hash: sha1:fe9f0fcd31b165939fd6cdd9e308b33efa74e935
+--! Previous: sha1:bdfed8bf5176b3eca1eb40232de4f95f7071e9b6
+--! Hash: sha1:80b8ba1eefcc085eb0ae1e733ac5ebae6f8b14f8
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

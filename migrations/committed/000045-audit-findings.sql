@@ -1,5 +1,5 @@
---! Previous: sha1:fe9f0fcd31b165939fd6cdd9e308b33efa74e935
---! Hash: sha1:5f37b73d08b63dcef148cf5c680a20b3dba022e4
+--! Previous: sha1:80b8ba1eefcc085eb0ae1e733ac5ebae6f8b14f8
+--! Hash: sha1:bdaadcf31e6553ba32e7f9a46501ac341d87b667
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:5f37b73d08b63dcef148cf5c680a20b3dba022e4
---! Hash: sha1:904f4b9993f30bcab9cdc8ef51644e865d992f20
+--! Previous: sha1:bdaadcf31e6553ba32e7f9a46501ac341d87b667
+--! Hash: sha1:e9bb7b7d4af644d0c5cfa1ac4991437a6a5b4c2c
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:904f4b9993f30bcab9cdc8ef51644e865d992f20
---! Hash: sha1:34ee832e1cbe83e66e958911d118913047ef53bc
+--! Previous: sha1:e9bb7b7d4af644d0c5cfa1ac4991437a6a5b4c2c
+--! Hash: sha1:25e676a3f7044ec5dd1e8d3ff2edbc2be6939be9
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

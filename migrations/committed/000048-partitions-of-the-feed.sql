@@ -1,5 +1,5 @@
---! Previous: sha1:34ee832e1cbe83e66e958911d118913047ef53bc
---! Hash: sha1:4c9b91a4d1f30b5f021b1368a1c6bb8d66c4c640
+--! Previous: sha1:25e676a3f7044ec5dd1e8d3ff2edbc2be6939be9
+--! Hash: sha1:d4ebf98447d7cb0bcf7ab83c412a29a4b0f20d84
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

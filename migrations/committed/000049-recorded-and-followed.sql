@@ -1,5 +1,5 @@
---! Previous: sha1:4c9b91a4d1f30b5f021b1368a1c6bb8d66c4c640
---! Hash: sha1:366e6597a13e27737fcf00d3592f480edfa1430a
+--! Previous: sha1:d4ebf98447d7cb0bcf7ab83c412a29a4b0f20d84
+--! Hash: sha1:d601e05af1c090b747e4b649309b23df790b0958
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:366e6597a13e27737fcf00d3592f480edfa1430a
---! Hash: sha1:97f54dd8a21967d47e3541c17e0db970a18dfed5
+--! Previous: sha1:d601e05af1c090b747e4b649309b23df790b0958
+--! Hash: sha1:4689eed55cb6ffcde035378661be60e8b537c547
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

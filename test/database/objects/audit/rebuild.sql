@@ -79,6 +79,9 @@ AS $function$
       loop
         execute format('alter type %s set schema %I', next.type, schema);
       end loop;
+      for next in select c.collname as name from pg_collation c where c.collnamespace = to_regnamespace(quote_ident(schema || '_now')) loop
+        execute format('alter collation %I.%I set schema %I', schema || '_now', next.name, schema);
+      end loop;
       for next in
         select p.oid::regprocedure as function from pg_proc p
         where p.pronamespace = to_regnamespace(quote_ident(schema || '_now')) and pg_has_role(p.proowner, 'usage')
