@@ -84,8 +84,9 @@ const operators = {
   prefix: {
     type: (build) => build.graphql.GraphQLString,
     description: (_, column) => `Only rows whose ${column} begins with this.`,
+    // PostgreSQL has no prefixes by a collation that takes different texts for equal.
     apply: (attribute, _, value) => (query) =>
-      query.where(sql`starts_with(${columnOf(query, attribute)}, ${sqlValueWithCodec(value, TYPES.text)})`),
+      query.where(sql`starts_with(${columnOf(query, attribute)} collate "C", ${sqlValueWithCodec(value, TYPES.text)})`),
   },
   isNull: {
     type: (build) => build.graphql.GraphQLBoolean,
