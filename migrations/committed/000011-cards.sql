@@ -1,5 +1,5 @@
---! Previous: sha1:b4060d73d00831a6c72371c85fe04458388aa0ab
---! Hash: sha1:c8616b40aacf94c5750ecc858d161a51f03904f2
+--! Previous: sha1:746d2fc55ffd9f15fca884cea7af23e0b7c8a04d
+--! Hash: sha1:4e96f4f6fe79dbca447657a04c98d7a8dfd48202
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

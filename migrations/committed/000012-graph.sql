@@ -1,5 +1,5 @@
---! Previous: sha1:c8616b40aacf94c5750ecc858d161a51f03904f2
---! Hash: sha1:c75869fceb12f16c1dd6547c7fff9ab3eb19448c
+--! Previous: sha1:4e96f4f6fe79dbca447657a04c98d7a8dfd48202
+--! Hash: sha1:ff83827ffc1330e522f3cdd869aa0d244ee9ea69
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

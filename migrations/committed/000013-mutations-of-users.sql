@@ -1,5 +1,5 @@
---! Previous: sha1:c75869fceb12f16c1dd6547c7fff9ab3eb19448c
---! Hash: sha1:b2df75b7e786576921ea78166bd5a518a63e5014
+--! Previous: sha1:ff83827ffc1330e522f3cdd869aa0d244ee9ea69
+--! Hash: sha1:8a2db64b4e16090725294005241695982102e770
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:b2df75b7e786576921ea78166bd5a518a63e5014
---! Hash: sha1:f59920905b3cbe4f861582ed7aa35695d92d06eb
+--! Previous: sha1:8a2db64b4e16090725294005241695982102e770
+--! Hash: sha1:a91fc7265cab31374410f7150eae5873b8e12fbc
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

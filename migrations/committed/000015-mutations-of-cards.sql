@@ -1,5 +1,5 @@
---! Previous: sha1:f59920905b3cbe4f861582ed7aa35695d92d06eb
---! Hash: sha1:9f5ce36816e710309e0b0f3d4a910c2c8fc302be
+--! Previous: sha1:a91fc7265cab31374410f7150eae5873b8e12fbc
+--! Hash: sha1:2630a7cba557ad601824239f74d5d662d54092a9
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

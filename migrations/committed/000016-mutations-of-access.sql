@@ -1,5 +1,5 @@
---! Previous: sha1:9f5ce36816e710309e0b0f3d4a910c2c8fc302be
---! Hash: sha1:b7a3e0a13f13f078f4de2a5503b9a75958a85071
+--! Previous: sha1:2630a7cba557ad601824239f74d5d662d54092a9
+--! Hash: sha1:cefff14bd5198f00012ce781edd67d52adac4202
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:b7a3e0a13f13f078f4de2a5503b9a75958a85071
---! Hash: sha1:e635762095d89f89819fd37e00729a37740dafff
+--! Previous: sha1:cefff14bd5198f00012ce781edd67d52adac4202
+--! Hash: sha1:3e512e18763c4fd40412c8732928ef4ae67762cc
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

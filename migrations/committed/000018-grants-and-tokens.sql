@@ -1,5 +1,5 @@
---! Previous: sha1:e635762095d89f89819fd37e00729a37740dafff
---! Hash: sha1:c1b7c81b0c3f64959fa17d231ef75d033b5a640f
+--! Previous: sha1:3e512e18763c4fd40412c8732928ef4ae67762cc
+--! Hash: sha1:0ec6a027aa4f6d7a7505e726d553890722dbfa76
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:c1b7c81b0c3f64959fa17d231ef75d033b5a640f
---! Hash: sha1:f9f677db2ce9194df08159538735a3692fb0463c
+--! Previous: sha1:0ec6a027aa4f6d7a7505e726d553890722dbfa76
+--! Hash: sha1:503fbf0145b4f651e4b2bbbc40655e5988e21bdf
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

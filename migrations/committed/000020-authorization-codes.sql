@@ -1,5 +1,5 @@
---! Previous: sha1:f9f677db2ce9194df08159538735a3692fb0463c
---! Hash: sha1:28450df35bf001f26dcdd5a800f1ea59417a7ca3
+--! Previous: sha1:503fbf0145b4f651e4b2bbbc40655e5988e21bdf
+--! Hash: sha1:8d05972fd06bf6595b4349ab1cb4bec5a32fa719
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

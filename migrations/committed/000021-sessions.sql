@@ -1,5 +1,5 @@
---! Previous: sha1:28450df35bf001f26dcdd5a800f1ea59417a7ca3
---! Hash: sha1:59758615a17fc7141d4be472dccab90b39a2ea91
+--! Previous: sha1:8d05972fd06bf6595b4349ab1cb4bec5a32fa719
+--! Hash: sha1:3b2e53dfa1e497e80a4ab974d4e9ad33fbd80e5c
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

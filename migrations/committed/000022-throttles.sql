@@ -1,5 +1,5 @@
---! Previous: sha1:59758615a17fc7141d4be472dccab90b39a2ea91
---! Hash: sha1:272eed4a3b38ad2201178451823686ecbfe270f8
+--! Previous: sha1:3b2e53dfa1e497e80a4ab974d4e9ad33fbd80e5c
+--! Hash: sha1:44e6aa35d7a4b030fb0b6be423eff29d1c726171
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

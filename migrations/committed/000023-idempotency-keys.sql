@@ -1,5 +1,5 @@
---! Previous: sha1:272eed4a3b38ad2201178451823686ecbfe270f8
---! Hash: sha1:a4145817d95137c6aa53b9999c00a6c7208cef5f
+--! Previous: sha1:44e6aa35d7a4b030fb0b6be423eff29d1c726171
+--! Hash: sha1:53fc3fbeac294c9ad9e45acad4cd630c55d2e425
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

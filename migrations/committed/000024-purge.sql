@@ -1,5 +1,5 @@
---! Previous: sha1:a4145817d95137c6aa53b9999c00a6c7208cef5f
---! Hash: sha1:b68378b47f6b8ec1c77d76e934afd2fbeed0ee6c
+--! Previous: sha1:53fc3fbeac294c9ad9e45acad4cd630c55d2e425
+--! Hash: sha1:808758d8f250f94695f0a5af33b68fe2161022b1
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

@@ -1,5 +1,5 @@
---! Previous: sha1:b68378b47f6b8ec1c77d76e934afd2fbeed0ee6c
---! Hash: sha1:67de19356f5dee5c6163d93c24c8b443194a713d
+--! Previous: sha1:808758d8f250f94695f0a5af33b68fe2161022b1
+--! Hash: sha1:6b7851f2ea0207d597dff1013753b57418fed99d
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:67de19356f5dee5c6163d93c24c8b443194a713d
---! Hash: sha1:e65db3831f148aecfa8e2ab8545e15159853bec2
+--! Previous: sha1:6b7851f2ea0207d597dff1013753b57418fed99d
+--! Hash: sha1:386d3d935ef9b9295d0e8b277464e97d98d94b92
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

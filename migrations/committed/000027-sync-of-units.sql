@@ -1,5 +1,5 @@
---! Previous: sha1:e65db3831f148aecfa8e2ab8545e15159853bec2
---! Hash: sha1:65029c67ba6c69231bb9f3bf8e4f7ee315cf48e7
+--! Previous: sha1:386d3d935ef9b9295d0e8b277464e97d98d94b92
+--! Hash: sha1:80684c2f67838c39da885342919e03d06a6d099f
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:65029c67ba6c69231bb9f3bf8e4f7ee315cf48e7
---! Hash: sha1:a62c56e31529f857b1e9e680243fbf7762799162
+--! Previous: sha1:80684c2f67838c39da885342919e03d06a6d099f
+--! Hash: sha1:2e47c49af80981f6411a7f9bc971ccce0fd85fbe
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:a62c56e31529f857b1e9e680243fbf7762799162
---! Hash: sha1:6961f17067bad323ff0c113165154443bd7a4e6a
+--! Previous: sha1:2e47c49af80981f6411a7f9bc971ccce0fd85fbe
+--! Hash: sha1:0d6961dc2579c283315ff65c457e0ff944e2afe9
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:6961f17067bad323ff0c113165154443bd7a4e6a
---! Hash: sha1:8b1b0175364762d16fe4821c64faab98ec5ed58a
+--! Previous: sha1:0d6961dc2579c283315ff65c457e0ff944e2afe9
+--! Hash: sha1:013f9628634d4d91ea3f85e18a1f31d4bd1defad
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:8b1b0175364762d16fe4821c64faab98ec5ed58a
---! Hash: sha1:0759858c7513d86ed26b7e8e2729725640739b1e
+--! Previous: sha1:013f9628634d4d91ea3f85e18a1f31d4bd1defad
+--! Hash: sha1:de62d5e2215953048d45ac13b4c6345ddb6c8e07
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:0759858c7513d86ed26b7e8e2729725640739b1e
---! Hash: sha1:2671dfc383a5c9e3f6458205ff1480e6bb3e8330
+--! Previous: sha1:de62d5e2215953048d45ac13b4c6345ddb6c8e07
+--! Hash: sha1:992340cf7d91f0531655f2e9ac4278bddc8352ef
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:2671dfc383a5c9e3f6458205ff1480e6bb3e8330
---! Hash: sha1:13de8fc87a4129ea35f7caaf4eb459c7359440da
+--! Previous: sha1:992340cf7d91f0531655f2e9ac4278bddc8352ef
+--! Hash: sha1:e9910589aa2a0319241b5eac3708be45ff78f8e6
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:13de8fc87a4129ea35f7caaf4eb459c7359440da
---! Hash: sha1:3f912fcb83e87b9a80960f66dfc76e3dd7befeb0
+--! Previous: sha1:e9910589aa2a0319241b5eac3708be45ff78f8e6
+--! Hash: sha1:0a851ac5a0c83553d9bc4f6db907409354761350
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

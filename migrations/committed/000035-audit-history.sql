@@ -1,5 +1,5 @@
---! Previous: sha1:3f912fcb83e87b9a80960f66dfc76e3dd7befeb0
---! Hash: sha1:71c3114363096121ecd1702d76ec4a663fdd60ff
+--! Previous: sha1:0a851ac5a0c83553d9bc4f6db907409354761350
+--! Hash: sha1:fd96ab99b971019459be8b05b3cdc1557db05061
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:71c3114363096121ecd1702d76ec4a663fdd60ff
---! Hash: sha1:34ef80b14bb8af09c6afedb4af8e999b3c19ba27
+--! Previous: sha1:fd96ab99b971019459be8b05b3cdc1557db05061
+--! Hash: sha1:e1130ab659ae044c9ad3b5186b48fc12fd15e470
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

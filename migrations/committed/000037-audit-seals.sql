@@ -1,5 +1,5 @@
---! Previous: sha1:34ef80b14bb8af09c6afedb4af8e999b3c19ba27
---! Hash: sha1:1d9fc1423cde2442c1a6e2ad943894334bd8452d
+--! Previous: sha1:e1130ab659ae044c9ad3b5186b48fc12fd15e470
+--! Hash: sha1:68b8ce2f10f680b8543b5db97870f8cacd2a44c2
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

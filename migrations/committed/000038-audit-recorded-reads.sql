@@ -1,5 +1,5 @@
---! Previous: sha1:1d9fc1423cde2442c1a6e2ad943894334bd8452d
---! Hash: sha1:c6475d04134350a3c84985aeccd8f99818ef868f
+--! Previous: sha1:68b8ce2f10f680b8543b5db97870f8cacd2a44c2
+--! Hash: sha1:40e4d6f3ee54f62780858a4afcce38a6410faae0
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

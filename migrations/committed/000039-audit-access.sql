@@ -1,5 +1,5 @@
---! Previous: sha1:c6475d04134350a3c84985aeccd8f99818ef868f
---! Hash: sha1:2b6c2a136b09f4ab58bf80584be41a5c483ece8d
+--! Previous: sha1:40e4d6f3ee54f62780858a4afcce38a6410faae0
+--! Hash: sha1:76424ecd34a4e1d224d02f0945f5bbf1d4a2b677
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:2b6c2a136b09f4ab58bf80584be41a5c483ece8d
---! Hash: sha1:195af694da386aab6a2e78e8d48601a3fe31b19d
+--! Previous: sha1:76424ecd34a4e1d224d02f0945f5bbf1d4a2b677
+--! Hash: sha1:cf3a81675c61ae14053c21afe2881940b269f8b7
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

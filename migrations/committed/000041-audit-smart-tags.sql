@@ -1,5 +1,5 @@
---! Previous: sha1:195af694da386aab6a2e78e8d48601a3fe31b19d
---! Hash: sha1:669fe652b2cd523d8f28de791d0e352a03105aa5
+--! Previous: sha1:cf3a81675c61ae14053c21afe2881940b269f8b7
+--! Hash: sha1:4d33d85e213bd156a6bd5086292578f9c892083d
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

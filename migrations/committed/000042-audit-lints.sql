@@ -1,5 +1,5 @@
---! Previous: sha1:669fe652b2cd523d8f28de791d0e352a03105aa5
---! Hash: sha1:9fb2d3857da5e30f093add706f5e11c0d7169725
+--! Previous: sha1:4d33d85e213bd156a6bd5086292578f9c892083d
+--! Hash: sha1:2f449552eb74b7f6738ffb609bc219ee9ec5750e
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:9fb2d3857da5e30f093add706f5e11c0d7169725
---! Hash: sha1:bdfed8bf5176b3eca1eb40232de4f95f7071e9b6
+--! Previous: sha1:2f449552eb74b7f6738ffb609bc219ee9ec5750e
+--! Hash: sha1:01b708f36c8c5b87394ed85a3ab97e8ec0eb71f7
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:bdfed8bf5176b3eca1eb40232de4f95f7071e9b6
---! Hash: sha1:80b8ba1eefcc085eb0ae1e733ac5ebae6f8b14f8
+--! Previous: sha1:01b708f36c8c5b87394ed85a3ab97e8ec0eb71f7
+--! Hash: sha1:679e6ede5f6e3783938ca577b007a0df6ca3d988
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:80b8ba1eefcc085eb0ae1e733ac5ebae6f8b14f8
---! Hash: sha1:bdaadcf31e6553ba32e7f9a46501ac341d87b667
+--! Previous: sha1:679e6ede5f6e3783938ca577b007a0df6ca3d988
+--! Hash: sha1:c817d11f0dfff09da80fecbc816d8106b309b2d5
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:bdaadcf31e6553ba32e7f9a46501ac341d87b667
---! Hash: sha1:e9bb7b7d4af644d0c5cfa1ac4991437a6a5b4c2c
+--! Previous: sha1:c817d11f0dfff09da80fecbc816d8106b309b2d5
+--! Hash: sha1:a4ddda07aaec631657a22b422845d17260168460
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

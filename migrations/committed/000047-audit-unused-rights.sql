@@ -1,5 +1,5 @@
---! Previous: sha1:e9bb7b7d4af644d0c5cfa1ac4991437a6a5b4c2c
---! Hash: sha1:25e676a3f7044ec5dd1e8d3ff2edbc2be6939be9
+--! Previous: sha1:a4ddda07aaec631657a22b422845d17260168460
+--! Hash: sha1:6af6113f06d0df143e870d57351bbd10fe14bba4
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

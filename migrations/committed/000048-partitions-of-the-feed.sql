@@ -1,5 +1,5 @@
---! Previous: sha1:25e676a3f7044ec5dd1e8d3ff2edbc2be6939be9
---! Hash: sha1:d4ebf98447d7cb0bcf7ab83c412a29a4b0f20d84
+--! Previous: sha1:6af6113f06d0df143e870d57351bbd10fe14bba4
+--! Hash: sha1:61cf2632f1c78275630b4efb9909dcf6a210d27a
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

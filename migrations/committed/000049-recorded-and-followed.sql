@@ -1,5 +1,5 @@
---! Previous: sha1:d4ebf98447d7cb0bcf7ab83c412a29a4b0f20d84
---! Hash: sha1:d601e05af1c090b747e4b649309b23df790b0958
+--! Previous: sha1:61cf2632f1c78275630b4efb9909dcf6a210d27a
+--! Hash: sha1:ac27e7987d0f08d060aef683927f0b48d3b48813
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

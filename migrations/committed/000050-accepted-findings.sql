@@ -1,5 +1,5 @@
---! Previous: sha1:d601e05af1c090b747e4b649309b23df790b0958
---! Hash: sha1:4689eed55cb6ffcde035378661be60e8b537c547
+--! Previous: sha1:ac27e7987d0f08d060aef683927f0b48d3b48813
+--! Hash: sha1:b5f121d676c510b950086602983890edb0d97c0f
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

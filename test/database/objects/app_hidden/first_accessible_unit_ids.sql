@@ -44,4 +44,5 @@ AS $function$
   $function$;
 comment on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) is 'The first `count` units after a key that a user may enter, in the order of the key.';
 grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_app;
+grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_basic;
 grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_user;
