@@ -16,6 +16,7 @@ export const followedBy: Record<string, string> = {
   'docs/webhooks.md#Dead letters': 'test/webhooks/page.test.ts',
   'docs/upgrading.md': 'test/system/backup.system.ts',
   'docs/upgrading.md#Version 0.x': 'test/system/carryOver.system.ts',
+  'docs/upgrading.md#What is no longer allowed': 'test/system/carryOver.system.ts',
   'docs/upgrading.md#A new major version': 'test/system/upgrade.system.ts',
   'docs/upgrading.md#The embedded database': 'test/system/upgrade.system.ts',
 };

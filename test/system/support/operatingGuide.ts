@@ -9,7 +9,7 @@ const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
  * Runs the commands that a page of docs shows under a heading, as somebody who pastes them, but that the files which they
- * write are in `folder`. Fails with what was said when one of them does.
+ * write are in `folder`. Fails with what was said when one of them does. A `PATH` of the environment comes first.
  */
 export async function follow(
   heading: string,
@@ -24,6 +24,7 @@ export async function follow(
 
   const written = /(?:\$PWD\/)?(graph\.dump|data-backup|owner-url|owner-pgpass)/g;
   const elsewhere = commands.replaceAll(written, (_, name: string) => join(folder, name));
-  const env = { ...environment, PATH: `${olderBinaries}:${process.env.PATH}`, HOME: process.env.HOME ?? '' };
+  const path = [environment.PATH, olderBinaries, process.env.PATH].filter(Boolean).join(':');
+  const env = { ...environment, PATH: path, HOME: process.env.HOME ?? '' };
   await promisify(execFile)('sh', ['-e', '-c', elsewhere], { cwd: repository, env });
 }
