@@ -4,6 +4,7 @@ import { migrate, migrationsAreCurrent } from '../../src/database/migrations/mig
 import { createOwnerPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createMigrationsCopy } from '../support/migrationsCopy.ts';
 import { startProcess } from '../support/process.ts';
 
 const log = createLog('silent');
@@ -121,6 +122,48 @@ describe('migrating', () => {
       expect((await pool.query(`select note from their_${schema}.users`)).rows).toEqual([{ note: 'theirs' }]);
     await pool.end();
     await asAdministrator(`drop database ${name}`);
+  });
+
+  it('refuses each schema that the migrations make', async () => {
+    const made = await database.owner.query<{ name: string }>(
+      `select nspname::text as name from pg_namespace where nspname !~ '^(pg_|information_schema$|public$|graphile_migrate$)' order by 1`,
+    );
+    const names = made.rows.map(({ name }) => name);
+    const name = `all_${suffix}`;
+    await asAdministrator(`create database ${name} template template0`);
+    const ownerUrl = inDatabase(database.ownerUrl, name);
+    const pool = createOwnerPool(ownerUrl, log);
+    for (const schema of names) await pool.query(`create schema ${schema}`);
+
+    await expect(migrate({ ...urls, ownerUrl }, log)).rejects.toThrow(
+      `what is not of this service under ${names.join(', ')}; nothing was changed`,
+    );
+    expect(names).toEqual(expect.arrayContaining(['app_hidden', 'app_public', 'audit', 'feed', 'oauth']));
+    await pool.end();
+    await asAdministrator(`drop database ${name}`);
+  });
+
+  it("refuses what a team's migration would drop, until it is renamed", async () => {
+    const copy = await createMigrationsCopy();
+    const name = `team_${suffix}`;
+    await asAdministrator(`create database ${name} template template0`);
+    const ownerUrl = inDatabase(database.ownerUrl, name);
+    const pool = createOwnerPool(ownerUrl, log);
+    const migrateCopy = () => copy.migrate({ ...urls, ownerUrl }, log);
+    await migrateCopy();
+    await pool.query(`create schema "Team A"; create table "Team A".users as select 'theirs' as note`);
+    await copy.commit('add team', 'drop schema if exists "Team A" cascade;\ncreate schema "Team A";');
+
+    await expect(migrateCopy()).rejects.toThrow('under Team A; nothing was changed');
+    expect((await pool.query('select note from "Team A".users')).rows).toEqual([{ note: 'theirs' }]);
+
+    await pool.query('alter schema "Team A" rename to theirs');
+    await migrateCopy();
+    await migrateCopy();
+    expect((await pool.query('select note from theirs.users')).rows).toEqual([{ note: 'theirs' }]);
+    await pool.end();
+    await asAdministrator(`drop database ${name}`);
+    await copy.remove();
   });
 
   it('refuses a database in which another project has recorded its migrations', async () => {

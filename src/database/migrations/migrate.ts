@@ -51,22 +51,32 @@ export async function migrate(
 
 /** A migration drops what has the names of its own, perhaps left of a failed one: it must be its own. */
 async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
-  const [files, applied] = [await readCommitted(), await readApplied(owner)];
+  const makers = makersOfSchemas(await readCommitted());
+  const applied = new Set((await readApplied(owner)).map(({ filename }) => filename));
   const { rows: found } = await owner.query<{ name: string }>(
     'select nspname::text as name from pg_namespace where nspname = any ($1) order by nspname',
-    [ownSchemas],
+    [[...makers.keys()]],
   );
-  const foreign = found.filter(({ name }) => {
-    const maker = files.find(({ body }) => body.includes(`create schema ${name};`));
-    return !applied.some(({ filename }) => filename === maker?.number);
-  });
+  const foreign = found.filter(({ name }) => !applied.has(makers.get(name) ?? ''));
   if (foreign.length === 0) return;
   const names = foreign.map(({ name }) => name).join(', ');
   const remedy = 'Rename what is there (alter schema … rename to …), or use another database.';
   throw new StartupError(`The database has what is not of this service under ${names}; nothing was changed. ${remedy}`);
 }
 
-const ownSchemas = ['app_public', 'app_hidden', 'oauth', 'feed', 'audit'];
+/** Each schema that a migration makes, with the number of the first that does. */
+function makersOfSchemas(files: readonly CommittedMigration[]): Map<string, string> {
+  const makers = files.flatMap(({ number, body }) =>
+    Array.from(
+      body.matchAll(/^create schema (?:if not exists )?(\w+|"[^"]+")/gim),
+      ([, name = '']) => [name, number] as const,
+    ),
+  );
+  const unquoted = makers.map(
+    ([name, number]) => [name.startsWith('"') ? name.slice(1, -1) : name.toLowerCase(), number] as const,
+  );
+  return new Map(unquoted.toReversed());
+}
 
 /**
  * Polls an advisory lock until no other process migrates; holds it until the connection ends.
