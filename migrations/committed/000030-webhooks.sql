@@ -1,5 +1,5 @@
---! Previous: sha1:0d6961dc2579c283315ff65c457e0ff944e2afe9
---! Hash: sha1:013f9628634d4d91ea3f85e18a1f31d4bd1defad
+--! Previous: sha1:cff7a9743bac3bfafcff4e622cf91b999e1f571c
+--! Hash: sha1:9e35cea8fc558c1e9338ba16174b3a64ab2b9ecd
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:013f9628634d4d91ea3f85e18a1f31d4bd1defad
---! Hash: sha1:de62d5e2215953048d45ac13b4c6345ddb6c8e07
+--! Previous: sha1:9e35cea8fc558c1e9338ba16174b3a64ab2b9ecd
+--! Hash: sha1:42606907793dd9cfa48342f303b14d0d1acf9576
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

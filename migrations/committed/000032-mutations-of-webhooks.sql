@@ -1,5 +1,5 @@
---! Previous: sha1:de62d5e2215953048d45ac13b4c6345ddb6c8e07
---! Hash: sha1:992340cf7d91f0531655f2e9ac4278bddc8352ef
+--! Previous: sha1:42606907793dd9cfa48342f303b14d0d1acf9576
+--! Hash: sha1:41c21b5c8a2ebac1599d082a0a9c0fe2f70f3f59
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

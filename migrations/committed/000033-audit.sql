@@ -1,5 +1,5 @@
---! Previous: sha1:992340cf7d91f0531655f2e9ac4278bddc8352ef
---! Hash: sha1:e9910589aa2a0319241b5eac3708be45ff78f8e6
+--! Previous: sha1:41c21b5c8a2ebac1599d082a0a9c0fe2f70f3f59
+--! Hash: sha1:3a99872867376ac1e21aae32d1cbcd7067cc1fb4
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:0a851ac5a0c83553d9bc4f6db907409354761350
---! Hash: sha1:fd96ab99b971019459be8b05b3cdc1557db05061
+--! Previous: sha1:74608221b62f68b29997322431b453d03e73f218
+--! Hash: sha1:219816632ae5efc23b60572ec5b6aa566266f689
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -113,6 +113,14 @@ create function audit.record_rows() returns trigger
     grant_id uuid = nullif(current_setting('graph.grant_id', true), '');
     request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
   begin
+    -- A partition is recorded by its parent's name.
+    if pg_partition_root(tg_relid) is not null then
+      if not exists (select from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgrelid = tg_relid and t.tgname = 'audit_row' and c.relkind = 'p') then
+        return null;
+      end if;
+      relation = (
+        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
+    end if;
     select derived || array_agg(a.attname::text) filter (where a.attgenerated <> ''), bool_and(a.atttypid < 16384 and a.atttypid <> all ('{json,json[],jsonb,jsonb[]}'::regtype[]))
       into derived, is_plain
     from pg_attribute a
@@ -152,6 +160,61 @@ create function audit.record_rows() returns trigger
   $$;
 comment on function audit.record_rows() is 'Records the rows that a statement has inserted or deleted.';
 
+-- Rows of a partitioned table, which may move to another partition. They are paired by their place, as feed.record_updates does it.
+create function audit.record_updates() returns trigger
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    subject text = tg_argv[0];
+    named text = tg_argv[1];
+    secrets text[] = tg_argv[2];
+    derived text[] = tg_argv[3]::text[] || array(
+      select a.attname::text from pg_attribute a where a.attrelid = tg_relid and a.attnum > 0 and a.attgenerated <> '');
+    is_paired boolean = (select count(*) from before) = (select count(*) from after);
+    relation text = (
+      select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
+  begin
+    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'audit_row') then
+      return null;
+    end if;
+    -- Runs as graph_helper because nobody may write the history by hand.
+    insert into audit.changes (
+      organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
+    select
+      coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
+      case when is_paired then 'update' when is_new then 'insert' else 'delete' end, columns,
+      case when is_paired or not is_new then
+        (select coalesce(jsonb_object_agg(key, coalesce(old_value, value) -> key), '{}') from unnest(columns) as key where key <> all (secrets)) end,
+      case when is_new then
+        (select coalesce(jsonb_object_agg(key, value -> key), '{}') from unnest(columns) as key where key <> all (secrets)) end,
+      coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
+      nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
+      nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), '')
+    from (
+      select
+        place, is_new, old_value, value,
+        array(
+          select key from jsonb_each(value) as e (key, now)
+          where coalesce(old_value -> key, 'null') is distinct from now and key <> all (derived) order by key) as columns
+      from (
+        select
+          place, is_new, lag(rows.value) over (partition by place order by is_new) as old_value, rows.value
+        from (
+          select row_number() over () as place, false as is_new, app_hidden.row_values(b) as value from before b
+          union all
+          select row_number() over () + case when is_paired then 0 else (select count(*) from before) end, true, app_hidden.row_values(a) from after a
+        ) as rows
+      ) as pairs
+      where is_new or not is_paired
+      offset 0
+    ) as changed
+    where columns <> '{}'
+    order by place;
+    return null;
+  end
+  $$;
+comment on function audit.record_updates() is 'Records the rows of a partitioned table that a statement has changed, those that it moved included.';
+
 -- Row by row, since only so an old row and its new one are known to belong together.
 
 create function audit.record_update() returns trigger
@@ -162,8 +225,18 @@ create function audit.record_update() returns trigger
     derived text[] = tg_argv[3];
     old_value jsonb;
     new_value jsonb;
+    written jsonb;
     changed text[];
+    relation text = format('%I.%I', tg_table_schema, tg_table_name);
   begin
+    if pg_partition_root(tg_relid) is not null then
+      -- Recorded before it became a partition.
+      if tg_name <> 'audit_row' then
+        return null;
+      end if;
+      relation = (
+        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
+    end if;
     begin
       old_value = to_jsonb(old);
       new_value = to_jsonb(new);
@@ -171,10 +244,11 @@ create function audit.record_update() returns trigger
       old_value = app_hidden.row_values(old);
       new_value = app_hidden.row_values(new);
     end;
+    written = coalesce(new_value, old_value);
     changed = array(
       select key
-      from jsonb_each(new_value) as e (key, value)
-      where old_value -> key is distinct from value and key <> all (derived)
+      from jsonb_each(written) as e (key, value)
+      where case tg_op when 'UPDATE' then old_value -> key is distinct from value else value <> 'null' end and key <> all (derived)
         and (select a.attgenerated from pg_attribute a where a.attrelid = tg_relid and a.attname = key::name) = ''
       order by key);
     -- Runs as graph_helper because nobody may write the history by hand.
@@ -182,10 +256,12 @@ create function audit.record_update() returns trigger
       insert into audit.changes (
         organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
       values (
-        coalesce(new_value ->> 'organization_id', new_value ->> 'id')::uuid, coalesce(new_value ->> tg_argv[0], new_value ->> tg_argv[1])::uuid,
-        format('%I.%I', tg_table_schema, tg_table_name), (new_value ->> tg_argv[1])::uuid, 'update', changed,
-        (select coalesce(jsonb_object_agg(key, old_value -> key), '{}') from unnest(changed) as key where key <> all (secrets)),
-        (select coalesce(jsonb_object_agg(key, new_value -> key), '{}') from unnest(changed) as key where key <> all (secrets)),
+        coalesce(written ->> 'organization_id', written ->> 'id')::uuid, coalesce(written ->> tg_argv[0], written ->> tg_argv[1])::uuid,
+        relation, (written ->> tg_argv[1])::uuid, lower(tg_op), changed,
+        case when tg_op <> 'INSERT' then
+          (select coalesce(jsonb_object_agg(key, old_value -> key), '{}') from unnest(changed) as key where key <> all (secrets)) end,
+        case when tg_op <> 'DELETE' then
+          (select coalesce(jsonb_object_agg(key, new_value -> key), '{}') from unnest(changed) as key where key <> all (secrets)) end,
         coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
         nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
         nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), ''));
@@ -193,7 +269,8 @@ create function audit.record_update() returns trigger
     return null;
   end
   $$;
-comment on function audit.record_update() is 'Records the columns of a row that an update has changed; an update that changes nothing leaves no trace.';
+comment on function audit.record_update() is
+  'Records the columns of a row that an update has changed; an update that changes nothing leaves no trace. Of a partition that was named also a row that was inserted or deleted.';
 
 -- The fact stays, the person goes: that there was a row, when and by whom it was changed, but not what it said.
 create function audit.erase_person() returns trigger
@@ -213,37 +290,78 @@ comment on function audit.erase_person() is 'Takes all values out of the history
 create constraint trigger audit_erase after delete on app_public.users deferrable initially deferred
   for each row execute function audit.erase_person();
 
-create function audit.record(relation regclass, subject_id name default 'id', row_id name default 'id', secrets name[] default '{}', derived name[] default '{}')
+create function audit.record(
+  relation regclass, subject_id name default null, row_id name default null, secrets name[] default null, derived name[] default null)
   returns void
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
-    arguments text = format('%L, %L, %L, %L', subject_id, row_id, secrets, derived);
-    missing text = (
-      select string_agg(wanted, ', ')
-      from unnest(array[subject_id, row_id] || secrets || derived) as wanted
-      where wanted not in (select attname from pg_attribute where attrelid = relation and attnum > 0 and not attisdropped));
+    -- A partition is recorded with its parent.
+    root regclass = coalesce(pg_partition_root(relation), relation);
+    is_partitioned boolean = exists (select from pg_class where oid = root and relkind = 'p');
+    -- As it is recorded already, the condition of the trigger included.
+    known text[];
+    condition text;
+    subject_column name;
+    row_column name;
+    secret_columns name[];
+    derived_columns name[];
+    arguments text;
+    missing text;
+    parent regclass;
   begin
+    select string_to_array(encode(t.tgargs, 'escape'), '\000'), (regexp_match(pg_get_triggerdef(t.oid), ' WHEN (\(.*\)) EXECUTE '))[1] into known, condition
+    from pg_trigger t
+    where t.tgrelid = root and t.tgfoid = 'audit.record_update'::regproc and t.tgparentid = 0;
+    subject_column = coalesce(record.subject_id, known[1], 'id');
+    row_column = coalesce(record.row_id, known[2], 'id');
+    secret_columns = coalesce(record.secrets, known[3]::name[], '{}');
+    derived_columns = coalesce(record.derived, known[4]::name[], '{}');
+    arguments = format('%L, %L, %L, %L', subject_column, row_column, secret_columns, derived_columns);
+    missing = (
+      select string_agg(wanted, ', ')
+      from unnest(array[subject_column, row_column] || record.secrets || record.derived) as wanted
+      where wanted not in (select attname from pg_attribute where attrelid = root and attnum > 0 and not attisdropped));
     if missing is not null then
-      raise undefined_column using message = format('%s has no column %s', relation, missing);
+      raise undefined_column using message = format('%s has no column %s', root, missing);
     end if;
-    execute format(
-      'create or replace trigger audit_insert after insert on %s referencing new table as inserted
-         for each statement execute function audit.record_rows(%s)', relation, arguments);
-    -- Rows are compared as they are kept: not every type has an equality.
-    execute format(
-      'create or replace trigger audit_update after update on %s
-         for each row when (old.* *<> new.*) execute function audit.record_update(%s)', relation, arguments);
-    execute format(
-      'create or replace trigger audit_delete after delete on %s referencing old table as deleted
-         for each statement execute function audit.record_rows(%s)', relation, arguments);
+    foreach parent in array array(select root union all select t.relid from pg_partition_tree(root) t where not t.isleaf and t.relid <> root) loop
+      execute format(
+        'create or replace trigger audit_insert after insert on %s referencing new table as inserted
+           for each statement execute function audit.record_rows(%s)', parent, arguments);
+      execute format(
+        'create or replace trigger audit_delete after delete on %s referencing old table as deleted
+           for each statement execute function audit.record_rows(%s)', parent, arguments);
+      continue when not is_partitioned;
+      execute format(
+        'create or replace trigger audit_update after update on %s referencing old table as before new table as after
+           for each statement execute function audit.record_updates(%s)', parent, arguments);
+      execute format(
+        'create or replace trigger audit_begin before insert or update or delete on %s for each statement execute function app_hidden.note_parent(%L)',
+        parent, 'audit ' || root);
+      execute format(
+        'create or replace trigger audit_end after insert or update or delete on %s for each statement execute function app_hidden.note_parent(%L)',
+        parent, 'audit ' || root);
+    end loop;
+    if is_partitioned then
+      execute format(
+        'create or replace trigger audit_row after insert or update or delete on %s for each row
+           when (coalesce((nullif(current_setting(''recording.parents'', true), '''')::jsonb ->> (%L || pg_trigger_depth()))::int, 0) = 0)
+           execute function audit.record_update(%s)', root, 'audit ' || root || ' ', arguments);
+    else
+      -- Rows are compared as they are kept: not every type has an equality.
+      execute format(
+        'create or replace trigger audit_update after update on %s
+           for each row when %s execute function audit.record_update(%s)', root, coalesce(condition, '(old.* *<> new.*)'), arguments);
+    end if;
   end
   $$;
 comment on function audit.record(regclass, name, name, name[], name[]) is
-  'Begins to record what changes in a table. `subject_id` is the column of the person whom a row belongs to, `row_id` the one that names the row; '
+  'Begins to record what changes in a table; of a partition that is its parent. Again: what is not given stays. `subject_id` is the column of the person whom a row belongs to, `row_id` the one that names the row; '
   'of `secrets` only the names are recorded; `derived` columns follow from others, as generated ones do, and are not recorded.';
 grant create on schema audit to graph_helper;
 alter function audit.record_rows() owner to graph_helper;
 alter function audit.record_update() owner to graph_helper;
+alter function audit.record_updates() owner to graph_helper;
 alter function audit.erase_person() owner to graph_helper;
 revoke create on schema audit from graph_helper;

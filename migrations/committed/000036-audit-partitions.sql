@@ -1,5 +1,5 @@
---! Previous: sha1:fd96ab99b971019459be8b05b3cdc1557db05061
---! Hash: sha1:e1130ab659ae044c9ad3b5186b48fc12fd15e470
+--! Previous: sha1:219816632ae5efc23b60572ec5b6aa566266f689
+--! Hash: sha1:412bde502685c971e4833e0d5ceb94364137a791
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

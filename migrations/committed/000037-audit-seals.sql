@@ -1,5 +1,5 @@
---! Previous: sha1:e1130ab659ae044c9ad3b5186b48fc12fd15e470
---! Hash: sha1:68b8ce2f10f680b8543b5db97870f8cacd2a44c2
+--! Previous: sha1:412bde502685c971e4833e0d5ceb94364137a791
+--! Hash: sha1:e0a9c7cdb7102e1de35eb12e628c4d022e6c053d
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:68b8ce2f10f680b8543b5db97870f8cacd2a44c2
---! Hash: sha1:40e4d6f3ee54f62780858a4afcce38a6410faae0
+--! Previous: sha1:e0a9c7cdb7102e1de35eb12e628c4d022e6c053d
+--! Hash: sha1:c3a00e309aa26d1d89ad50f1d8bed1255f5161bc
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:40e4d6f3ee54f62780858a4afcce38a6410faae0
---! Hash: sha1:76424ecd34a4e1d224d02f0945f5bbf1d4a2b677
+--! Previous: sha1:c3a00e309aa26d1d89ad50f1d8bed1255f5161bc
+--! Hash: sha1:37caef89003ff84145edfc402f45ce1069aa6682
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

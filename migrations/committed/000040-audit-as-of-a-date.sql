@@ -1,5 +1,5 @@
---! Previous: sha1:76424ecd34a4e1d224d02f0945f5bbf1d4a2b677
---! Hash: sha1:cf3a81675c61ae14053c21afe2881940b269f8b7
+--! Previous: sha1:37caef89003ff84145edfc402f45ce1069aa6682
+--! Hash: sha1:66a2c98e9df0822083c4d2990683998d5fe7be63
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

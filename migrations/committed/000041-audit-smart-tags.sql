@@ -1,5 +1,5 @@
---! Previous: sha1:cf3a81675c61ae14053c21afe2881940b269f8b7
---! Hash: sha1:4d33d85e213bd156a6bd5086292578f9c892083d
+--! Previous: sha1:66a2c98e9df0822083c4d2990683998d5fe7be63
+--! Hash: sha1:05fef3e834431f788d243215cc0864eda3864497
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:4d33d85e213bd156a6bd5086292578f9c892083d
---! Hash: sha1:2f449552eb74b7f6738ffb609bc219ee9ec5750e
+--! Previous: sha1:05fef3e834431f788d243215cc0864eda3864497
+--! Hash: sha1:617853913071ffd63c6f15ac6a713ca929b744c7
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:2f449552eb74b7f6738ffb609bc219ee9ec5750e
---! Hash: sha1:01b708f36c8c5b87394ed85a3ab97e8ec0eb71f7
+--! Previous: sha1:617853913071ffd63c6f15ac6a713ca929b744c7
+--! Hash: sha1:125f13dea83d9c961e76517d4e4f7df1b0f1cd95
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

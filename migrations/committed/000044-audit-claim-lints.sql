@@ -1,5 +1,5 @@
---! Previous: sha1:01b708f36c8c5b87394ed85a3ab97e8ec0eb71f7
---! Hash: sha1:679e6ede5f6e3783938ca577b007a0df6ca3d988
+--! Previous: sha1:125f13dea83d9c961e76517d4e4f7df1b0f1cd95
+--! Hash: sha1:6296798004960b687b72cbbf23118d3b4fdf5fb2
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:679e6ede5f6e3783938ca577b007a0df6ca3d988
---! Hash: sha1:c817d11f0dfff09da80fecbc816d8106b309b2d5
+--! Previous: sha1:6296798004960b687b72cbbf23118d3b4fdf5fb2
+--! Hash: sha1:b5a03c2c14b9fe2fb8324ef888b930df4f95b031
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:c817d11f0dfff09da80fecbc816d8106b309b2d5
---! Hash: sha1:a4ddda07aaec631657a22b422845d17260168460
+--! Previous: sha1:b5a03c2c14b9fe2fb8324ef888b930df4f95b031
+--! Hash: sha1:d37ae90e1203d0fc992b80ddc6cd4e5c6cff3734
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

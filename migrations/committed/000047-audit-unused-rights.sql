@@ -1,5 +1,5 @@
---! Previous: sha1:a4ddda07aaec631657a22b422845d17260168460
---! Hash: sha1:6af6113f06d0df143e870d57351bbd10fe14bba4
+--! Previous: sha1:d37ae90e1203d0fc992b80ddc6cd4e5c6cff3734
+--! Hash: sha1:fc3733c4b60d772560967c8caf1df25bfab8bb72
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

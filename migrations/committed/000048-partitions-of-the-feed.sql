@@ -1,5 +1,5 @@
---! Previous: sha1:6af6113f06d0df143e870d57351bbd10fe14bba4
---! Hash: sha1:61cf2632f1c78275630b4efb9909dcf6a210d27a
+--! Previous: sha1:fc3733c4b60d772560967c8caf1df25bfab8bb72
+--! Hash: sha1:5f5e38ea94ff1c008709a979e2de840ebbada957
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

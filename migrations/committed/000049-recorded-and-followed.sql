@@ -1,5 +1,5 @@
---! Previous: sha1:61cf2632f1c78275630b4efb9909dcf6a210d27a
---! Hash: sha1:ac27e7987d0f08d060aef683927f0b48d3b48813
+--! Previous: sha1:5f5e38ea94ff1c008709a979e2de840ebbada957
+--! Hash: sha1:cd4174f0d0cc3abb21202c40ab3782f832bdfbf9
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

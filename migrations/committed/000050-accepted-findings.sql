@@ -1,5 +1,5 @@
---! Previous: sha1:ac27e7987d0f08d060aef683927f0b48d3b48813
---! Hash: sha1:b5f121d676c510b950086602983890edb0d97c0f
+--! Previous: sha1:cd4174f0d0cc3abb21202c40ab3782f832bdfbf9
+--! Hash: sha1:368081b721b36c2cd26fe461d04ce34987d9af30
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -12,6 +12,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'oauth.purge(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; policies on graph_helper bound it to that.'),
   ('definer', 'audit.record_rows()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.record_update()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
+  ('definer', 'audit.record_updates()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.erase_person()', 'nobody', 'A trigger of app_public.users calls it, and nobody may change the history by hand.'),
   ('definer', 'oauth.purge_changes(integer)', 'graph_admin, graph_oauth', 'Makes and drops partitions of the history, which only its owner may; those alone of which all is older than audit.retention.'),
   ('definer', 'app_hidden.require_access_token(bytea)', 'graph_app, graph_basic, graph_user', 'Who presents a token proves it; nobody who holds one may look at tokens.'),
@@ -21,6 +22,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'app_hidden.count_idempotency_key()', 'nobody', 'The trigger of app_hidden.idempotency_keys calls it, and nobody may change the counts by hand.'),
   ('definer', 'feed.record_rows()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
   ('definer', 'feed.record_update()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
+  ('definer', 'feed.record_updates()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
   ('definer', 'feed.changed_since(uuid[], xid8[], bigint[])', 'graph_oauth', 'Says of organizations that the service serves whether they have changes, and nothing of these.'),
   ('definer', 'feed.rotate_partitions()', 'graph_admin, graph_oauth', 'Makes and drops partitions of the feed, which only its owner may.'),
   ('definer', 'oauth.purge_deliveries(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_helper bounds it to that.'),

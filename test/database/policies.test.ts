@@ -77,10 +77,12 @@ describe('the permissions of the database', () => {
         'audit.record_read(text,double precision)',
         'audit.record_rows()',
         'audit.record_update()',
+        'audit.record_updates()',
       ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
       'feed.changed_since(uuid[],xid8[],bigint[]) as graph_helper, search_path=pg_catalog, pg_temp enable_sort=off plan_cache_mode=force_generic_plan jit=off',
       'feed.record_rows() as graph_helper, search_path=pg_catalog, pg_temp',
       'feed.record_update() as graph_helper, search_path=pg_catalog, pg_temp',
+      'feed.record_updates() as graph_helper, search_path=pg_catalog, pg_temp',
       // The owner of the change feed: only that may make or drop a partition of it.
       'feed.rotate_partitions() as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',

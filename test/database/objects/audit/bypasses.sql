@@ -190,10 +190,10 @@ create view audit.bypasses with (security_invoker=true) as
              JOIN pg_class c ON c.oid = r.relation::oid
           WHERE (r.kind = ANY (ARRAY['table'::text, 'partition'::text])) AND c.relnamespace <> 'audit'::regnamespace::oid AND (EXISTS ( SELECT
                    FROM pg_attribute a_1
-                  WHERE a_1.attrelid = r.relation::oid AND a_1.attname = 'organization_id'::name AND NOT a_1.attisdropped)) AND (( SELECT count(DISTINCT t.tgtype::integer & 28) AS count
+                  WHERE a_1.attrelid = r.relation::oid AND a_1.attname = 'organization_id'::name AND NOT a_1.attisdropped)) AND (( SELECT COALESCE(bit_or(t.tgtype::integer & 28), 0) AS "coalesce"
                    FROM pg_trigger t
                      JOIN pg_proc p ON p.oid = t.tgfoid
-                  WHERE t.tgrelid = r.relation::oid AND (t.tgenabled = ANY (ARRAY['O'::"char", 'A'::"char"])) AND p.pronamespace = 'audit'::regnamespace::oid AND (p.proname = ANY (ARRAY['record_rows'::name, 'record_update'::name])))) < 3
+                  WHERE t.tgrelid = r.relation::oid AND (t.tgenabled = ANY (ARRAY['O'::"char", 'A'::"char"])) AND p.pronamespace = 'audit'::regnamespace::oid AND (p.proname = ANY (ARRAY['record_rows'::name, 'record_update'::name, 'record_updates'::name])) AND (c.relkind <> 'p'::"char" OR (t.tgtype::integer & 1) = 1))) < 28
         UNION ALL
          SELECT DISTINCT 'secret'::text,
             format('%s.%I'::text, r.name, a_1.attname) AS format,
@@ -204,7 +204,7 @@ create view audit.bypasses with (security_invoker=true) as
              JOIN pg_proc p ON p.oid = t.tgfoid
              JOIN audit.relations r ON r.relation::oid = t.tgrelid
              JOIN pg_attribute a_1 ON a_1.attrelid = t.tgrelid AND a_1.attnum > 0 AND NOT a_1.attisdropped
-          WHERE p.pronamespace = 'audit'::regnamespace::oid AND (p.proname = ANY (ARRAY['record_rows'::name, 'record_update'::name])) AND a_1.attname ~ '(secret|password|passphrase|token|hash|cipher)'::text AND (a_1.attname <> ALL (split_part(encode(t.tgargs, 'escape'::text), '\000'::text, 3)::text[]))
+          WHERE p.pronamespace = 'audit'::regnamespace::oid AND (p.proname = ANY (ARRAY['record_rows'::name, 'record_update'::name, 'record_updates'::name])) AND r.kind <> 'partition'::text AND a_1.attname ~ '(secret|password|passphrase|token|hash|cipher)'::text AND (a_1.attname <> ALL (split_part(encode(t.tgargs, 'escape'::text), '\000'::text, 3)::text[]))
         )
  SELECT f.kind,
     f.object,

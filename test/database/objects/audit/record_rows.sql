@@ -17,6 +17,14 @@ AS $function$
     grant_id uuid = nullif(current_setting('graph.grant_id', true), '');
     request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
   begin
+    -- A partition is recorded by its parent's name.
+    if pg_partition_root(tg_relid) is not null then
+      if not exists (select from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgrelid = tg_relid and t.tgname = 'audit_row' and c.relkind = 'p') then
+        return null;
+      end if;
+      relation = (
+        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
+    end if;
     select derived || array_agg(a.attname::text) filter (where a.attgenerated <> ''), bool_and(a.atttypid < 16384 and a.atttypid <> all ('{json,json[],jsonb,jsonb[]}'::regtype[]))
       into derived, is_plain
     from pg_attribute a

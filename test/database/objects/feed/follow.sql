@@ -1,47 +1,76 @@
-CREATE OR REPLACE FUNCTION feed.follow(followed regclass, shown regclass DEFAULT NULL::regclass, ignored name[] DEFAULT '{}'::name[])
+CREATE OR REPLACE FUNCTION feed.follow(followed regclass, shown regclass DEFAULT NULL::regclass, ignored name[] DEFAULT NULL::name[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   declare
+    -- A partition is followed with its parent.
+    root regclass = coalesce(pg_partition_root(followed), followed);
+    -- As it is followed already.
+    known text[] = (
+      select string_to_array(encode(t.tgargs, 'escape'), '\000') from pg_trigger t
+      where t.tgrelid = root and t.tgfoid = 'feed.record_update'::regproc and t.tgparentid = 0);
+    shown_by regclass = coalesce(follow.shown, to_regclass(known[1]), root);
+    ignored_columns name[] = coalesce(follow.ignored, known[3]::name[], '{}');
     key text = (
       select string_agg(quote_literal(a.attname), ', ' order by k.place)
       from pg_index i
       cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
-      where i.indrelid = followed and i.indisprimary and a.attname <> 'organization_id');
+      where i.indrelid = root and i.indisprimary and a.attname <> 'organization_id');
     relation text;
     type_column text;
     missing text = (
       select string_agg(wanted, ', ')
-      from unnest('{organization_id}' || ignored) as wanted
-      where wanted not in (select attname from pg_attribute where attrelid = followed and attnum > 0 and not attisdropped));
+      from unnest('{organization_id}' || follow.ignored) as wanted
+      where wanted not in (select attname from pg_attribute where attrelid = root and attnum > 0 and not attisdropped));
+    update_arguments text;
+    parent regclass;
   begin
-    if not exists (select from pg_class where oid = coalesce(shown, followed) and relnamespace = 'app_public'::regnamespace) then
-      raise undefined_table using message = format('%s is not in the graph', coalesce(shown, followed)), hint = 'Name the view of app_public that shows it.';
+    if not exists (select from pg_class where oid = shown_by and relnamespace = 'app_public'::regnamespace) then
+      raise undefined_table using message = format('%s is not in the graph', shown_by), hint = 'Name the view of app_public that shows it.';
     end if;
     if missing is not null then
-      raise undefined_column using message = format('%s has no column %s', followed, missing);
+      raise undefined_column using message = format('%s has no column %s', root, missing);
     end if;
     if key is null then
-      raise undefined_object using message = format('%s has no primary key', followed), hint = 'A change names its row by that.';
+      raise undefined_object using message = format('%s has no primary key', root), hint = 'A change names its row by that.';
     end if;
     select format('%I.%I', n.nspname, c.relname),
         coalesce((regexp_match(obj_description(c.oid, 'pg_class'), '^@interface [^\n]*\mtype:(\w+)', 'n'))[1], '')
       into relation, type_column
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-    where c.oid = coalesce(shown, followed);
-    execute format(
-      'create or replace trigger follow_insert after insert on %s referencing new table as affected
-         for each statement execute function feed.record_rows(%L, %L, %L, %s)', followed, relation, 'CREATE', type_column, key);
-    execute format(
-      'create or replace trigger follow_update after update on %s
-         for each row when (old.* *<> new.*) execute function feed.record_update(%L, %L, %L, %s)',
-      followed, relation, type_column, ignored || '{updated_at}', key);
-    execute format(
-      'create or replace trigger follow_delete after delete on %s referencing old table as affected
-         for each statement execute function feed.record_rows(%L, %L, %L, %s)', followed, relation, 'DELETE', type_column, key);
+    where c.oid = shown_by;
+    update_arguments = format('%L, %L, %L, %s', relation, type_column, array_remove(ignored_columns, 'updated_at') || '{updated_at}', key);
+    foreach parent in array array(select root union all select t.relid from pg_partition_tree(root) t where not t.isleaf and t.relid <> root) loop
+      execute format(
+        'create or replace trigger follow_insert after insert on %s referencing new table as affected
+           for each statement execute function feed.record_rows(%L, %L, %L, %s)', parent, relation, 'CREATE', type_column, key);
+      execute format(
+        'create or replace trigger follow_delete after delete on %s referencing old table as affected
+           for each statement execute function feed.record_rows(%L, %L, %L, %s)', parent, relation, 'DELETE', type_column, key);
+      continue when not exists (select from pg_class where oid = parent and relkind = 'p');
+      execute format(
+        'create or replace trigger follow_update after update on %s referencing old table as before new table as after
+           for each statement execute function feed.record_updates(%s)', parent, update_arguments);
+      execute format(
+        'create or replace trigger follow_begin before insert or update or delete on %s for each statement execute function app_hidden.note_parent(%L)',
+        parent, 'feed ' || relation);
+      execute format(
+        'create or replace trigger follow_end after insert or update or delete on %s for each statement execute function app_hidden.note_parent(%L)',
+        parent, 'feed ' || relation);
+    end loop;
+    if exists (select from pg_class where oid = root and relkind = 'p') then
+      execute format(
+        'create or replace trigger follow_row after insert or update or delete on %s for each row
+           when (coalesce((nullif(current_setting(''recording.parents'', true), '''')::jsonb ->> (%L || pg_trigger_depth()))::int, 0) = 0)
+           execute function feed.record_update(%s)', root, 'feed ' || relation || ' ', update_arguments);
+    else
+      execute format(
+        'create or replace trigger follow_update after update on %s
+           for each row when (old.* *<> new.*) execute function feed.record_update(%s)', root, update_arguments);
+    end if;
   end
   $function$;
-comment on function feed.follow(regclass,regclass,name[]) is 'Adds what changes in a table to the feed. `shown` is the view by which its rows are in the graph, if it is not the table itself; a change of `ignored` columns alone is none, nor is one of `updated_at` or of generated columns.';
+comment on function feed.follow(regclass,regclass,name[]) is 'Adds what changes in a table to the feed; of a partition that is its parent. Again: what is not given stays. `shown` is the view by which its rows are in the graph, if it is not the table itself; a change of `ignored` columns alone is none, nor is one of `updated_at` or of generated columns.';

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION feed.followed()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
     -- The first argument of the trigger.
-    select split_part(encode(t.tgargs, 'escape'), '\000', 1)
+    select distinct split_part(encode(t.tgargs, 'escape'), '\000', 1)
     from pg_trigger t
     where t.tgname = 'follow_insert' and t.tgfoid = 'feed.record_rows'::regproc and not t.tgisinternal
   $function$;

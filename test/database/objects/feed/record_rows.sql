@@ -5,6 +5,12 @@ CREATE OR REPLACE FUNCTION feed.record_rows()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   begin
+    -- One that was attached or detached after it was followed.
+    if pg_partition_root(tg_relid) is not null
+      and not exists (select from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgrelid = tg_relid and t.tgname = 'follow_row' and c.relkind = 'p')
+    then
+      return null;
+    end if;
     -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
     if tg_nargs = 4 and tg_argv[2] = '' and tg_argv[3] = 'id' then
       insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)

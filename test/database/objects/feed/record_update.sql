@@ -12,6 +12,10 @@ AS $function$
     new_value jsonb;
     changed text[];
   begin
+    -- Followed before it became a partition.
+    if tg_name <> 'follow_row' and pg_partition_root(tg_relid) is not null then
+      return null;
+    end if;
     begin
       old_value = to_jsonb(old);
       new_value = to_jsonb(new);
@@ -19,6 +23,15 @@ AS $function$
       old_value = app_hidden.row_values(old);
       new_value = app_hidden.row_values(new);
     end;
+    -- Of a partition.
+    if tg_op <> 'UPDATE' then
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select
+        feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> type_column,
+        array(select value ->> name from unnest(names) as name), case tg_op when 'INSERT' then 'CREATE' else 'DELETE' end, '{}'
+      from (select (coalesce(new_value, old_value) ->> 'organization_id')::uuid as organization_id, coalesce(new_value, old_value) as value) as written;
+      return null;
+    end if;
     -- Generated columns are looked up now, since any may be added later.
     changed = array(
       select key
@@ -31,7 +44,7 @@ AS $function$
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed.
     -- A change of the key, the type or the organization is the deletion of one object and the creation of another.
-    if not changed && (names || array['organization_id', type_column]) then
+    if not changed && (feed.identifying(tg_relid, names) || array['organization_id', type_column]) then
       insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       values (
         feed.origin(), feed.next_horizon(new.organization_id), new.organization_id, tg_argv[0], new_value ->> type_column,
@@ -48,4 +61,4 @@ AS $function$
   end
   $function$;
 alter function feed.record_update() owner to graph_helper;
-comment on function feed.record_update() is 'Adds a row that was changed to the feed.';
+comment on function feed.record_update() is 'Adds a row that was changed to the feed; of a partition that was named also one that was inserted or deleted.';

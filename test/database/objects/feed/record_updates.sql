@@ -1,0 +1,59 @@
+CREATE OR REPLACE FUNCTION feed.record_updates()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  declare
+    type_column text = tg_argv[1];
+    names text[] = tg_argv[3:];
+    identifying text[] = feed.identifying(tg_relid, tg_argv[3:]) || array['organization_id', type_column];
+    ignored text[] = tg_argv[2]::text[] || array(
+      select a.attname::text from pg_attribute a where a.attrelid = tg_relid and a.attnum > 0 and a.attgenerated <> '');
+    is_paired boolean = (select count(*) from before) = (select count(*) from after);
+  begin
+    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'follow_row') then
+      return null;
+    end if;
+    -- Runs as graph_helper because no client role has a right to write the feed.
+    insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+    select
+      feed.origin(), feed.next_horizon(made.organization_id), made.organization_id, tg_argv[0], made.value ->> type_column,
+      array(select made.value ->> name from unnest(names) as name), made.operation, made.columns
+    from (
+      select
+        place, old_value, value,
+        array(
+          select key from jsonb_each(value) as e (key, now) where old_value -> key is distinct from now and key <> all (ignored) order by key) as columns
+      from (
+        select
+          place, is_new, lag(rows.value) over (partition by place order by is_new) as old_value, rows.value
+        from (
+          select row_number() over () as place, false as is_new, app_hidden.row_values(b) as value from before b
+          union all
+          select row_number() over () + case when is_paired then 0 else (select count(*) from before) end, true, app_hidden.row_values(a) from after a
+        ) as rows
+      ) as pairs
+      where is_new or not is_paired
+      offset 0
+    ) as changed
+    cross join lateral (
+      select 1 as step, 'UPDATE' as operation, (value ->> 'organization_id')::uuid as organization_id, value, columns
+      where is_paired and not columns && identifying
+      union all
+      select 2, 'DELETE', (old_value ->> 'organization_id')::uuid, old_value, '{}'
+      where is_paired and columns && identifying
+      union all
+      select 3, 'CREATE', (value ->> 'organization_id')::uuid, value, '{}'
+      where is_paired and columns && identifying
+      union all
+      select 4, case when place <= (select count(*) from before) then 'DELETE' else 'CREATE' end, (value ->> 'organization_id')::uuid, value, '{}'
+      where not is_paired
+    ) as made
+    where changed.columns <> '{}'
+    order by place, step;
+    return null;
+  end
+  $function$;
+alter function feed.record_updates() owner to graph_helper;
+comment on function feed.record_updates() is 'Adds the rows of a partitioned table that a statement has changed to the feed, those that it moved included.';
