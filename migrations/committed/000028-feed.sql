@@ -1,5 +1,5 @@
 --! Previous: sha1:80684c2f67838c39da885342919e03d06a6d099f
---! Hash: sha1:2e47c49af80981f6411a7f9bc971ccce0fd85fbe
+--! Hash: sha1:b128d4850422250c705efc82a5b4149afe94d451
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.
@@ -127,7 +127,7 @@ comment on function feed.last_change() is 'The position of the last change of th
 
 grant execute on function feed.retention(), feed.oldest(), feed.origin(), feed.position(), feed.changes_after(xid8, bigint, int), feed.last_change()
   to graph_app, graph_admin, graph_worker;
-grant execute on function feed.retention(), feed.origin() to graph_helper;
+grant execute on function feed.retention(), feed.oldest(), feed.origin() to graph_helper;
 
 create function feed.changed_since(organizations uuid[], horizons xid8[], ids bigint[]) returns uuid[]
   -- The first change of each from the index, as a page: a semijoin read the whole feed.
@@ -141,6 +141,8 @@ create function feed.changed_since(organizations uuid[], horizons xid8[], ids bi
         select from feed.changes c
         where c.organization_id = asked.organization_id and (c.horizon, c.id) > (asked.horizon, asked.id) and c.origin = (select feed.origin())
           and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
+          -- As a reader is shown them. Partitions of before are left out.
+          and c.at >= feed.oldest()
         order by c.horizon, c.id
         limit 1) as next)
   $$;

@@ -1,5 +1,5 @@
---! Previous: sha1:2e47c49af80981f6411a7f9bc971ccce0fd85fbe
---! Hash: sha1:cff7a9743bac3bfafcff4e622cf91b999e1f571c
+--! Previous: sha1:b128d4850422250c705efc82a5b4149afe94d451
+--! Hash: sha1:db4d3f72acf61866eca30096e79f0a9eac4fc603
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:cff7a9743bac3bfafcff4e622cf91b999e1f571c
---! Hash: sha1:9e35cea8fc558c1e9338ba16174b3a64ab2b9ecd
+--! Previous: sha1:db4d3f72acf61866eca30096e79f0a9eac4fc603
+--! Hash: sha1:e512419d8fb1d98e2c5487e8989f9957f19ee208
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:9e35cea8fc558c1e9338ba16174b3a64ab2b9ecd
---! Hash: sha1:42606907793dd9cfa48342f303b14d0d1acf9576
+--! Previous: sha1:e512419d8fb1d98e2c5487e8989f9957f19ee208
+--! Hash: sha1:365c2ae3b30a197c2a673d403cb941d63c14a681
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:42606907793dd9cfa48342f303b14d0d1acf9576
---! Hash: sha1:41c21b5c8a2ebac1599d082a0a9c0fe2f70f3f59
+--! Previous: sha1:365c2ae3b30a197c2a673d403cb941d63c14a681
+--! Hash: sha1:2a9ecfcfd002a18932e45e4a207b25e0a2e6b4ba
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:41c21b5c8a2ebac1599d082a0a9c0fe2f70f3f59
---! Hash: sha1:3a99872867376ac1e21aae32d1cbcd7067cc1fb4
+--! Previous: sha1:2a9ecfcfd002a18932e45e4a207b25e0a2e6b4ba
+--! Hash: sha1:410307a4e0984f7c16341ff32242900c2ccb505f
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

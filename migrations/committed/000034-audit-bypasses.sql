@@ -1,5 +1,5 @@
---! Previous: sha1:3a99872867376ac1e21aae32d1cbcd7067cc1fb4
---! Hash: sha1:74608221b62f68b29997322431b453d03e73f218
+--! Previous: sha1:410307a4e0984f7c16341ff32242900c2ccb505f
+--! Hash: sha1:8e5b1c9dce40856b75812ce145c0b6f42b59d116
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:74608221b62f68b29997322431b453d03e73f218
---! Hash: sha1:219816632ae5efc23b60572ec5b6aa566266f689
+--! Previous: sha1:8e5b1c9dce40856b75812ce145c0b6f42b59d116
+--! Hash: sha1:101745b5207b36d8fac35a49cbaa7882db45b6d6
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:219816632ae5efc23b60572ec5b6aa566266f689
---! Hash: sha1:412bde502685c971e4833e0d5ceb94364137a791
+--! Previous: sha1:101745b5207b36d8fac35a49cbaa7882db45b6d6
+--! Hash: sha1:520863630818276c3829cfe83174d4da0d4d7afb
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:412bde502685c971e4833e0d5ceb94364137a791
---! Hash: sha1:e0a9c7cdb7102e1de35eb12e628c4d022e6c053d
+--! Previous: sha1:520863630818276c3829cfe83174d4da0d4d7afb
+--! Hash: sha1:2d5843f3bf5b17ac3c70cb551ef5c44b9bf3f817
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

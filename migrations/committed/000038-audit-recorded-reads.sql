@@ -1,5 +1,5 @@
---! Previous: sha1:e0a9c7cdb7102e1de35eb12e628c4d022e6c053d
---! Hash: sha1:c3a00e309aa26d1d89ad50f1d8bed1255f5161bc
+--! Previous: sha1:2d5843f3bf5b17ac3c70cb551ef5c44b9bf3f817
+--! Hash: sha1:6b94afcfa3aac6acebe8d56c4144c6408f396a79
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

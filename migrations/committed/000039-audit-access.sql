@@ -1,5 +1,5 @@
---! Previous: sha1:c3a00e309aa26d1d89ad50f1d8bed1255f5161bc
---! Hash: sha1:37caef89003ff84145edfc402f45ce1069aa6682
+--! Previous: sha1:6b94afcfa3aac6acebe8d56c4144c6408f396a79
+--! Hash: sha1:a7e03852d504ceb79c6be93bfc466b2056db6372
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

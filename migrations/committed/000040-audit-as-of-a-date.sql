@@ -1,5 +1,5 @@
---! Previous: sha1:37caef89003ff84145edfc402f45ce1069aa6682
---! Hash: sha1:66a2c98e9df0822083c4d2990683998d5fe7be63
+--! Previous: sha1:a7e03852d504ceb79c6be93bfc466b2056db6372
+--! Hash: sha1:cf7e7ac251c11b7662e79045cce22dea7bf33fac
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

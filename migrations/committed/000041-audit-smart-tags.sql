@@ -1,5 +1,5 @@
---! Previous: sha1:66a2c98e9df0822083c4d2990683998d5fe7be63
---! Hash: sha1:05fef3e834431f788d243215cc0864eda3864497
+--! Previous: sha1:cf7e7ac251c11b7662e79045cce22dea7bf33fac
+--! Hash: sha1:26e621b13f8638d94bf17d3ee77cdf2bf04d471d
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

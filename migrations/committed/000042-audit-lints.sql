@@ -1,5 +1,5 @@
---! Previous: sha1:05fef3e834431f788d243215cc0864eda3864497
---! Hash: sha1:617853913071ffd63c6f15ac6a713ca929b744c7
+--! Previous: sha1:26e621b13f8638d94bf17d3ee77cdf2bf04d471d
+--! Hash: sha1:e7a9110e2dde88df72d2c1c7121c89f024d80c3f
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:617853913071ffd63c6f15ac6a713ca929b744c7
---! Hash: sha1:125f13dea83d9c961e76517d4e4f7df1b0f1cd95
+--! Previous: sha1:e7a9110e2dde88df72d2c1c7121c89f024d80c3f
+--! Hash: sha1:0b48e773c47551e607c5f43c096ced59da5e4552
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:125f13dea83d9c961e76517d4e4f7df1b0f1cd95
---! Hash: sha1:6296798004960b687b72cbbf23118d3b4fdf5fb2
+--! Previous: sha1:0b48e773c47551e607c5f43c096ced59da5e4552
+--! Hash: sha1:66daf71598c91a0b5fe7fd38e670ab996d11804d
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:6296798004960b687b72cbbf23118d3b4fdf5fb2
---! Hash: sha1:b5a03c2c14b9fe2fb8324ef888b930df4f95b031
+--! Previous: sha1:66daf71598c91a0b5fe7fd38e670ab996d11804d
+--! Hash: sha1:97ceb0246b5fbb564a79e4012403958d54d643f5
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:b5a03c2c14b9fe2fb8324ef888b930df4f95b031
---! Hash: sha1:d37ae90e1203d0fc992b80ddc6cd4e5c6cff3734
+--! Previous: sha1:97ceb0246b5fbb564a79e4012403958d54d643f5
+--! Hash: sha1:928a5e0c9da4b2d41d7f5b613b4dd49c4b65d308
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

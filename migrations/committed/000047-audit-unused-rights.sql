@@ -1,5 +1,5 @@
---! Previous: sha1:d37ae90e1203d0fc992b80ddc6cd4e5c6cff3734
---! Hash: sha1:fc3733c4b60d772560967c8caf1df25bfab8bb72
+--! Previous: sha1:928a5e0c9da4b2d41d7f5b613b4dd49c4b65d308
+--! Hash: sha1:828cdc5563109fd1e629db841d47c29e366dbf94
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:fc3733c4b60d772560967c8caf1df25bfab8bb72
---! Hash: sha1:5f5e38ea94ff1c008709a979e2de840ebbada957
+--! Previous: sha1:828cdc5563109fd1e629db841d47c29e366dbf94
+--! Hash: sha1:77fb026487817cfefb1cc5f398ea1644091bfa48
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:5f5e38ea94ff1c008709a979e2de840ebbada957
---! Hash: sha1:cd4174f0d0cc3abb21202c40ab3782f832bdfbf9
+--! Previous: sha1:77fb026487817cfefb1cc5f398ea1644091bfa48
+--! Hash: sha1:aa49575969b54fb0de49fdf3e9a2d141836c436c
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:cd4174f0d0cc3abb21202c40ab3782f832bdfbf9
---! Hash: sha1:368081b721b36c2cd26fe461d04ce34987d9af30
+--! Previous: sha1:aa49575969b54fb0de49fdf3e9a2d141836c436c
+--! Hash: sha1:c265ab396ffdb133e166ed126a013603cbc7b06d
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

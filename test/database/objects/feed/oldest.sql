@@ -7,4 +7,5 @@ AS $function$ select date_trunc('day', statement_timestamp() - feed.retention(),
 comment on function feed.oldest() is 'The time of the oldest change that can be followed: days are dropped as a whole.';
 grant execute on function feed.oldest() to graph_admin;
 grant execute on function feed.oldest() to graph_app;
+grant execute on function feed.oldest() to graph_helper;
 grant execute on function feed.oldest() to graph_worker;
