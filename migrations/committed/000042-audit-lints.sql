@@ -1,5 +1,5 @@
 --! Previous: sha1:26e621b13f8638d94bf17d3ee77cdf2bf04d471d
---! Hash: sha1:e7a9110e2dde88df72d2c1c7121c89f024d80c3f
+--! Hash: sha1:5c6babad12e468fff0fd051e88b03f62d83be989
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
@@ -237,6 +237,26 @@ create view audit.lints with (security_invoker = true) as
         select from unnest(k.conkey, k.confkey) as pair (own, their)
         join pg_attribute a on a.attrelid = k.conrelid and a.attnum = pair.own
         where a.attname = 'organization_id' and pair.their = theirs.attnum)
+    union all
+    -- Without a list `set null` and `set default` set all columns of the key; those of an update have no list.
+    select
+      'reference_sets_organization', 'error', format('%s on %s', k.conname, t.name),
+      format('sets organization_id, too, when what it points to %s: that fails, or gives the row to nobody', happens.event), happens.remedy
+    from pg_constraint k
+    join tables t on t.oid = k.conrelid
+    join pg_attribute o on o.attrelid = k.conrelid and o.attname = 'organization_id' and o.attnum = any (k.conkey)
+    cross join lateral (
+      select 'is deleted' as event,
+        format(
+          'on delete %s (%s)', case k.confdeltype when 'n' then 'set null' else 'set default' end,
+          (select string_agg(quote_ident(a.attname), ', ' order by array_position(k.conkey, a.attnum)) from pg_attribute a
+           where a.attrelid = k.conrelid and a.attnum = any (k.conkey) and a.attnum <> o.attnum)) as remedy
+      where k.confdeltype in ('n', 'd') and (k.confdelsetcols is null or o.attnum = any (k.confdelsetcols))
+      union all
+      select 'gets another key', 'on update no action, or cascade'
+      where k.confupdtype in ('n', 'd')
+    ) as happens
+    where k.contype = 'f' and k.conparentid = 0
     union all
     select 'type_that_hinders_upgrades', 'warning', format('%s.%s', c.oid::regclass, a.attname), format('is of type %s, whose values name objects by number', a.atttypid::regtype),
       'Keep the name as text: pg_upgrade refuses this type.'

@@ -1,5 +1,5 @@
---! Previous: sha1:e7a9110e2dde88df72d2c1c7121c89f024d80c3f
---! Hash: sha1:0b48e773c47551e607c5f43c096ced59da5e4552
+--! Previous: sha1:5c6babad12e468fff0fd051e88b03f62d83be989
+--! Hash: sha1:2e4cdf2fe2f1cd22f27cf661797592ce08564b78
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:0b48e773c47551e607c5f43c096ced59da5e4552
---! Hash: sha1:66daf71598c91a0b5fe7fd38e670ab996d11804d
+--! Previous: sha1:2e4cdf2fe2f1cd22f27cf661797592ce08564b78
+--! Hash: sha1:24fc05a460a38fffe56d93988a11f5d05c9bf12e
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:66daf71598c91a0b5fe7fd38e670ab996d11804d
---! Hash: sha1:97ceb0246b5fbb564a79e4012403958d54d643f5
+--! Previous: sha1:24fc05a460a38fffe56d93988a11f5d05c9bf12e
+--! Hash: sha1:f9c77c04051cd019ad31ea1263f3db99cb7051b7
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

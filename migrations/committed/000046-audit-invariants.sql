@@ -1,5 +1,5 @@
---! Previous: sha1:97ceb0246b5fbb564a79e4012403958d54d643f5
---! Hash: sha1:928a5e0c9da4b2d41d7f5b613b4dd49c4b65d308
+--! Previous: sha1:f9c77c04051cd019ad31ea1263f3db99cb7051b7
+--! Hash: sha1:0683b0fb851d851adee9dbfc38d5711a975be94e
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:928a5e0c9da4b2d41d7f5b613b4dd49c4b65d308
---! Hash: sha1:828cdc5563109fd1e629db841d47c29e366dbf94
+--! Previous: sha1:0683b0fb851d851adee9dbfc38d5711a975be94e
+--! Hash: sha1:4c3cfe7fa2bfef699a05ed4724af833ba95d1f7a
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:828cdc5563109fd1e629db841d47c29e366dbf94
---! Hash: sha1:77fb026487817cfefb1cc5f398ea1644091bfa48
+--! Previous: sha1:4c3cfe7fa2bfef699a05ed4724af833ba95d1f7a
+--! Hash: sha1:9167247ca81466d8f2eef74aadbcfc9a5ec50dd3
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:77fb026487817cfefb1cc5f398ea1644091bfa48
---! Hash: sha1:aa49575969b54fb0de49fdf3e9a2d141836c436c
+--! Previous: sha1:9167247ca81466d8f2eef74aadbcfc9a5ec50dd3
+--! Hash: sha1:8a5b8abd3370ff26cc9ec13bfbe09835ec7426ff
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

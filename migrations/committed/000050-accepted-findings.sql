@@ -1,5 +1,5 @@
---! Previous: sha1:aa49575969b54fb0de49fdf3e9a2d141836c436c
---! Hash: sha1:c265ab396ffdb133e166ed126a013603cbc7b06d
+--! Previous: sha1:8a5b8abd3370ff26cc9ec13bfbe09835ec7426ff
+--! Hash: sha1:314973665faf9862cb6721b4e80c33224a8098f9
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -116,6 +116,11 @@ const violations: Record<string, { statement: string; object: string }> = {
                 alter table app_public.card_assignments add constraint crossing foreign key (card_id) references app_public.cards (id)`,
     object: 'crossing on app_public.card_assignments',
   },
+  reference_sets_organization: {
+    statement: `create table app_public.doors (organization_id uuid not null, id uuid not null, unit_id uuid, primary key (organization_id, id),
+                  constraint nulling foreign key (organization_id, unit_id) references app_public.units on delete set null)`,
+    object: 'nulling on app_public.doors',
+  },
   type_that_hinders_upgrades: {
     statement: 'alter table app_public.cards add column opens regproc',
     object: 'app_public.cards.opens',

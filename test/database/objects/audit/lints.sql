@@ -322,6 +322,29 @@ create view audit.lints with (security_invoker=true) as
                      JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.own
                   WHERE a.attname = 'organization_id'::name AND pair.their = theirs.attnum))
         UNION ALL
+         SELECT 'reference_sets_organization'::text,
+            'error'::text,
+            format('%s on %s'::text, k.conname, t.name) AS format,
+            format('sets organization_id, too, when what it points to %s: that fails, or gives the row to nobody'::text, happens.event) AS format,
+            happens.remedy
+           FROM pg_constraint k
+             JOIN tables t ON t.oid = k.conrelid
+             JOIN pg_attribute o ON o.attrelid = k.conrelid AND o.attname = 'organization_id'::name AND (o.attnum = ANY (k.conkey))
+             CROSS JOIN LATERAL ( SELECT 'is deleted'::text AS event,
+                    format('on delete %s (%s)'::text,
+                        CASE k.confdeltype
+                            WHEN 'n'::"char" THEN 'set null'::text
+                            ELSE 'set default'::text
+                        END, ( SELECT string_agg(quote_ident(a.attname::text), ', '::text ORDER BY (array_position(k.conkey, a.attnum))) AS string_agg
+                           FROM pg_attribute a
+                          WHERE a.attrelid = k.conrelid AND (a.attnum = ANY (k.conkey)) AND a.attnum <> o.attnum)) AS remedy
+                  WHERE (k.confdeltype = ANY (ARRAY['n'::"char", 'd'::"char"])) AND (k.confdelsetcols IS NULL OR (o.attnum = ANY (k.confdelsetcols)))
+                UNION ALL
+                 SELECT 'gets another key'::text,
+                    'on update no action, or cascade'::text
+                  WHERE k.confupdtype = ANY (ARRAY['n'::"char", 'd'::"char"])) happens
+          WHERE k.contype = 'f'::"char" AND k.conparentid = 0::oid
+        UNION ALL
          SELECT 'type_that_hinders_upgrades'::text,
             'warning'::text,
             format('%s.%s'::text, c.oid::regclass, a.attname) AS format,
