@@ -43,9 +43,10 @@ export type SendOptions = {
  */
 export async function sendWebhook(options: SendOptions, key: WebhookKey): Promise<void> {
   const { pool, stopping, leaseMs = 60_000 } = options;
+  // Before the lease begins, which the answer may tell late.
+  const deadline = performance.now() + leaseMs / 6;
   const until = await lease(pool, key, leaseMs);
   if (until === null) return;
-  const deadline = performance.now() + leaseMs / 6;
   const mayGoOn = () => !stopping.aborted && performance.now() < deadline;
   try {
     // As it is now, before each attempt: clients rotate secrets and disable webhooks meanwhile.

@@ -16,7 +16,8 @@ export async function startTestWorker(
   {
     allowsPrivate = true,
     keys = [testSecretKey],
-  }: { readonly allowsPrivate?: boolean; readonly keys?: readonly string[] } = {},
+    leaseMs = 60_000,
+  }: { readonly allowsPrivate?: boolean; readonly keys?: readonly string[]; readonly leaseMs?: number } = {},
 ): Promise<TestWorker> {
   const logs: string[] = [];
   const log = createLog('info', { write: (line) => logs.push(line) });
@@ -25,7 +26,16 @@ export async function startTestWorker(
   const graph = await buildGraph(pool);
   const secrets = createSecrets(keys.map((key) => Buffer.from(key, 'base64')) as [Buffer, ...Buffer[]]);
   const naming = () => graph.schema.extensions.changeNaming as Naming;
-  const webhooks = startWebhooks({ pool, secrets, naming, allowsPrivate, log, tickMs: 30, abandonAfterMs: 300 });
+  const webhooks = startWebhooks({
+    pool,
+    secrets,
+    naming,
+    allowsPrivate,
+    log,
+    leaseMs,
+    tickMs: 30,
+    abandonAfterMs: 300,
+  });
   const closed = opened('webhook worker');
   return {
     logs,
