@@ -1,5 +1,5 @@
 --! Previous: sha1:d997638449d6af2dbe2fabb8e8501b183bccb8e7
---! Hash: sha1:e5e9d3eba8162b86141bc9ab2bdc68942104101c
+--! Hash: sha1:3f2a366f57338ae1e6a6fbacaf17b9e70f9be328
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.
@@ -52,7 +52,7 @@ create index users_external_identifier_order_idx
 
 comment on table app_public.users is
   E'@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName users|@forwardBehavior -*|@backwardBehavior -list +connection|@backwardDescription All users of the organization.\n'
-  '@connection Unit.usersWithAccess|@where child.id = any (array(select user_id from app_hidden.unit_access where organization_id = parent.organization_id and unit_id = any (parent.ancestor_ids)))|@description Everybody who may enter the unit, by a grant on it or on one above it.\n'
+  '@connection Unit.usersWithAccess|@where child.id = any (array(select user_id from app_hidden.unit_access where organization_id = parent.organization_id and unit_id = any (parent.ancestor_ids) and (valid_from is null or valid_from <= (select app_hidden.current_moment())) and (valid_until is null or valid_until > (select app_hidden.current_moment()))))|@description Everybody who may enter the unit, by a grant on it or on one above it.\n'
   'A person of one organization.';
 comment on column app_public.users.external_identifier is E'@personalData\nIdentifier that the client system assigns to the user; unique in the organization, compared exactly.';
 comment on column app_public.users.full_name is E'@personalData\nFull name.';

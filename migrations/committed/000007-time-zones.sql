@@ -1,5 +1,5 @@
---! Previous: sha1:e5e9d3eba8162b86141bc9ab2bdc68942104101c
---! Hash: sha1:77efce543e7ca076614487dae38316b6a0bde306
+--! Previous: sha1:3f2a366f57338ae1e6a6fbacaf17b9e70f9be328
+--! Hash: sha1:6ab20936c0788e2dcfb57564e83f0b5b0cd0c006
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

@@ -1,5 +1,5 @@
---! Previous: sha1:77efce543e7ca076614487dae38316b6a0bde306
---! Hash: sha1:3d6c408e6ceb571670cd0abd769e302474feab1e
+--! Previous: sha1:6ab20936c0788e2dcfb57564e83f0b5b0cd0c006
+--! Hash: sha1:711d2a9784594d7a0e9c114bfa5f64a878d4b147
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.
@@ -42,7 +42,7 @@ create index units_external_identifier_order_idx
 comment on table app_public.units is
   E'@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName units|@forwardBehavior -*|@backwardBehavior -list +connection|@backwardDescription All units of the organization.\n'
   '@connection App.rootUnits|@where child.parent_id is null|@description Units at the top of the hierarchy.\n'
-  '@connection User.accessibleUnits|@where child.ancestor_ids && array(select unit_id from app_hidden.unit_access where organization_id = parent.organization_id and user_id = parent.id)|@description Every unit that the user may enter: those granted, and all below them.\n'
+  '@connection User.accessibleUnits|@where child.ancestor_ids && array(select unit_id from app_hidden.unit_access where organization_id = parent.organization_id and user_id = parent.id and (valid_from is null or valid_from <= (select app_hidden.current_moment())) and (valid_until is null or valid_until > (select app_hidden.current_moment())))|@description Every unit that the user may enter: those granted, and all below them.\n'
   'A unit in the tree of an organization.';
 comment on column app_public.units.external_identifier is 'Identifier that the client system assigns to the unit; unique in the organization, compared exactly.';
 comment on column app_public.units.name is 'Name.';

@@ -1,5 +1,5 @@
---! Previous: sha1:3d6c408e6ceb571670cd0abd769e302474feab1e
---! Hash: sha1:e785c7a58aa5eeb17612e8c1afc8d7c65c45876b
+--! Previous: sha1:711d2a9784594d7a0e9c114bfa5f64a878d4b147
+--! Hash: sha1:1258ede172c1347b8ddd6e558a52b785a0f1025e
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

@@ -1,31 +1,58 @@
---! Previous: sha1:e785c7a58aa5eeb17612e8c1afc8d7c65c45876b
---! Hash: sha1:746d2fc55ffd9f15fca884cea7af23e0b7c8a04d
+--! Previous: sha1:1258ede172c1347b8ddd6e558a52b785a0f1025e
+--! Hash: sha1:7208af244b4a204683765775e961e9634acfb3c1
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.
 --
--- In the graph a grant is a row of the view app_public.access_grants. The table's key leads from a person to the units, its index
--- from a unit to the people.
+-- A grant is given by hand, or by a system that is its source, and may begin and end. Outside its time it gives no access: rules compare
+-- its time with that of the statement, so that nothing has to run when a grant begins or ends. An application reads it all the same. The
+-- person does not, who may not see its unit either.
+--
+-- In the graph a grant is a row of the view app_public.access_grants. A key of the table leads from a person to the units, an index from a
+-- unit to the people. Both have the times, so that rules need not read the table.
+
+create function app_hidden.current_moment() returns timestamptz
+  language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ begin return statement_timestamp(); end $$;
+comment on function app_hidden.current_moment() is 'The time that access is asked for: now. audit.rebuild puts another one in its place.';
+grant execute on function app_hidden.current_moment() to graph_app, graph_user, graph_basic, graph_admin;
 
 create table app_hidden.unit_access (
   organization_id uuid not null,
+  id uuid not null default app_hidden.uuid_v7(),
   user_id uuid not null,
   unit_id uuid not null,
+  source text collate "C",
+  valid_from timestamptz,
+  valid_until timestamptz,
   created_at timestamptz not null default now(),
-  constraint unit_access_pkey primary key (organization_id, user_id, unit_id),
+  constraint unit_access_pkey primary key (organization_id, id),
+  constraint unit_access_user_id_unit_id_source_key
+    unique nulls not distinct (organization_id, user_id, unit_id, source) include (valid_from, valid_until),
+  constraint unit_access_source_length check (char_length(source) between 1 and 200),
+  constraint unit_access_validity check (valid_until > valid_from),
   constraint unit_access_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade,
   constraint unit_access_unit_id_fkey foreign key (organization_id, unit_id) references app_public.units on delete cascade
 );
--- `accessGrants` of a unit, in the default order.
-create index unit_access_unit_id_user_id_idx on app_hidden.unit_access (organization_id, unit_id, user_id);
+-- `accessGrants` of a user and of a unit, in the default order.
+create index unit_access_user_id_idx on app_hidden.unit_access (organization_id, user_id, id);
+create index unit_access_unit_id_idx on app_hidden.unit_access (organization_id, unit_id, id) include (user_id, valid_from, valid_until);
 comment on table app_hidden.unit_access is 'Access granted to a person: to the unit and to everything below it.';
+comment on column app_hidden.unit_access.source is 'The system that has given it, compared exactly; null when it was given by hand.';
+comment on column app_hidden.unit_access.valid_from is 'From when it gives access; null for ever since.';
+comment on column app_hidden.unit_access.valid_until is 'Until when, exclusive, it gives access; null for ever.';
+comment on constraint unit_access_source_length on app_hidden.unit_access is E'@argument source\nA source has 1 to 200 characters.';
+comment on constraint unit_access_validity on app_hidden.unit_access is E'@argument validUntil\nA grant ends after it begins.';
 
 alter table app_hidden.unit_access enable row level security, force row level security;
 create policy all_graph_admin on app_hidden.unit_access for all to graph_admin using (true) with check (true);
 comment on policy all_graph_admin on app_hidden.unit_access is 'Administration grants and withdraws access.';
 create policy select_graph_user on app_hidden.unit_access for select to graph_user
-  using (organization_id = (select app_hidden.current_organization_id()) and user_id = (select app_hidden.current_user_id()));
-comment on policy select_graph_user on app_hidden.unit_access is 'A person sees the own grants; every rule about units is built on them.';
+  using (
+    organization_id = (select app_hidden.current_organization_id()) and user_id = (select app_hidden.current_user_id())
+    and (valid_from is null or valid_from <= (select app_hidden.current_moment()))
+    and (valid_until is null or valid_until > (select app_hidden.current_moment())));
+comment on policy select_graph_user on app_hidden.unit_access is 'A person sees the own grants within their time; every rule about units is built on them.';
 create policy select_graph_app on app_hidden.unit_access for select to graph_app
   using (organization_id = (select app_hidden.current_organization_id()));
 comment on policy select_graph_app on app_hidden.unit_access is 'An application sees who may enter which unit of its organization.';
@@ -34,12 +61,16 @@ comment on policy select_graph_basic on app_hidden.unit_access is 'A basic token
 create policy insert_graph_app on app_hidden.unit_access for insert to graph_app
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy insert_graph_app on app_hidden.unit_access is 'An application grants access to units of its own organization only.';
+create policy update_graph_app on app_hidden.unit_access for update to graph_app
+  using (organization_id = (select app_hidden.current_organization_id()))
+  with check (organization_id = (select app_hidden.current_organization_id()));
+comment on policy update_graph_app on app_hidden.unit_access is 'An application changes the time of grants of its organization, and nothing else of them.';
 create policy delete_graph_app on app_hidden.unit_access for delete to graph_app
   using (organization_id = (select app_hidden.current_organization_id()));
 comment on policy delete_graph_app on app_hidden.unit_access is 'An application revokes access to units of its organization.';
 grant select, insert, update, delete on app_hidden.unit_access to graph_admin;
 grant select on app_hidden.unit_access to graph_app, graph_user, graph_basic;
-grant insert (organization_id, user_id, unit_id), delete on app_hidden.unit_access to graph_app;
+grant insert (organization_id, user_id, unit_id), update (valid_from, valid_until), delete on app_hidden.unit_access to graph_app;
 
 create function app_hidden.granted_unit_ids() returns uuid[]
   language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
@@ -83,6 +114,8 @@ create function app_hidden.first_accessible_unit_ids(user_id uuid, count int, af
         limit 1
       ) as first
       where access.organization_id = (select app_hidden.current_organization_id()) and access.user_id = first_accessible_unit_ids.user_id
+        and (access.valid_from is null or access.valid_from <= (select app_hidden.current_moment()))
+        and (access.valid_until is null or access.valid_until > (select app_hidden.current_moment()))
     ),
     -- `count` grants with different first rows hold at least `count` units up to the last of these: the page ends there.
     bound as materialized (
@@ -111,9 +144,9 @@ comment on function app_hidden.first_accessible_unit_ids(uuid, int, uuid) is 'Th
 grant execute on function app_hidden.first_accessible_unit_ids(uuid, int, uuid) to graph_app, graph_user, graph_basic;
 
 create view app_public.access_grants with (security_invoker = true) as
-  select organization_id, user_id, unit_id, created_at from app_hidden.unit_access;
+  select organization_id, id, user_id, unit_id, created_at from app_hidden.unit_access;
 comment on view app_public.access_grants is
-  E'@primaryKey user_id,unit_id\n'
+  E'@primaryKey id\n'
   '@foreignKey (organization_id, user_id) references app_public.users (organization_id, id)|@fieldName user|@foreignFieldName accessGrants|@notNull|@backwardBehavior -list +connection|@forwardDescription Who may enter.|@backwardDescription The units that the user may enter, each with all below it.\n'
   '@foreignKey (organization_id, unit_id) references app_public.units (organization_id, id)|@fieldName unit|@foreignFieldName accessGrants|@notNull|@backwardBehavior -list +connection|@forwardDescription The unit that the user may enter, and all below it.|@backwardDescription Who may enter by a grant on this very unit.\n'
   'Access of a user to a unit and to everything below it.';

@@ -1,5 +1,5 @@
---! Previous: sha1:746d2fc55ffd9f15fca884cea7af23e0b7c8a04d
---! Hash: sha1:4e96f4f6fe79dbca447657a04c98d7a8dfd48202
+--! Previous: sha1:7208af244b4a204683765775e961e9634acfb3c1
+--! Hash: sha1:afc1a1bcf99d7c531f860c250afb720613f8004c
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

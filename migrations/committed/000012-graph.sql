@@ -1,5 +1,5 @@
---! Previous: sha1:4e96f4f6fe79dbca447657a04c98d7a8dfd48202
---! Hash: sha1:ff83827ffc1330e522f3cdd869aa0d244ee9ea69
+--! Previous: sha1:afc1a1bcf99d7c531f860c250afb720613f8004c
+--! Hash: sha1:c3dd3d18bff681a547be104b9412991b14892e3b
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:ff83827ffc1330e522f3cdd869aa0d244ee9ea69
---! Hash: sha1:8a2db64b4e16090725294005241695982102e770
+--! Previous: sha1:c3dd3d18bff681a547be104b9412991b14892e3b
+--! Hash: sha1:115451af90797b26f99948fbdf362f9e346b85f1
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

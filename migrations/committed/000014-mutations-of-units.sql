@@ -1,5 +1,5 @@
---! Previous: sha1:8a2db64b4e16090725294005241695982102e770
---! Hash: sha1:a91fc7265cab31374410f7150eae5873b8e12fbc
+--! Previous: sha1:115451af90797b26f99948fbdf362f9e346b85f1
+--! Hash: sha1:44dfd6aa96f81278de355ba993ec637f2807f493
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:a91fc7265cab31374410f7150eae5873b8e12fbc
---! Hash: sha1:2630a7cba557ad601824239f74d5d662d54092a9
+--! Previous: sha1:44dfd6aa96f81278de355ba993ec637f2807f493
+--! Hash: sha1:bb1ee9d3b4df0553fa3611686354ac72ff8db4ac
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

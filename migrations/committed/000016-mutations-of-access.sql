@@ -1,12 +1,9 @@
---! Previous: sha1:2630a7cba557ad601824239f74d5d662d54092a9
---! Hash: sha1:cefff14bd5198f00012ce781edd67d52adac4202
+--! Previous: sha1:bb1ee9d3b4df0553fa3611686354ac72ff8db4ac
+--! Hash: sha1:27a64585b633ada3cbdd488ddeb54fe5a665073f
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.
--- A grant's id in the graph is made of its key: the person and the unit.
-
-create type app_hidden.access_grant_key as (user_id uuid, unit_id uuid);
-comment on type app_hidden.access_grant_key is 'What is in the id of a grant.';
+-- A grant of a source is that system's: by person and unit, the grant that was given by hand is meant.
 
 create function app_public.access_grant(
   user_id uuid default null, user_external_identifier text default null, unit_id uuid default null, unit_external_identifier text default null
@@ -27,9 +24,10 @@ create function app_public.access_grant(
     opened_id = app_hidden.find_unit(unit_id, unit_external_identifier);
     loop
       insert into app_hidden.unit_access (organization_id, user_id, unit_id) values (own, entrant_id, opened_id)
-      on conflict on constraint unit_access_pkey do nothing;
-      select * into granted from app_public.access_grants a
-      where a.organization_id = own and a.user_id = entrant_id and a.unit_id = opened_id;
+      on conflict on constraint unit_access_user_id_unit_id_source_key do nothing;
+      select a.organization_id, a.id, a.user_id, a.unit_id, a.created_at into granted
+      from app_hidden.unit_access a
+      where a.organization_id = own and a.user_id = entrant_id and a.unit_id = opened_id and a.source is null;
       -- Revoked between the two statements, it is granted anew.
       if found then
         return granted;
@@ -46,7 +44,7 @@ comment on function app_public.access_grant(uuid, text, uuid, text) is
   'Lets a user enter a unit and all below it; again, it is the same grant. Exactly one of each two arguments is given. Needs an app token (scope `app`).';
 
 create function app_public.access_revoke(
-  id app_hidden.access_grant_key default null, user_id uuid default null, user_external_identifier text default null,
+  id uuid default null, user_id uuid default null, user_external_identifier text default null,
   unit_id uuid default null, unit_external_identifier text default null
 ) returns app_public.access_grants
   language plpgsql volatile set search_path = pg_catalog, pg_temp
@@ -54,11 +52,11 @@ create function app_public.access_revoke(
   declare
     own constant uuid = app_hidden.current_organization_id();
     is_by_both constant boolean = num_nonnulls(user_id, user_external_identifier, unit_id, unit_external_identifier) > 0;
-    entrant_id uuid = (access_revoke.id).user_id;
-    closed_id uuid = (access_revoke.id).unit_id;
+    entrant_id uuid;
+    closed_id uuid;
     revoked app_public.access_grants;
   begin
-    if is_by_both = (entrant_id is not null) then
+    if is_by_both = (access_revoke.id is not null) then
       raise invalid_parameter_value using message = 'Give either id, or the user and the unit.', column = 'id';
     end if;
     if is_by_both then
@@ -68,15 +66,16 @@ create function app_public.access_revoke(
       closed_id = app_hidden.find_unit(unit_id, unit_external_identifier);
     end if;
     delete from app_hidden.unit_access a
-    where a.organization_id = own and a.user_id = entrant_id and a.unit_id = closed_id
-    returning a.organization_id, a.user_id, a.unit_id, a.created_at into revoked;
+    where a.organization_id = own
+      and (a.id = access_revoke.id or a.user_id = entrant_id and a.unit_id = closed_id and a.source is null)
+    returning a.organization_id, a.id, a.user_id, a.unit_id, a.created_at into revoked;
     if not found then
       raise no_data_found using message = 'There is no such grant';
     end if;
     return revoked;
   end
   $$;
-comment on function app_public.access_revoke(app_hidden.access_grant_key, uuid, text, uuid, text) is
+comment on function app_public.access_revoke(uuid, uuid, text, uuid, text) is
   E'@mutation\n'
   '@param {AccessGrant} id The grant that ends.\n'
   '@param {User} userId Who may no longer enter.\n'
@@ -85,7 +84,6 @@ comment on function app_public.access_revoke(app_hidden.access_grant_key, uuid, 
   '@param unitExternalIdentifier The unit, by the identifier that the client system assigned.\n'
   'Revokes a grant; those on other units stay. Given is `id`, or exactly one argument for the user and one for the unit. Needs an app token (scope `app`).';
 
-grant usage on type app_hidden.access_grant_key to graph_app;
 grant execute on function
-  app_public.access_grant(uuid, text, uuid, text), app_public.access_revoke(app_hidden.access_grant_key, uuid, text, uuid, text)
+  app_public.access_grant(uuid, text, uuid, text), app_public.access_revoke(uuid, uuid, text, uuid, text)
   to graph_app;

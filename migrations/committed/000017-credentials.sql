@@ -1,5 +1,5 @@
---! Previous: sha1:cefff14bd5198f00012ce781edd67d52adac4202
---! Hash: sha1:3e512e18763c4fd40412c8732928ef4ae67762cc
+--! Previous: sha1:27a64585b633ada3cbdd488ddeb54fe5a665073f
+--! Hash: sha1:9f746f9d77cd416913dd88116ac90268431c168a
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

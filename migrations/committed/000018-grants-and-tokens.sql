@@ -1,5 +1,5 @@
---! Previous: sha1:3e512e18763c4fd40412c8732928ef4ae67762cc
---! Hash: sha1:0ec6a027aa4f6d7a7505e726d553890722dbfa76
+--! Previous: sha1:9f746f9d77cd416913dd88116ac90268431c168a
+--! Hash: sha1:7df5f835bd6b9fae7db25860631a7ae5b00ba659
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:0ec6a027aa4f6d7a7505e726d553890722dbfa76
---! Hash: sha1:503fbf0145b4f651e4b2bbbc40655e5988e21bdf
+--! Previous: sha1:7df5f835bd6b9fae7db25860631a7ae5b00ba659
+--! Hash: sha1:19be4a796b5dae4f7fb9f46af5043cf51103bc63
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:503fbf0145b4f651e4b2bbbc40655e5988e21bdf
---! Hash: sha1:8d05972fd06bf6595b4349ab1cb4bec5a32fa719
+--! Previous: sha1:19be4a796b5dae4f7fb9f46af5043cf51103bc63
+--! Hash: sha1:335cae47b01bc3f95b5caf355498db7e9d583bd5
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:8d05972fd06bf6595b4349ab1cb4bec5a32fa719
---! Hash: sha1:3b2e53dfa1e497e80a4ab974d4e9ad33fbd80e5c
+--! Previous: sha1:335cae47b01bc3f95b5caf355498db7e9d583bd5
+--! Hash: sha1:960ea2cc5876b9bed3cf732a468a2e7c3a24fe9c
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:3b2e53dfa1e497e80a4ab974d4e9ad33fbd80e5c
---! Hash: sha1:44e6aa35d7a4b030fb0b6be423eff29d1c726171
+--! Previous: sha1:960ea2cc5876b9bed3cf732a468a2e7c3a24fe9c
+--! Hash: sha1:e97114b2b9388a264e754e5eb0b87caa955c274b
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

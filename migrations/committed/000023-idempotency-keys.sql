@@ -1,5 +1,5 @@
---! Previous: sha1:44e6aa35d7a4b030fb0b6be423eff29d1c726171
---! Hash: sha1:53fc3fbeac294c9ad9e45acad4cd630c55d2e425
+--! Previous: sha1:e97114b2b9388a264e754e5eb0b87caa955c274b
+--! Hash: sha1:77d460a808a424b4b07ebb93584e3e710f6fe960
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

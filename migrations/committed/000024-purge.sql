@@ -1,5 +1,5 @@
---! Previous: sha1:53fc3fbeac294c9ad9e45acad4cd630c55d2e425
---! Hash: sha1:808758d8f250f94695f0a5af33b68fe2161022b1
+--! Previous: sha1:77d460a808a424b4b07ebb93584e3e710f6fe960
+--! Hash: sha1:7c690f07069e4647930981fbcc3249ebfe220ed8
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

@@ -1,5 +1,5 @@
---! Previous: sha1:808758d8f250f94695f0a5af33b68fe2161022b1
---! Hash: sha1:6b7851f2ea0207d597dff1013753b57418fed99d
+--! Previous: sha1:7c690f07069e4647930981fbcc3249ebfe220ed8
+--! Hash: sha1:fd0c7412c00f36d2cacce2d54208c797596541a1
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:6b7851f2ea0207d597dff1013753b57418fed99d
---! Hash: sha1:386d3d935ef9b9295d0e8b277464e97d98d94b92
+--! Previous: sha1:fd0c7412c00f36d2cacce2d54208c797596541a1
+--! Hash: sha1:d9a133baefac7e090604fbc99679752da34a962c
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -18,7 +18,7 @@ comment on column app_public.user_sync_input.locale is 'BCP 47 language tag, suc
 comment on column app_public.user_sync_input.time_zone is 'IANA name, such as `Europe/Berlin`, or the city alone; `UTC` for a new user.';
 comment on column app_public.user_sync_input.external_authentication_token is 'Token used for external authentication: unique in the organization, 16 to 500 characters; null clears it.';
 comment on column app_public.user_sync_input.accessible_units is
-  'External identifiers of units. The user may then access these, each with all below it, and no others; an empty list or null withdraws all access.';
+  'External identifiers of units. The user may then access these, each with all below it, and no others; an empty list or null withdraws all access. Grants that another system has given under its own name stay.';
 
 create type app_public.user_sync_result as (
   external_identifier text, outcome app_public.sync_outcome, "user" app_public.users, error app_public.sync_error);
@@ -85,9 +85,10 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
         group by g.place
       ),
       access as materialized (
-        select a.user_id, array_agg(a.unit_id order by a.unit_id) as unit_ids
+        -- Those given by hand. One that begins or ends is none that a sync makes, and is null here.
+        select a.user_id, array_agg(case when num_nonnulls(a.valid_from, a.valid_until) = 0 then a.unit_id end order by a.unit_id) as unit_ids
         from app_hidden.unit_access a
-        where a.organization_id = organization
+        where a.organization_id = organization and a.source is null
           and a.user_id = any (array(
             select u.id from given g join unnest(known) as u on u.external_identifier = g.external_identifier where g.units is not null))
         group by a.user_id
@@ -310,7 +311,11 @@ create function app_hidden.write_users(judged app_hidden.judged_user[]) returns 
     if exists (select from unnest(judged) where outcome in ('CREATED', 'UPDATED') and unit_ids is not null) then
       unit_ids_by_id = (select jsonb_object_agg((before).id, to_jsonb(unit_ids)) from unnest(judged) where outcome = 'UPDATED' and unit_ids is not null);
       delete from app_hidden.unit_access a
-      where a.organization_id = organization and a.user_id = any (known_ids) and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
+      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is null and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
+
+      update app_hidden.unit_access a set valid_from = null, valid_until = null
+      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is null
+        and num_nonnulls(a.valid_from, a.valid_until) > 0 and unit_ids_by_id ? a.user_id::text;
 
       insert into app_hidden.unit_access (organization_id, user_id, unit_id)
       select organization, coalesce((j.before).id, c.id), granted.unit_id

@@ -1,5 +1,5 @@
---! Previous: sha1:386d3d935ef9b9295d0e8b277464e97d98d94b92
---! Hash: sha1:80684c2f67838c39da885342919e03d06a6d099f
+--! Previous: sha1:d9a133baefac7e090604fbc99679752da34a962c
+--! Hash: sha1:50d7088a054877176dc170693a86896899217012
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

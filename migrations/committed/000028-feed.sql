@@ -1,5 +1,5 @@
---! Previous: sha1:80684c2f67838c39da885342919e03d06a6d099f
---! Hash: sha1:b128d4850422250c705efc82a5b4149afe94d451
+--! Previous: sha1:50d7088a054877176dc170693a86896899217012
+--! Hash: sha1:5d0b7423f9cd9104f28a5078b8849a0f58bbe75e
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:b128d4850422250c705efc82a5b4149afe94d451
---! Hash: sha1:db4d3f72acf61866eca30096e79f0a9eac4fc603
+--! Previous: sha1:5d0b7423f9cd9104f28a5078b8849a0f58bbe75e
+--! Hash: sha1:885f71f4718948b3ed49be961db575c2999fd6e9
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

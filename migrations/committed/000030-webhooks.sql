@@ -1,5 +1,5 @@
---! Previous: sha1:db4d3f72acf61866eca30096e79f0a9eac4fc603
---! Hash: sha1:e512419d8fb1d98e2c5487e8989f9957f19ee208
+--! Previous: sha1:885f71f4718948b3ed49be961db575c2999fd6e9
+--! Hash: sha1:28dca13e781fb43262b93ef2f0aca1e3c763dace
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

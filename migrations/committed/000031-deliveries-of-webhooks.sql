@@ -1,5 +1,5 @@
---! Previous: sha1:e512419d8fb1d98e2c5487e8989f9957f19ee208
---! Hash: sha1:365c2ae3b30a197c2a673d403cb941d63c14a681
+--! Previous: sha1:28dca13e781fb43262b93ef2f0aca1e3c763dace
+--! Hash: sha1:6a7bed049c9f112b75f4733e9d0c1580ac6c796c
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:365c2ae3b30a197c2a673d403cb941d63c14a681
---! Hash: sha1:2a9ecfcfd002a18932e45e4a207b25e0a2e6b4ba
+--! Previous: sha1:6a7bed049c9f112b75f4733e9d0c1580ac6c796c
+--! Hash: sha1:787f2e8a2dad19cee44009c2feea779258455d2a
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:2a9ecfcfd002a18932e45e4a207b25e0a2e6b4ba
---! Hash: sha1:410307a4e0984f7c16341ff32242900c2ccb505f
+--! Previous: sha1:787f2e8a2dad19cee44009c2feea779258455d2a
+--! Hash: sha1:2ceeebb6b9e02fa53d0a197d8842a1d02e80d9a3
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

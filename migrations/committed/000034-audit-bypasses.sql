@@ -1,5 +1,5 @@
---! Previous: sha1:410307a4e0984f7c16341ff32242900c2ccb505f
---! Hash: sha1:8e5b1c9dce40856b75812ce145c0b6f42b59d116
+--! Previous: sha1:2ceeebb6b9e02fa53d0a197d8842a1d02e80d9a3
+--! Hash: sha1:67e38e94b1505130e40d4833f3dfeb4a3e5be5ef
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:8e5b1c9dce40856b75812ce145c0b6f42b59d116
---! Hash: sha1:101745b5207b36d8fac35a49cbaa7882db45b6d6
+--! Previous: sha1:67e38e94b1505130e40d4833f3dfeb4a3e5be5ef
+--! Hash: sha1:0697d43b0e48fae4652fa0ef3ed632cdb646e2eb
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

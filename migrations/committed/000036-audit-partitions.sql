@@ -1,5 +1,5 @@
---! Previous: sha1:101745b5207b36d8fac35a49cbaa7882db45b6d6
---! Hash: sha1:520863630818276c3829cfe83174d4da0d4d7afb
+--! Previous: sha1:0697d43b0e48fae4652fa0ef3ed632cdb646e2eb
+--! Hash: sha1:d892ded16d790a76462d21d750755aadb33b4ef7
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:520863630818276c3829cfe83174d4da0d4d7afb
---! Hash: sha1:2d5843f3bf5b17ac3c70cb551ef5c44b9bf3f817
+--! Previous: sha1:d892ded16d790a76462d21d750755aadb33b4ef7
+--! Hash: sha1:ba01560368dee537fde5e334280f3436e3186547
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

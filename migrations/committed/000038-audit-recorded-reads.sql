@@ -1,5 +1,5 @@
---! Previous: sha1:2d5843f3bf5b17ac3c70cb551ef5c44b9bf3f817
---! Hash: sha1:6b94afcfa3aac6acebe8d56c4144c6408f396a79
+--! Previous: sha1:ba01560368dee537fde5e334280f3436e3186547
+--! Hash: sha1:c80e8dbe27fc23d8fe9d37981cf82b43a63fd798
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

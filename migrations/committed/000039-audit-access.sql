@@ -1,5 +1,5 @@
---! Previous: sha1:6b94afcfa3aac6acebe8d56c4144c6408f396a79
---! Hash: sha1:a7e03852d504ceb79c6be93bfc466b2056db6372
+--! Previous: sha1:c80e8dbe27fc23d8fe9d37981cf82b43a63fd798
+--! Hash: sha1:8095cc881608b32fd3dbae98306d9e2c3ba7a209
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -235,6 +235,8 @@ create function audit.reason_of(principal audit.principals, relation regclass, v
       from app_hidden.unit_access a
       join app_public.units u on u.organization_id = a.organization_id and u.id = a.unit_id
       where a.organization_id = principal.organization_id and a.user_id = principal.user_id
+        and (a.valid_from is null or a.valid_from <= app_hidden.current_moment())
+        and (a.valid_until is null or a.valid_until > app_hidden.current_moment())
         and (
           relation = 'app_public.units'::regclass and value -> 'ancestor_ids' ? a.unit_id::text
           or relation = 'app_hidden.unit_ancestors'::regclass and value ->> 'ancestor_id' = a.unit_id::text)

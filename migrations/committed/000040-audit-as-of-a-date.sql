@@ -1,5 +1,5 @@
---! Previous: sha1:a7e03852d504ceb79c6be93bfc466b2056db6372
---! Hash: sha1:cf7e7ac251c11b7662e79045cce22dea7bf33fac
+--! Previous: sha1:8095cc881608b32fd3dbae98306d9e2c3ba7a209
+--! Hash: sha1:9dd24bdc11f9c9f524f8a69113f7581dc5de9b3e
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
@@ -217,6 +217,10 @@ create function audit.rebuild(at timestamptz, organization_id uuid) returns void
     from paths p where p.organization_id = u.organization_id and p.id = u.id and u.ancestor_ids is distinct from p.ids;
     insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
       select u.organization_id, a, u.id from app_public.units u cross join unnest(u.ancestor_ids) as a;
+    -- A grant may have begun or ended since.
+    execute format(
+      'create or replace function app_hidden.current_moment() returns timestamptz
+         language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as %L', format('begin return %L; end', at));
     execute 'create or replace view audit.principals with (security_invoker = true) as ' || principals;
     foreach statement in array indexes || security || policies || rights loop
       execute statement;

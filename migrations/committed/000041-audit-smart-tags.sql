@@ -1,5 +1,5 @@
---! Previous: sha1:cf7e7ac251c11b7662e79045cce22dea7bf33fac
---! Hash: sha1:26e621b13f8638d94bf17d3ee77cdf2bf04d471d
+--! Previous: sha1:9dd24bdc11f9c9f524f8a69113f7581dc5de9b3e
+--! Hash: sha1:882fa7b91ec02613ff825284ade5142715f1d7c1
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

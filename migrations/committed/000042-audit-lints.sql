@@ -1,5 +1,5 @@
---! Previous: sha1:26e621b13f8638d94bf17d3ee77cdf2bf04d471d
---! Hash: sha1:5c6babad12e468fff0fd051e88b03f62d83be989
+--! Previous: sha1:882fa7b91ec02613ff825284ade5142715f1d7c1
+--! Hash: sha1:b64782e14f50bcd897814f1aa08cb0fabfdaf3ae
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:5c6babad12e468fff0fd051e88b03f62d83be989
---! Hash: sha1:2e4cdf2fe2f1cd22f27cf661797592ce08564b78
+--! Previous: sha1:b64782e14f50bcd897814f1aa08cb0fabfdaf3ae
+--! Hash: sha1:238741867d08c775a100261cb122794daa48ba06
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:2e4cdf2fe2f1cd22f27cf661797592ce08564b78
---! Hash: sha1:24fc05a460a38fffe56d93988a11f5d05c9bf12e
+--! Previous: sha1:238741867d08c775a100261cb122794daa48ba06
+--! Hash: sha1:92c031f0bb49301343136ea218c1c0b0d03e2529
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:24fc05a460a38fffe56d93988a11f5d05c9bf12e
---! Hash: sha1:f9c77c04051cd019ad31ea1263f3db99cb7051b7
+--! Previous: sha1:92c031f0bb49301343136ea218c1c0b0d03e2529
+--! Hash: sha1:db0b7b9decab6943dd57376b26e1b7c16f4b0b9e
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:f9c77c04051cd019ad31ea1263f3db99cb7051b7
---! Hash: sha1:0683b0fb851d851adee9dbfc38d5711a975be94e
+--! Previous: sha1:db0b7b9decab6943dd57376b26e1b7c16f4b0b9e
+--! Hash: sha1:9e74b45e45d4bea16bce1cf95f40b8a1a9c74c77
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:0683b0fb851d851adee9dbfc38d5711a975be94e
---! Hash: sha1:4c3cfe7fa2bfef699a05ed4724af833ba95d1f7a
+--! Previous: sha1:9e74b45e45d4bea16bce1cf95f40b8a1a9c74c77
+--! Hash: sha1:c50264a3df445c45ab56aea49cdccd39b65601b5
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

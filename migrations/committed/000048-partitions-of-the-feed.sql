@@ -1,5 +1,5 @@
---! Previous: sha1:4c3cfe7fa2bfef699a05ed4724af833ba95d1f7a
---! Hash: sha1:9167247ca81466d8f2eef74aadbcfc9a5ec50dd3
+--! Previous: sha1:c50264a3df445c45ab56aea49cdccd39b65601b5
+--! Hash: sha1:9d4dcc6c19aae2f2356f380b1b6e4a9d34fdf1c9
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

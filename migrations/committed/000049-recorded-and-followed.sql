@@ -1,5 +1,5 @@
---! Previous: sha1:9167247ca81466d8f2eef74aadbcfc9a5ec50dd3
---! Hash: sha1:8a5b8abd3370ff26cc9ec13bfbe09835ec7426ff
+--! Previous: sha1:9d4dcc6c19aae2f2356f380b1b6e4a9d34fdf1c9
+--! Hash: sha1:7ee4aefb4509a06ce71ad0345466090d93a04d4a
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
@@ -18,7 +18,7 @@ select audit.record('app_public.units', derived => '{ancestor_ids,created_at,upd
 create or replace trigger audit_update after update on app_public.units
   for each row when (current_user <> 'graph_helper' and old.* *<> new.*)
   execute function audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
-select audit.record('app_hidden.unit_access', subject_id => 'user_id', row_id => 'unit_id', derived => '{created_at}');
+select audit.record('app_hidden.unit_access', subject_id => 'user_id', derived => '{created_at}');
 select audit.record('app_public.cards', derived => '{created_at,updated_at}');
 select audit.record('app_public.card_assignments', subject_id => 'user_id', derived => '{created_at,is_exclusive}');
 select audit.record('oauth.grants', subject_id => 'user_id', derived => '{written_lsn}');

@@ -1,5 +1,5 @@
---! Previous: sha1:8a5b8abd3370ff26cc9ec13bfbe09835ec7426ff
---! Hash: sha1:314973665faf9862cb6721b4e80c33224a8098f9
+--! Previous: sha1:7ee4aefb4509a06ce71ad0345466090d93a04d4a
+--! Hash: sha1:24c8e79c6bda41eddcf70b8ac732612248e8dc49
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -46,6 +46,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('policy_always_true', 'update_graph_oauth on oauth.throttles', '', 'Tries are counted before anybody has said where they belong; a key tells nothing without SECRET_KEY.'),
   ('policy_always_true', 'select_graph_oauth on oauth.throttles', '', 'Tries are counted before their organization is known; a key tells nothing without SECRET_KEY.'),
   ('policy_column_without_index', 'all_graph_oauth on oauth.consents', '', 'A question is found by its hash, or by its session.'),
+  ('policy_column_without_index', 'select_graph_user on app_hidden.unit_access', '', 'The person finds the few grants, and the same index has their times beside the key.'),
   ('policy_column_without_index', 'delete_graph_helper on oauth.throttles', '', 'The table is small, and counting must not touch an index.'),
   ('secret_readable', 'app_public.users.external_authentication_token_ciphertext', '', 'Only the service has the key. With the right to ask, a wrong token is refused one field and not all.'),
   ('secret_readable', 'app_public.users.external_authentication_token_hash', '', 'Keyed with what only the service has; the application set the token itself.'),

@@ -55,16 +55,15 @@ describe('audit.who_can', () => {
   });
 
   it('takes a key of several columns as JSON', async () => {
-    const key = JSON.stringify({ user_id: company.ada, unit_id: company.headquarters });
+    const key = JSON.stringify({ ancestor_id: company.headquarters, unit_id: company.floor });
 
-    expect(await ask(whoCan('app_hidden.unit_access', key))).toMatchObject([
+    expect(await ask(whoCan('app_hidden.unit_ancestors', key))).toMatchObject([
       { command: 'select', principal: 'app:acme-backend' },
       { command: 'select', principal: `me:${company.ada}` },
-      { command: 'delete', principal: 'app:acme-backend' },
     ]);
-    await expect(ask(whoCan('app_hidden.unit_access', company.ada))).rejects.toMatchObject({
+    await expect(ask(whoCan('app_hidden.unit_ancestors', company.floor))).rejects.toMatchObject({
       code: '22023',
-      hint: expect.stringContaining('"user_id"'),
+      hint: expect.stringContaining('"ancestor_id"'),
     });
     await expect(ask(whoCan('app_public.units', company.ada))).rejects.toMatchObject({ code: 'P0002' });
   });

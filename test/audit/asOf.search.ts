@@ -79,6 +79,20 @@ describe('audit.visible_at and audit.who_could', () => {
     await expect(readersAt('app_public.units', company.depot, await now())).rejects.toMatchObject({ code: 'P0002' });
   });
 
+  it('go by the time of a grant, not by that of the question', async () => {
+    const give = (unit: string, times: string) =>
+      ask(`insert into app_hidden.unit_access (organization_id, user_id, unit_id, source, valid_from, valid_until)
+        values ('${company.acme}', '${company.grace}', '${unit}', 'hr', ${times})`);
+    await give(company.floor, `null, clock_timestamp() + interval '1 second'`);
+    await give(company.headquarters, `clock_timestamp() + interval '1 day', null`);
+    const within = await now();
+    expect(await unitsAt(grace, within)).toEqual(['Depot', 'Floor', 'Room']);
+    await ask('select pg_sleep(1)');
+
+    expect(await unitsAt(grace, within)).toEqual(['Depot', 'Floor', 'Room']);
+    expect(await unitsAt(grace, await now())).toEqual(['Depot']);
+  });
+
   it('have a row that was deleted and added again as it was before', async () => {
     const grant = `(organization_id, user_id, unit_id) values ('${company.acme}', '${company.grace}', '${company.depot}')`;
     const before = await now();

@@ -86,7 +86,7 @@ test.each([
   [['who-can', 'app_public.nothing', 'x'], 'relation "app_public.nothing" does not exist'],
   [['who-can', 'app_public.units', company.ada], `app_public.units has no row ${company.ada}`],
   [['who-can', 'app_public.units', 'x'], 'invalid input syntax for type uuid: "x"'],
-  [['who-can', 'app_hidden.unit_access', company.ada], 'Give the key as JSON: {"user_id": "…", "unit_id": "…"}'],
+  [['who-can', 'app_hidden.unit_ancestors', company.ada], 'Give the key as JSON: {"ancestor_id": "…", "unit_id": "…"}'],
   [['changes', '--since', 'never ever'], 'invalid input syntax for type timestamp with time zone: "never ever"'],
 ])('audit %j says what is wrong', async (args, message) => {
   const { code, stdout, error } = await audit(database, ...args);

@@ -26,7 +26,11 @@ export function sightOf(rows: Rows, caller: Caller): Sight {
   const cardAssignments = own(rows.cardAssignments);
 
   const parentOf = new Map(units.map(({ id, parentId }) => [id, parentId]));
-  const granted = new Set(accessGrants.map(({ userId, unitId }) => `${userId} ${unitId}`));
+  const isNow = ({ validFrom, validUntil }: AccessGrant) =>
+    (validFrom === null || Date.parse(validFrom) <= Date.now()) &&
+    (validUntil === null || Date.parse(validUntil) > Date.now());
+  // "Outside its time a grant gives no access anywhere."
+  const granted = new Set(accessGrants.filter(isNow).map(({ userId, unitId }) => `${userId} ${unitId}`));
   // Access that is granted to a unit covers its whole subtree.
   const mayEnter = (userId: string, unitId: string): boolean => {
     for (let id: string | null = unitId; id !== null; id = parentOf.get(id) ?? null) {
@@ -39,7 +43,7 @@ export function sightOf(rows: Rows, caller: Caller): Sight {
     // All of the organization.
     case 'app':
       return { users: own(rows.users), units, cards: own(rows.cards), cardAssignments, accessGrants, mayEnter };
-    // The own row, the own assignments with their cards, the own grants, and the units that they may enter.
+    // The own row, the own assignments with their cards, the own grants within their time, and the units that they may enter.
     case 'person': {
       const isOwn = ({ userId }: { userId: string }) => userId === caller.userId;
       const assigned = cardAssignments.filter(isOwn);
@@ -49,7 +53,7 @@ export function sightOf(rows: Rows, caller: Caller): Sight {
         units: units.filter(({ id }) => mayEnter(caller.userId, id)),
         cards: own(rows.cards).filter(({ id }) => held.has(id)),
         cardAssignments: assigned,
-        accessGrants: accessGrants.filter(isOwn),
+        accessGrants: accessGrants.filter(isOwn).filter(isNow),
         mayEnter,
       };
     }

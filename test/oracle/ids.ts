@@ -15,8 +15,8 @@ export const cardAssignmentOf = (row: CardAssignment) => ({ __typename: 'CardAss
 export const accessGrantOf = (row: AccessGrant) => ({ __typename: 'AccessGrant', row }) as const;
 
 /** The parts of a row's key, in the order in which the table is sorted by default. */
-export function keyOf({ __typename, row }: Entity): readonly string[] {
-  return __typename === 'AccessGrant' ? [row.userId, row.unitId] : [row.id];
+export function keyOf({ row }: Entity): readonly string[] {
+  return [row.id];
 }
 
 /**
@@ -39,18 +39,9 @@ export function decodeId(id: string): { typeName: string; key: readonly string[]
   const text = Buffer.from(id, 'base64url').toString();
   const typeName = text.slice(0, text.indexOf(':'));
   const rest = text.slice(typeName.length + 1);
-  const key = typeName === 'AccessGrant' ? parseKey(rest) : [rest];
-  if (!key || !/^\w+$/.test(typeName) || !key.every((part) => uuid.test(part))) return null;
+  const key = [rest];
+  if (!/^\w+$/.test(typeName) || !key.every((part) => uuid.test(part))) return null;
   return encodeId(typeName, key) === id ? { typeName, key } : null;
-}
-
-function parseKey(text: string): string[] | null {
-  try {
-    const key: unknown = JSON.parse(text);
-    return Array.isArray(key) && key.length === 2 && key.every((part) => typeof part === 'string') ? key : null;
-  } catch {
-    return null;
-  }
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

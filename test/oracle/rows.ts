@@ -58,8 +58,17 @@ export type Card = {
 
 export type CardAssignment = { organizationId: string; id: string; userId: string; cardId: string; createdAt: string };
 
-/** Its key is the user and the unit. */
-export type AccessGrant = { organizationId: string; userId: string; unitId: string; createdAt: string };
+/** Outside its time it gives no access; without a source it was given by hand. */
+export type AccessGrant = {
+  organizationId: string;
+  id: string;
+  userId: string;
+  unitId: string;
+  source: string | null;
+  validFrom: string | null;
+  validUntil: string | null;
+  createdAt: string;
+};
 
 /**
  * Reads them in the order of their keys; times are ISO 8601 in UTC with six decimals.
@@ -121,16 +130,20 @@ export async function readRows(owner: Client | Pool, organizationIds: readonly s
       'card_id',
       'created_at',
     ]),
-    accessGrants: await read('app_hidden.unit_access', 'user_id, unit_id', [
+    accessGrants: await read('app_hidden.unit_access', 'id', [
       'organization_id',
+      'id',
       'user_id',
       'unit_id',
+      'source',
+      'valid_from',
+      'valid_until',
       'created_at',
     ]),
   };
 }
 
 const expressionOf = (column: string) =>
-  column.endsWith('_at') ? `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')` : column;
+  /_at$|^valid_/.test(column) ? `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')` : column;
 
 const toCamelCase = (column: string) => column.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());

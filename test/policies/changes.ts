@@ -44,7 +44,7 @@ const kinds = {
       return null;
     return {
       world: { ...world, access: [...world.access, { organization, user, unit }] },
-      statement: sql`insert into app_hidden.unit_access values (${organization}, ${user}, ${unit})`,
+      statement: sql`insert into app_hidden.unit_access (organization_id, user_id, unit_id) values (${organization}, ${user}, ${unit})`,
     };
   },
   revoke(world: World, { organization, here, first }: Place): Changed {

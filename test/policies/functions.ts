@@ -99,9 +99,9 @@ export const functions: Record<string, Function> = {
     'select user_id from app_public.access_grant(unit_id => $1, user_id => $2)',
     () => true,
   ),
-  'app_public.access_revoke(app_hidden.access_grant_key,uuid,text,uuid,text)': ofPair(
+  'app_public.access_revoke(uuid,uuid,text,uuid,text)': ofPair(
     'unit',
-    'select user_id from app_public.access_revoke(row ($2, $1)::app_hidden.access_grant_key)',
+    'select user_id from app_public.access_revoke(user_id => $2, unit_id => $1)',
     (user, unit, { world: { access } }, organization) =>
       access.some((row) => row.organization === organization && row.user === user && row.unit === unit),
   ),
@@ -276,6 +276,7 @@ function mayEnter(unit: string, on: Circumstances): boolean {
 export const helpers = [
   ...syncHelpers,
   'app_hidden.count_row()',
+  'app_hidden.current_moment()',
   'app_hidden.is_text(text)',
   'app_hidden.free_token_hash(uuid,jsonb)',
   'app_hidden.lock_units(boolean)',

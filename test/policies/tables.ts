@@ -175,9 +175,11 @@ export const tables: Record<string, Table> = {
     sees: { graph_app: organization, graph_user: own, graph_basic: none },
     changes: {
       graph_app: {
+        update: 'valid_until = null',
         delete: true,
         insert: {
           into: 'app_hidden.unit_access (organization_id, user_id, unit_id) values ($1, $2, $3)',
+          key: 'unit_access_user_id_unit_id_source_key',
           values: (world, organization, number) => [
             keyOf(world, 'user', organization, number),
             keyOf(world, 'unit', organization, number),

@@ -67,7 +67,7 @@ export function assignUnit(owner: Pool, name: UserName, unit: string) {
 }
 
 /**
- * `admin withdraw-unit`: from the next request on. Access by way of a unit above stays.
+ * `admin withdraw-unit`: ends what was given by hand, from the next request on. Access by way of a unit above stays.
  *
  * @throws {StartupError} when this unit was not assigned to the person
  */
@@ -75,7 +75,8 @@ export function withdrawUnit(owner: Pool, name: UserName, unit: string) {
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);
     const withdrawn = await client.query(
-      'delete from app_hidden.unit_access where organization_id = $1 and user_id = $2 and unit_id = $3',
+      `delete from app_hidden.unit_access
+       where organization_id = $1 and user_id = $2 and unit_id = $3 and source is null`,
       [user.organizationId, user.id, await findUnit(client, user, unit)],
     );
     if (withdrawn.rowCount === 0) throw new StartupError(`The unit ${unit} is not assigned to the user itself.`);

@@ -1,7 +1,7 @@
 import type { AccessGrant } from '../rows.ts';
 import { findById, identify, isGiven } from './identify.ts';
 import { typed } from './ids.ts';
-import { badInput, type Call, type Failure, notFound, type Outcome } from './outcome.ts';
+import { badInput, type Call, type Failure, generatedOf, notFound, type Outcome } from './outcome.ts';
 import { put, rowsOf, without } from './state.ts';
 
 export function accessGrant(call: Call): Outcome {
@@ -11,12 +11,11 @@ export function accessGrant(call: Call): Outcome {
 
   const same = findGrant(call, user.id, unit.id);
   if (same) return { state: call.state, payload: { accessGrant: typed('AccessGrant', same) } };
-  const answered = (call.answer as { accessGrant?: { createdAt?: unknown } } | null)?.accessGrant;
+  const answered = (call.answer as { accessGrant?: unknown } | null)?.accessGrant;
+  const { id, createdAt } = generatedOf(answered, 'AccessGrant');
   const grant: AccessGrant = {
-    organizationId: call.organizationId,
-    userId: user.id,
-    unitId: unit.id,
-    createdAt: String(answered?.createdAt),
+    ...{ organizationId: call.organizationId, id, userId: user.id, unitId: unit.id },
+    ...{ source: null, validFrom: null, validUntil: null, createdAt },
   };
   return { state: put(call.state, 'AccessGrant', grant), payload: { accessGrant: typed('AccessGrant', grant) } };
 }
@@ -26,8 +25,7 @@ export function accessRevoke(call: Call): Outcome {
   const grant = identifyGrant(call, failures);
   if (!grant) return { failures };
 
-  const isIt = ({ userId, unitId }: AccessGrant) => userId === grant.userId && unitId === grant.unitId;
-  const state = without(call.state, 'AccessGrant', isIt);
+  const state = without(call.state, 'AccessGrant', ({ id }) => id === grant.id);
   return { state, payload: { accessGrant: typed('AccessGrant', grant) } };
 }
 
@@ -50,8 +48,11 @@ function identifyGrant(call: Call, failures: Failure[]): AccessGrant | undefined
   return found;
 }
 
+/** The one that was given by hand. */
 const findGrant = ({ state, organizationId }: Call, user: string, unit: string) =>
-  rowsOf(state, 'AccessGrant', organizationId).find(({ userId, unitId }) => userId === user && unitId === unit);
+  rowsOf(state, 'AccessGrant', organizationId).find(
+    ({ userId, unitId, source }) => userId === user && unitId === unit && source === null,
+  );
 
 function identifyPair(call: Call, failures: Failure[]) {
   return {

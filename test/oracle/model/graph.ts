@@ -132,7 +132,7 @@ function nodeOf(context: GraphContext, id: string): Typed | null {
     return found && scope === 'app' && found.organizationId === organizationId ? typedWebhook(found) : null;
   }
   if (!['User', 'Unit', 'Card', 'CardAssignment', 'AccessGrant'].includes(type)) return null;
-  const key = typeof decoded.key === 'string' ? decoded.key : decoded.key.join(' ');
+  const key = decoded.key;
   const found = visible(context.state, context.caller, type as TypeName).find((row) => keyOf(row) === key);
   const row = found && typed(type as TypeName, found);
   return row?.__typename === decoded.typeName ? row : null;

@@ -37,7 +37,7 @@ export function findById<Type extends TypeName>(
     failures.push(badInput(argument));
     return undefined;
   }
-  const key = typeof decoded.key === 'string' ? decoded.key : decoded.key.join(' ');
+  const key = decoded.key;
   // The types of a card share their keys: a mutation takes a card's id with the name of another of them, which nobody is given.
   const row = isIdOf(type, decoded.typeName)
     ? rowsOf(state, type, organizationId).find((candidate) => keyOf(candidate) === key)

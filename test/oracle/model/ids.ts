@@ -5,24 +5,18 @@ import type { RowOfType, TypeName, Webhook } from './state.ts';
 export type Typed = { __typename: string; organizationId: string };
 
 /** The opaque id that the graph gives a row; clients may not look into it, and the model has to foretell it. */
-export function globalIdOf(typeName: string, key: string | readonly string[]): string {
-  const written = typeof key === 'string' ? key : JSON.stringify(key);
-  return Buffer.from(`${typeName}:${written}`).toString('base64url');
+export function globalIdOf(typeName: string, key: string): string {
+  return Buffer.from(`${typeName}:${key}`).toString('base64url');
 }
 
 /** What an id says, or undefined when it is none. */
-export function decodeId(id: string): { typeName: string; key: string | readonly string[] } | undefined {
+export function decodeId(id: string): { typeName: string; key: string } | undefined {
   const text = Buffer.from(id, 'base64url').toString();
   const [, typeName, written] = /^([A-Z]\w+):(.+)$/.exec(text) ?? [];
-  if (!typeName || !written) return undefined;
-  if (uuid.test(written)) return { typeName, key: written };
-  const [, userId, unitId] = pairOfUuids.exec(written) ?? [];
-  return userId && unitId ? { typeName, key: [userId, unitId] } : undefined;
+  return typeName && written && uuid.test(written) ? { typeName, key: written } : undefined;
 }
 
-const uuidPattern = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const uuid = new RegExp(`^${uuidPattern}$`);
-const pairOfUuids = new RegExp(`^\\["(${uuidPattern})","(${uuidPattern})"\\]$`);
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The name of the concrete type: cards have three. */
 export function typeNameOf<Type extends TypeName>(type: Type, row: RowOfType[Type]): string {
@@ -30,8 +24,7 @@ export function typeNameOf<Type extends TypeName>(type: Type, row: RowOfType[Typ
 }
 
 export function idOf<Type extends TypeName>(type: Type, row: RowOfType[Type]): string {
-  const key = 'id' in row ? row.id : [(row as AccessGrant).userId, (row as AccessGrant).unitId];
-  return globalIdOf(typeNameOf(type, row), key);
+  return globalIdOf(typeNameOf(type, row), row.id);
 }
 
 /** The row with the name of its type, for the executor. */

@@ -15,7 +15,7 @@ export function drawSelection(random: Random, field: string): string {
 }
 
 /** Of a sync the grants may be new, too. */
-const allGrants = 'accessGrants(first: 1000) { nodes { id createdAt } }';
+const allGrants = 'accessGrants(first: 1000) { nodes { id createdAt unit { id } } }';
 
 function payloadOf(field: string): readonly [payload: string, type: string] {
   if (field === 'usersSync') return ['results', 'User'];

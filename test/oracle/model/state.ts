@@ -61,8 +61,6 @@ export function without<Type extends TypeName>(
 }
 
 /** What tells a row from the others of its type. */
-export const keyOf = (row: { id: string } | AccessGrant): string =>
-  'id' in row ? row.id : `${row.userId} ${row.unitId}`;
+export const keyOf = ({ id }: { id: string }): string => id;
 
-const byKey = (one: { id: string } | AccessGrant, other: { id: string } | AccessGrant) =>
-  keyOf(one) < keyOf(other) ? -1 : 1;
+const byKey = (one: { id: string }, other: { id: string }) => (keyOf(one) < keyOf(other) ? -1 : 1);

@@ -61,7 +61,7 @@ function idOfReference(
   }
   const rows = rowsOf(state, $id, organizationId);
   const row = rows[pick % rows.length];
-  if (!row) return globalIdOf($id === 'Card' ? 'NfcCard' : $id, $id === 'AccessGrant' ? [nobody, nobody] : nobody);
+  if (!row) return globalIdOf($id === 'Card' ? 'NfcCard' : $id, nobody);
   return as && 'id' in row ? globalIdOf(as, row.id) : idOf($id, row);
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { User } from '../rows.ts';
-import { idOf, typed } from './ids.ts';
+import { globalIdOf, idOf, typed } from './ids.ts';
 import {
   badInput,
   type Call,
@@ -146,23 +146,36 @@ function write(call: Call, state: State, row: Row, index: number, isDry: boolean
 /** "The grants become exactly these": those that stay are untouched. */
 function writeGrants(state: State, user: User, unitIds: readonly string[], answer: unknown): State {
   const { organizationId, id: userId } = user;
-  const present = state.rows.accessGrants.filter((grant) => grant.userId === userId);
+  const present = state.rows.accessGrants.filter((grant) => grant.userId === userId && grant.source === null);
   const isGone = present.some(({ unitId }) => !unitIds.includes(unitId));
   let next = isGone
-    ? without(state, 'AccessGrant', (grant) => grant.userId === userId && !unitIds.includes(grant.unitId))
+    ? without(
+        state,
+        'AccessGrant',
+        (grant) => grant.userId === userId && grant.source === null && !unitIds.includes(grant.unitId),
+      )
     : state;
-  const { accessGrants } = (answer ?? {}) as { accessGrants?: { nodes: { id: string; createdAt: string }[] } };
+  const { accessGrants } = (answer ?? {}) as { accessGrants?: { nodes: { unit: { id: string } }[] } };
   for (const unitId of new Set(unitIds)) {
     if (present.some((grant) => grant.unitId === unitId)) continue;
-    const grant = { organizationId, userId, unitId, createdAt: '' };
-    const answered = accessGrants?.nodes.find(({ id }) => id === idOf('AccessGrant', grant));
-    next = put(next, 'AccessGrant', { ...grant, createdAt: String(answered?.createdAt) });
+    const isNew = (id: string) => !present.some((grant) => idOf('AccessGrant', grant) === id);
+    const answered = accessGrants?.nodes.find(
+      ({ unit, id }: { unit: { id: string }; id?: string }) =>
+        unit.id === globalIdOf('Unit', unitId) && isNew(String(id)),
+    );
+    const { id, createdAt } = generatedOf(answered, 'AccessGrant');
+    next = put(next, 'AccessGrant', {
+      ...{ organizationId, id, userId, unitId },
+      ...{ source: null, validFrom: null, validUntil: null, createdAt },
+    });
   }
   return next;
 }
 
 function differs(state: State, { values, unitIds }: Row, user: User): boolean {
-  const granted = state.rows.accessGrants.filter(({ userId }) => userId === user.id).map(({ unitId }) => unitId);
+  const granted = state.rows.accessGrants
+    .filter(({ userId, source }) => userId === user.id && source === null)
+    .map(({ unitId }) => unitId);
   return (
     !isDeepStrictEqual({ ...user, ...values }, user) ||
     (unitIds !== undefined && !isDeepStrictEqual(new Set(unitIds), new Set(granted)))

@@ -58,7 +58,13 @@ function drawOrganization(
   const persons = users.slice(0, 4);
   const { cards, cardAssignments } = drawCards(random, organizationId, users, nextId);
   const grantsOf = (user: User, granted: readonly Unit[]): AccessGrant[] =>
-    granted.map(({ id }) => ({ organizationId, userId: user.id, unitId: id, createdAt: drawTime(random) }));
+    granted.flatMap(({ id }) =>
+      drawSources(random).map((source) => ({
+        ...{ organizationId, id: nextId(), userId: user.id, unitId: id, source },
+        ...drawValidity(random),
+        createdAt: drawTime(random),
+      })),
+    );
   const [, leafPerson, severalPerson, rootPerson, ...others] = users as [User, User, User, User, ...User[]];
 
   rows.units.push(...units);
@@ -76,6 +82,23 @@ function drawOrganization(
     deleted.add(`${organizationId} ${row.id}`);
   }
   return persons;
+}
+
+/** Mostly by hand alone; some by a system, or by several. */
+const drawSources = (random: Random): (string | null)[] =>
+  random.chance(0.8) ? [null] : random.some([null, 'hr', 'HR', 'visitors'], random.between(1, 3));
+
+/** Far enough from now for a run that takes long. */
+function drawValidity(random: Random): Pick<AccessGrant, 'validFrom' | 'validUntil'> {
+  const [past, future] = ['2020-02-29T00:00:00.000001+00:00', '2199-12-31T23:59:59.999999+00:00'];
+  if (random.chance(0.7)) return { validFrom: null, validUntil: null };
+  return random.pick([
+    { validFrom: past, validUntil: null },
+    { validFrom: null, validUntil: future },
+    { validFrom: past, validUntil: future },
+    { validFrom: future, validUntil: null },
+    { validFrom: null, validUntil: past },
+  ]);
 }
 
 const leavesOf = (units: readonly Unit[]) => units.filter(({ id }) => !units.some(({ parentId }) => parentId === id));

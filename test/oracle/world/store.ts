@@ -33,7 +33,11 @@ const tables: readonly (readonly [keyof Rows, string, readonly string[]])[] = [
     ],
   ],
   ['cardAssignments', 'app_public.card_assignments', ['organization_id', 'id', 'user_id', 'card_id', 'created_at']],
-  ['accessGrants', 'app_hidden.unit_access', ['organization_id', 'user_id', 'unit_id', 'created_at']],
+  [
+    'accessGrants',
+    'app_hidden.unit_access',
+    ['organization_id', 'id', 'user_id', 'unit_id', 'source', 'valid_from', 'valid_until', 'created_at'],
+  ],
 ];
 
 /** Writes rows as the owner, with the keys and times that they have. */

@@ -19,6 +19,8 @@ AS $function$
         limit 1
       ) as first
       where access.organization_id = (select app_hidden.current_organization_id()) and access.user_id = first_accessible_unit_ids.user_id
+        and (access.valid_from is null or access.valid_from <= (select app_hidden.current_moment()))
+        and (access.valid_until is null or access.valid_until > (select app_hidden.current_moment()))
     ),
     -- `count` grants with different first rows hold at least `count` units up to the last of these: the page ends there.
     bound as materialized (

@@ -47,9 +47,10 @@ AS $function$
         group by g.place
       ),
       access as materialized (
-        select a.user_id, array_agg(a.unit_id order by a.unit_id) as unit_ids
+        -- Those given by hand. One that begins or ends is none that a sync makes, and is null here.
+        select a.user_id, array_agg(case when num_nonnulls(a.valid_from, a.valid_until) = 0 then a.unit_id end order by a.unit_id) as unit_ids
         from app_hidden.unit_access a
-        where a.organization_id = organization
+        where a.organization_id = organization and a.source is null
           and a.user_id = any (array(
             select u.id from given g join unnest(known) as u on u.external_identifier = g.external_identifier where g.units is not null))
         group by a.user_id

@@ -51,7 +51,11 @@ AS $function$
     if exists (select from unnest(judged) where outcome in ('CREATED', 'UPDATED') and unit_ids is not null) then
       unit_ids_by_id = (select jsonb_object_agg((before).id, to_jsonb(unit_ids)) from unnest(judged) where outcome = 'UPDATED' and unit_ids is not null);
       delete from app_hidden.unit_access a
-      where a.organization_id = organization and a.user_id = any (known_ids) and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
+      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is null and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
+
+      update app_hidden.unit_access a set valid_from = null, valid_until = null
+      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is null
+        and num_nonnulls(a.valid_from, a.valid_until) > 0 and unit_ids_by_id ? a.user_id::text;
 
       insert into app_hidden.unit_access (organization_id, user_id, unit_id)
       select organization, coalesce((j.before).id, c.id), granted.unit_id

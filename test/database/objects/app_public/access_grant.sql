@@ -17,9 +17,10 @@ AS $function$
     opened_id = app_hidden.find_unit(unit_id, unit_external_identifier);
     loop
       insert into app_hidden.unit_access (organization_id, user_id, unit_id) values (own, entrant_id, opened_id)
-      on conflict on constraint unit_access_pkey do nothing;
-      select * into granted from app_public.access_grants a
-      where a.organization_id = own and a.user_id = entrant_id and a.unit_id = opened_id;
+      on conflict on constraint unit_access_user_id_unit_id_source_key do nothing;
+      select a.organization_id, a.id, a.user_id, a.unit_id, a.created_at into granted
+      from app_hidden.unit_access a
+      where a.organization_id = own and a.user_id = entrant_id and a.unit_id = opened_id and a.source is null;
       -- Revoked between the two statements, it is granted anew.
       if found then
         return granted;

@@ -1,10 +1,11 @@
 create view app_public.access_grants with (security_invoker=true) as
  SELECT organization_id,
+    id,
     user_id,
     unit_id,
     created_at
    FROM app_hidden.unit_access;
-comment on view app_public.access_grants is '@primaryKey user_id,unit_id
+comment on view app_public.access_grants is '@primaryKey id
 @foreignKey (organization_id, user_id) references app_public.users (organization_id, id)|@fieldName user|@foreignFieldName accessGrants|@notNull|@backwardBehavior -list +connection|@forwardDescription Who may enter.|@backwardDescription The units that the user may enter, each with all below it.
 @foreignKey (organization_id, unit_id) references app_public.units (organization_id, id)|@fieldName unit|@foreignFieldName accessGrants|@notNull|@backwardBehavior -list +connection|@forwardDescription The unit that the user may enter, and all below it.|@backwardDescription Who may enter by a grant on this very unit.
 Access of a user to a unit and to everything below it.';

@@ -17,7 +17,7 @@ create table app_public.units (
 );
 comment on table app_public.units is '@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName units|@forwardBehavior -*|@backwardBehavior -list +connection|@backwardDescription All units of the organization.
 @connection App.rootUnits|@where child.parent_id is null|@description Units at the top of the hierarchy.
-@connection User.accessibleUnits|@where child.ancestor_ids && array(select unit_id from app_hidden.unit_access where organization_id = parent.organization_id and user_id = parent.id)|@description Every unit that the user may enter: those granted, and all below them.
+@connection User.accessibleUnits|@where child.ancestor_ids && array(select unit_id from app_hidden.unit_access where organization_id = parent.organization_id and user_id = parent.id and (valid_from is null or valid_from <= (select app_hidden.current_moment())) and (valid_until is null or valid_until > (select app_hidden.current_moment())))|@description Every unit that the user may enter: those granted, and all below them.
 A unit in the tree of an organization.';
 comment on column app_public.units.external_identifier is 'Identifier that the client system assigns to the unit; unique in the organization, compared exactly.';
 comment on column app_public.units.name is 'Name.';

@@ -24,7 +24,7 @@ create table app_public.users (
   constraint users_locale_format CHECK (char_length(locale) <= 200 AND locale ~* '^([a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(-[0-9a-wy-z](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?|x(-[a-z0-9]{1,8})+)$'::text)
 );
 comment on table app_public.users is '@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName users|@forwardBehavior -*|@backwardBehavior -list +connection|@backwardDescription All users of the organization.
-@connection Unit.usersWithAccess|@where child.id = any (array(select user_id from app_hidden.unit_access where organization_id = parent.organization_id and unit_id = any (parent.ancestor_ids)))|@description Everybody who may enter the unit, by a grant on it or on one above it.
+@connection Unit.usersWithAccess|@where child.id = any (array(select user_id from app_hidden.unit_access where organization_id = parent.organization_id and unit_id = any (parent.ancestor_ids) and (valid_from is null or valid_from <= (select app_hidden.current_moment())) and (valid_until is null or valid_until > (select app_hidden.current_moment()))))|@description Everybody who may enter the unit, by a grant on it or on one above it.
 A person of one organization.';
 comment on column app_public.users.external_identifier is '@personalData
 Identifier that the client system assigns to the user; unique in the organization, compared exactly.';

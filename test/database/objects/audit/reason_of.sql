@@ -10,6 +10,8 @@ AS $function$
       from app_hidden.unit_access a
       join app_public.units u on u.organization_id = a.organization_id and u.id = a.unit_id
       where a.organization_id = principal.organization_id and a.user_id = principal.user_id
+        and (a.valid_from is null or a.valid_from <= app_hidden.current_moment())
+        and (a.valid_until is null or a.valid_until > app_hidden.current_moment())
         and (
           relation = 'app_public.units'::regclass and value -> 'ancestor_ids' ? a.unit_id::text
           or relation = 'app_hidden.unit_ancestors'::regclass and value ->> 'ancestor_id' = a.unit_id::text)

@@ -117,6 +117,10 @@ AS $function$
     from paths p where p.organization_id = u.organization_id and p.id = u.id and u.ancestor_ids is distinct from p.ids;
     insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
       select u.organization_id, a, u.id from app_public.units u cross join unnest(u.ancestor_ids) as a;
+    -- A grant may have begun or ended since.
+    execute format(
+      'create or replace function app_hidden.current_moment() returns timestamptz
+         language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as %L', format('begin return %L; end', at));
     execute 'create or replace view audit.principals with (security_invoker = true) as ' || principals;
     foreach statement in array indexes || security || policies || rights loop
       execute statement;
