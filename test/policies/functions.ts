@@ -285,6 +285,7 @@ export const helpers = [
   'app_hidden.require_one(text,boolean,boolean)',
   'app_hidden.require_replayed(pg_lsn)',
   'app_hidden.require_values(text[],text[],text[])',
+  'app_hidden.row_values(record)',
   'app_hidden.trimmed(text)',
   'app_hidden.uuid_v7()',
   'feed."position"()',

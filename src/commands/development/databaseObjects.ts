@@ -19,7 +19,7 @@ export async function readDatabaseObjects(client: ClientBase): Promise<ReadonlyM
   );
 }
 
-/** Whoever runs the migrations is written as `current_user`, since it has another name elsewhere. */
+/** The owner of the database is written as `current_user`, since it has another name elsewhere. */
 const mainOwner = `(select nspowner from pg_namespace where nspname = 'app_public')`;
 
 const roleName = (oid: string) =>
