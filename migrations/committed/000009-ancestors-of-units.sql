@@ -1,5 +1,5 @@
 --! Previous: sha1:711d2a9784594d7a0e9c114bfa5f64a878d4b147
---! Hash: sha1:1258ede172c1347b8ddd6e558a52b785a0f1025e
+--! Hash: sha1:1490c750874d580071770364b7d8ea1ad7fefe59
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.
@@ -81,6 +81,7 @@ create function app_hidden.units_lock_tree() returns trigger
   $$;
 create trigger units_100_lock_tree before insert or delete or update of parent_id on app_public.units
   for each statement execute function app_hidden.units_lock_tree();
+comment on function app_hidden.units_lock_tree() is 'Locks the tree for a statement that adds, moves or deletes units.';
 
 -- Places a unit with the rights of its writer: below a parent that the writer does not see there is nothing to be written. The lock keeps the
 -- parent's ancestors as they are, and the foreign key the parent itself.
@@ -112,6 +113,7 @@ create function app_hidden.units_place() returns trigger
   $$;
 create trigger units_200_place before insert or update of parent_id on app_public.units
   for each row execute function app_hidden.units_place();
+comment on function app_hidden.units_place() is 'Writes above which units a new or moved unit is, and rejects one that would be below itself.';
 
 -- Who is below whom authorizes, so that only these two triggers write it: who may write a unit needs no right over it.
 
@@ -128,6 +130,7 @@ create function app_hidden.units_insert_ancestors() returns trigger
 create trigger units_300_insert_ancestors after insert on app_public.units
   referencing new table as inserted
   for each statement execute function app_hidden.units_insert_ancestors();
+comment on function app_hidden.units_insert_ancestors() is 'Adds the pairs of a new unit and those above it to app_hidden.unit_ancestors.';
 
 -- What has moved is found by `except`. A join would compare the rows before and after each with each, by a plan that was made for one row:
 -- 10,000 units moved in ten seconds. Pairs within what has moved stay.
@@ -204,6 +207,7 @@ create function app_hidden.units_move_subtrees() returns trigger
 create trigger units_300_move_subtrees after update on app_public.units
   referencing old table as before new table as after
   for each statement execute function app_hidden.units_move_subtrees();
+comment on function app_hidden.units_move_subtrees() is 'Takes all that is below a moved unit along, in ancestor_ids and in app_hidden.unit_ancestors.';
 grant create on schema app_hidden to graph_helper;
 alter function app_hidden.units_insert_ancestors() owner to graph_helper;
 alter function app_hidden.units_move_subtrees() owner to graph_helper;

@@ -1,5 +1,5 @@
---! Previous: sha1:1258ede172c1347b8ddd6e558a52b785a0f1025e
---! Hash: sha1:7208af244b4a204683765775e961e9634acfb3c1
+--! Previous: sha1:1490c750874d580071770364b7d8ea1ad7fefe59
+--! Hash: sha1:84a593d73924839091674b94c538214368a354cc
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

@@ -1,5 +1,5 @@
---! Previous: sha1:7208af244b4a204683765775e961e9634acfb3c1
---! Hash: sha1:afc1a1bcf99d7c531f860c250afb720613f8004c
+--! Previous: sha1:84a593d73924839091674b94c538214368a354cc
+--! Hash: sha1:f0e533099be97a9805a075d69b82a4f83d85a14c
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:afc1a1bcf99d7c531f860c250afb720613f8004c
---! Hash: sha1:c3dd3d18bff681a547be104b9412991b14892e3b
+--! Previous: sha1:f0e533099be97a9805a075d69b82a4f83d85a14c
+--! Hash: sha1:d6e14e5f1e4f128ecd0fe2beec7be3754722badb
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:c3dd3d18bff681a547be104b9412991b14892e3b
---! Hash: sha1:115451af90797b26f99948fbdf362f9e346b85f1
+--! Previous: sha1:d6e14e5f1e4f128ecd0fe2beec7be3754722badb
+--! Hash: sha1:2be24f23e8a9d0ee5736b9158915d6ad8e1dff67
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

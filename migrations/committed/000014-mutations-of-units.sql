@@ -1,5 +1,5 @@
---! Previous: sha1:115451af90797b26f99948fbdf362f9e346b85f1
---! Hash: sha1:44dfd6aa96f81278de355ba993ec637f2807f493
+--! Previous: sha1:2be24f23e8a9d0ee5736b9158915d6ad8e1dff67
+--! Hash: sha1:d4325263db790d51b68f5cb14c1dca3df21adff7
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:44dfd6aa96f81278de355ba993ec637f2807f493
---! Hash: sha1:bb1ee9d3b4df0553fa3611686354ac72ff8db4ac
+--! Previous: sha1:d4325263db790d51b68f5cb14c1dca3df21adff7
+--! Hash: sha1:7edbf22015c883350a9f63775d7afc1fb9131b6a
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:bb1ee9d3b4df0553fa3611686354ac72ff8db4ac
---! Hash: sha1:27a64585b633ada3cbdd488ddeb54fe5a665073f
+--! Previous: sha1:7edbf22015c883350a9f63775d7afc1fb9131b6a
+--! Hash: sha1:dcb2c236439385e36e9cfdf89d08ae28cd518b64
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:27a64585b633ada3cbdd488ddeb54fe5a665073f
---! Hash: sha1:9f746f9d77cd416913dd88116ac90268431c168a
+--! Previous: sha1:dcb2c236439385e36e9cfdf89d08ae28cd518b64
+--! Hash: sha1:25d19b2dfcb83bc3fb9ccea9d1eaa4cee8054eae
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:9f746f9d77cd416913dd88116ac90268431c168a
---! Hash: sha1:7df5f835bd6b9fae7db25860631a7ae5b00ba659
+--! Previous: sha1:25d19b2dfcb83bc3fb9ccea9d1eaa4cee8054eae
+--! Hash: sha1:bfa495933766353b97873556d5f7274c4cc75119
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

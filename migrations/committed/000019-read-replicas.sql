@@ -1,5 +1,5 @@
---! Previous: sha1:7df5f835bd6b9fae7db25860631a7ae5b00ba659
---! Hash: sha1:19be4a796b5dae4f7fb9f46af5043cf51103bc63
+--! Previous: sha1:bfa495933766353b97873556d5f7274c4cc75119
+--! Hash: sha1:7a2acc2bf8b0c24e15387d8cdfa68c22992cdba6
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:19be4a796b5dae4f7fb9f46af5043cf51103bc63
---! Hash: sha1:335cae47b01bc3f95b5caf355498db7e9d583bd5
+--! Previous: sha1:7a2acc2bf8b0c24e15387d8cdfa68c22992cdba6
+--! Hash: sha1:37ca71267b373499a26342f11204c95a208787d8
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

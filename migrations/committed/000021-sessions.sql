@@ -1,5 +1,5 @@
---! Previous: sha1:335cae47b01bc3f95b5caf355498db7e9d583bd5
---! Hash: sha1:960ea2cc5876b9bed3cf732a468a2e7c3a24fe9c
+--! Previous: sha1:37ca71267b373499a26342f11204c95a208787d8
+--! Hash: sha1:4e3b37e6e890e86936b7a799dbab894839247cd7
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:960ea2cc5876b9bed3cf732a468a2e7c3a24fe9c
---! Hash: sha1:e97114b2b9388a264e754e5eb0b87caa955c274b
+--! Previous: sha1:4e3b37e6e890e86936b7a799dbab894839247cd7
+--! Hash: sha1:a292108b354d41ea611a7af4802a79f88538fa7f
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

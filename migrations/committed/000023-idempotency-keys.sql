@@ -1,5 +1,5 @@
---! Previous: sha1:e97114b2b9388a264e754e5eb0b87caa955c274b
---! Hash: sha1:77d460a808a424b4b07ebb93584e3e710f6fe960
+--! Previous: sha1:a292108b354d41ea611a7af4802a79f88538fa7f
+--! Hash: sha1:4f8ee00b93ae6f7c3eb794587320ebd8b0d8e382
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

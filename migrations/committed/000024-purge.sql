@@ -1,5 +1,5 @@
---! Previous: sha1:77d460a808a424b4b07ebb93584e3e710f6fe960
---! Hash: sha1:7c690f07069e4647930981fbcc3249ebfe220ed8
+--! Previous: sha1:4f8ee00b93ae6f7c3eb794587320ebd8b0d8e382
+--! Hash: sha1:81bfa60c9d27e2d7ee3e858f58ba536b06684e55
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

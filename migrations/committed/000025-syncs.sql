@@ -1,5 +1,5 @@
---! Previous: sha1:7c690f07069e4647930981fbcc3249ebfe220ed8
---! Hash: sha1:fd0c7412c00f36d2cacce2d54208c797596541a1
+--! Previous: sha1:81bfa60c9d27e2d7ee3e858f58ba536b06684e55
+--! Hash: sha1:36e85cebf03b3bd31e272929dcd6777b7f1c94fb
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:fd0c7412c00f36d2cacce2d54208c797596541a1
---! Hash: sha1:d9a133baefac7e090604fbc99679752da34a962c
+--! Previous: sha1:36e85cebf03b3bd31e272929dcd6777b7f1c94fb
+--! Hash: sha1:e54b8ac6a1c2f0785ca0777a7b7a0f36a42f0a38
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:d9a133baefac7e090604fbc99679752da34a962c
---! Hash: sha1:50d7088a054877176dc170693a86896899217012
+--! Previous: sha1:e54b8ac6a1c2f0785ca0777a7b7a0f36a42f0a38
+--! Hash: sha1:7a0d44d620b11a60273ccbcd43b6915c89fce02d
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:50d7088a054877176dc170693a86896899217012
---! Hash: sha1:5d0b7423f9cd9104f28a5078b8849a0f58bbe75e
+--! Previous: sha1:7a0d44d620b11a60273ccbcd43b6915c89fce02d
+--! Hash: sha1:8b9448e8256d492f9294fbfecbe3f695404476b9
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:5d0b7423f9cd9104f28a5078b8849a0f58bbe75e
---! Hash: sha1:885f71f4718948b3ed49be961db575c2999fd6e9
+--! Previous: sha1:8b9448e8256d492f9294fbfecbe3f695404476b9
+--! Hash: sha1:ba3be1e23cefd1983f4c0910a9cbd97330030685
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:885f71f4718948b3ed49be961db575c2999fd6e9
---! Hash: sha1:28dca13e781fb43262b93ef2f0aca1e3c763dace
+--! Previous: sha1:ba3be1e23cefd1983f4c0910a9cbd97330030685
+--! Hash: sha1:b0c50e4ed3589eac8cd0e4e6eaa581ca996fb94e
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

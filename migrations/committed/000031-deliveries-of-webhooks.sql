@@ -1,5 +1,5 @@
---! Previous: sha1:28dca13e781fb43262b93ef2f0aca1e3c763dace
---! Hash: sha1:6a7bed049c9f112b75f4733e9d0c1580ac6c796c
+--! Previous: sha1:b0c50e4ed3589eac8cd0e4e6eaa581ca996fb94e
+--! Hash: sha1:3910e83dece43e437e5c518dea7cc8d94785bc2b
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:6a7bed049c9f112b75f4733e9d0c1580ac6c796c
---! Hash: sha1:787f2e8a2dad19cee44009c2feea779258455d2a
+--! Previous: sha1:3910e83dece43e437e5c518dea7cc8d94785bc2b
+--! Hash: sha1:a97d55b2cefc64c3515ee85ea7f93f1f0c3a568f
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:787f2e8a2dad19cee44009c2feea779258455d2a
---! Hash: sha1:2ceeebb6b9e02fa53d0a197d8842a1d02e80d9a3
+--! Previous: sha1:a97d55b2cefc64c3515ee85ea7f93f1f0c3a568f
+--! Hash: sha1:fe47ae1631aba04df3e6b335071d08abb4278380
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

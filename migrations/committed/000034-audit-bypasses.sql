@@ -1,5 +1,5 @@
---! Previous: sha1:2ceeebb6b9e02fa53d0a197d8842a1d02e80d9a3
---! Hash: sha1:67e38e94b1505130e40d4833f3dfeb4a3e5be5ef
+--! Previous: sha1:fe47ae1631aba04df3e6b335071d08abb4278380
+--! Hash: sha1:77129832fd6c19a6e0d33a1d8cb49ac84e24af59
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

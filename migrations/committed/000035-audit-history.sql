@@ -1,5 +1,5 @@
---! Previous: sha1:67e38e94b1505130e40d4833f3dfeb4a3e5be5ef
---! Hash: sha1:0697d43b0e48fae4652fa0ef3ed632cdb646e2eb
+--! Previous: sha1:77129832fd6c19a6e0d33a1d8cb49ac84e24af59
+--! Hash: sha1:f7e2e55599862400034834a77abb8c6a5866381f
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

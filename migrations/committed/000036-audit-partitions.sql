@@ -1,5 +1,5 @@
---! Previous: sha1:0697d43b0e48fae4652fa0ef3ed632cdb646e2eb
---! Hash: sha1:d892ded16d790a76462d21d750755aadb33b4ef7
+--! Previous: sha1:f7e2e55599862400034834a77abb8c6a5866381f
+--! Hash: sha1:0c3852b02a8d16acdbbf7c604e087e4a33c342cb
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

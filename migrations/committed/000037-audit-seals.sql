@@ -1,5 +1,5 @@
---! Previous: sha1:d892ded16d790a76462d21d750755aadb33b4ef7
---! Hash: sha1:ba01560368dee537fde5e334280f3436e3186547
+--! Previous: sha1:0c3852b02a8d16acdbbf7c604e087e4a33c342cb
+--! Hash: sha1:d60e2a4a93d9be2d18f140a3b0c680de6086b17e
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:ba01560368dee537fde5e334280f3436e3186547
---! Hash: sha1:c80e8dbe27fc23d8fe9d37981cf82b43a63fd798
+--! Previous: sha1:d60e2a4a93d9be2d18f140a3b0c680de6086b17e
+--! Hash: sha1:642644e386df5e92cb67a8ab45160824c089f5f2
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:c80e8dbe27fc23d8fe9d37981cf82b43a63fd798
---! Hash: sha1:8095cc881608b32fd3dbae98306d9e2c3ba7a209
+--! Previous: sha1:642644e386df5e92cb67a8ab45160824c089f5f2
+--! Hash: sha1:a40e02f6ef7ce053e48e8cb3de8d8e4ac13bb016
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:8095cc881608b32fd3dbae98306d9e2c3ba7a209
---! Hash: sha1:9dd24bdc11f9c9f524f8a69113f7581dc5de9b3e
+--! Previous: sha1:a40e02f6ef7ce053e48e8cb3de8d8e4ac13bb016
+--! Hash: sha1:15d5a626a883e4333a8830052f38c979f7039319
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:9dd24bdc11f9c9f524f8a69113f7581dc5de9b3e
---! Hash: sha1:882fa7b91ec02613ff825284ade5142715f1d7c1
+--! Previous: sha1:15d5a626a883e4333a8830052f38c979f7039319
+--! Hash: sha1:58f12800263c06f0b22d08d8c84d31df2b6a622c
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:882fa7b91ec02613ff825284ade5142715f1d7c1
---! Hash: sha1:b64782e14f50bcd897814f1aa08cb0fabfdaf3ae
+--! Previous: sha1:58f12800263c06f0b22d08d8c84d31df2b6a622c
+--! Hash: sha1:4a1540f186dd8c4d442ff5a25571c3154e371dcb
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:b64782e14f50bcd897814f1aa08cb0fabfdaf3ae
---! Hash: sha1:238741867d08c775a100261cb122794daa48ba06
+--! Previous: sha1:4a1540f186dd8c4d442ff5a25571c3154e371dcb
+--! Hash: sha1:5cbcce1b6c305f7c33e754ee95bedcc484b34df1
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:238741867d08c775a100261cb122794daa48ba06
---! Hash: sha1:92c031f0bb49301343136ea218c1c0b0d03e2529
+--! Previous: sha1:5cbcce1b6c305f7c33e754ee95bedcc484b34df1
+--! Hash: sha1:b5a2d6a8935d47e7d4166efc46c12b4b0a4ebf26
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

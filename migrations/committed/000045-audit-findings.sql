@@ -1,5 +1,5 @@
---! Previous: sha1:92c031f0bb49301343136ea218c1c0b0d03e2529
---! Hash: sha1:db0b7b9decab6943dd57376b26e1b7c16f4b0b9e
+--! Previous: sha1:b5a2d6a8935d47e7d4166efc46c12b4b0a4ebf26
+--! Hash: sha1:30a22ceb4529aa96539c126fa1a5ba5220b3e26b
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:db0b7b9decab6943dd57376b26e1b7c16f4b0b9e
---! Hash: sha1:9e74b45e45d4bea16bce1cf95f40b8a1a9c74c77
+--! Previous: sha1:30a22ceb4529aa96539c126fa1a5ba5220b3e26b
+--! Hash: sha1:f4ac2b285ef5f1c21456560a6a0ff2a6398a49df
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

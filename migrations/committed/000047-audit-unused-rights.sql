@@ -1,5 +1,5 @@
---! Previous: sha1:9e74b45e45d4bea16bce1cf95f40b8a1a9c74c77
---! Hash: sha1:c50264a3df445c45ab56aea49cdccd39b65601b5
+--! Previous: sha1:f4ac2b285ef5f1c21456560a6a0ff2a6398a49df
+--! Hash: sha1:5158aa08e0a01cf812171b0d3426738d6b65eff4
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

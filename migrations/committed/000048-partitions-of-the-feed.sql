@@ -1,5 +1,5 @@
---! Previous: sha1:c50264a3df445c45ab56aea49cdccd39b65601b5
---! Hash: sha1:9d4dcc6c19aae2f2356f380b1b6e4a9d34fdf1c9
+--! Previous: sha1:5158aa08e0a01cf812171b0d3426738d6b65eff4
+--! Hash: sha1:6e55e4250f311eb13b87a364d994047cfc64f042
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

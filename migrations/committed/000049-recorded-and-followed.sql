@@ -1,5 +1,5 @@
---! Previous: sha1:9d4dcc6c19aae2f2356f380b1b6e4a9d34fdf1c9
---! Hash: sha1:7ee4aefb4509a06ce71ad0345466090d93a04d4a
+--! Previous: sha1:6e55e4250f311eb13b87a364d994047cfc64f042
+--! Hash: sha1:ee903e8806add2b498fcab5a9884f686373bc34d
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:7ee4aefb4509a06ce71ad0345466090d93a04d4a
---! Hash: sha1:24c8e79c6bda41eddcf70b8ac732612248e8dc49
+--! Previous: sha1:ee903e8806add2b498fcab5a9884f686373bc34d
+--! Hash: sha1:8aa3df3b50f9b7f1f9564c82c2d7466f399ccbf1
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -1,5 +1,6 @@
 import { loadModule, parseSync } from 'libpg-query';
 import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
+import { readDatabasePage, sentenceOf } from '../../src/commands/development/databasePage.ts';
 import { staleGoldenFiles } from '../../src/commands/development/goldenFiles.ts';
 import { withClient } from '../../src/database/pool/withClient.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -34,6 +35,25 @@ test('are a file for each table, view, function and type', async () => {
 
   expect(rows.map(({ path }) => path).filter((path) => !files.has(path))).toEqual([]);
   expect(rows.length).toBeGreaterThan(150);
+});
+
+test('have a comment each, from which docs/database.md says what they are for', async () => {
+  const page = await withClient(database.ownerUrl, readDatabasePage);
+  const rows = page.split('\n').filter((line) => /^\| [a-z ]+ \| `/.test(line));
+
+  expect(rows.filter((row) => !/\S \|$/.test(row.replace(/^\| [a-z ]+ \| `[^`]+` \|/, '')))).toEqual([]);
+  expect(rows.length).toBeGreaterThan(150);
+  expect(page).toContain('  "app_public.users" ||--o{ "app_public.card_assignments" : "user_id"\n');
+  expect(page).toContain('  "app_public.users" ||--o| "oauth.credentials" : "user_id"\n');
+});
+
+test.each([
+  ['@name x\n@behavior -*\nThe first. The second.', 'The first.'],
+  ['One without an end', 'One without an end'],
+  ['In `e.g.x`, 1.5 of them. More.', 'In `e.g.x`, 1.5 of them.'],
+  ['@name only tags', ''],
+])('the sentence of %j is %j', (comment, sentence) => {
+  expect(sentenceOf(comment)).toBe(sentence);
 });
 
 describe("a team's own objects", () => {

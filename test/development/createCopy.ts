@@ -57,5 +57,5 @@ export async function createCopy(): Promise<Copy> {
 
 const copied = [
   ...['src', 'plugins', 'migrations', 'package.json'],
-  ...['test/graphql/schema.graphql', 'test/database/objects'],
+  ...['test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'],
 ];

@@ -11,6 +11,7 @@ export const followedBy: Record<string, string> = {
   "docs/operating.md#The owner's password": 'test/system/backup.system.ts',
   'docs/operating.md#Time zones': 'test/database/timeZones.test.ts',
   'docs/operating.md#Roles': 'test/system/owners.system.ts',
+  'docs/database.md': 'test/database/objects.test.ts',
   'docs/sharding.md': 'test/database/sharding.test.ts',
   'docs/webhooks.md#Receive': 'test/webhooks/page.test.ts',
   'docs/webhooks.md#Dead letters': 'test/webhooks/page.test.ts',

@@ -7,6 +7,7 @@ import { withClient } from '../../database/pool/withClient.ts';
 import { buildGraph } from '../../graphql/schema/schema.ts';
 import { createLog } from '../../log.ts';
 import { readDatabaseObjects } from './databaseObjects.ts';
+import { readDatabasePage } from './databasePage.ts';
 
 /** A golden file (snapshot) of a database, which a person reviews whenever it changes. */
 export type GoldenFile = {
@@ -21,12 +22,13 @@ export type GoldenFile = {
 
 /**
  * The golden files (snapshots) that do not say what the database gives.
- * They are the schema of GraphQL, and each object of the database. An object that is gone has an empty text.
+ * They are the schema of GraphQL, `docs/database.md`, and each object of the database. An object that is gone has an empty text.
  */
 export async function staleGoldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
   const objects = await withClient(ownerUrl, readDatabaseObjects);
   const files = [
     await golden('graphql/schema.graphql', await readSchema(ownerUrl), (text) => sortedSdl(buildSchema(text))),
+    await golden('../docs/database.md', await withClient(ownerUrl, readDatabasePage)),
     ...(await Promise.all([...objects].map(([path, text]) => golden(`${objectsFolder}/${path}`, text)))),
     ...(await Promise.all(
       (

@@ -12,3 +12,4 @@ AS $function$
   end
   $function$;
 alter function app_hidden.units_insert_ancestors() owner to graph_helper;
+comment on function app_hidden.units_insert_ancestors() is 'Adds the pairs of a new unit and those above it to app_hidden.unit_ancestors.';

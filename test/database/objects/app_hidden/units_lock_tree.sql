@@ -12,3 +12,4 @@ AS $function$
     return null;
   end
   $function$;
+comment on function app_hidden.units_lock_tree() is 'Locks the tree for a statement that adds, moves or deletes units.';

@@ -72,3 +72,4 @@ AS $function$
   end
   $function$;
 alter function app_hidden.units_move_subtrees() owner to graph_helper;
+comment on function app_hidden.units_move_subtrees() is 'Takes all that is below a moved unit along, in ancestor_ids and in app_hidden.unit_ancestors.';

@@ -26,3 +26,4 @@ AS $function$
     return new;
   end
   $function$;
+comment on function app_hidden.units_place() is 'Writes above which units a new or moved unit is, and rejects one that would be below itself.';
