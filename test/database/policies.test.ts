@@ -21,6 +21,18 @@ describe('the permissions of the database', () => {
     return rows.map(([line]) => String(line));
   };
 
+  it('let administration alone accept a finding', async () => {
+    const writers = `
+      select distinct r.rolname::text from pg_roles r cross join unnest('{insert,update,delete,truncate}'::text[]) as command
+      where r.rolname ~ '^graph_' and has_table_privilege(r.oid, 'audit.accepted', command) order by 1`;
+    expect(await lines(writers)).toEqual(['graph_admin']);
+    const functions = `
+      select f.name from audit.functions f join pg_proc p on p.oid = f.function
+      where f.definer and p.prosrc ~ 'audit\\.accepted'`;
+    // It accepts that the partitions which it makes are not recorded.
+    expect(await lines(functions)).toEqual(['feed.rotate_partitions()']);
+  });
+
   it('are policies that each say in words what they do', async () => {
     const silent = `
       select format('%s on %s', p.polname, p.polrelid::regclass) from pg_policy p
