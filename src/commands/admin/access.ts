@@ -67,7 +67,7 @@ export function assignUnit(owner: Pool, name: UserName, unit: string) {
 }
 
 /**
- * `admin withdraw-unit`: ends what was given by hand, from the next request on. Access by way of a unit above stays.
+ * `admin withdraw-unit`: ends what was given by hand. Access by way of a unit above stays.
  *
  * @throws {StartupError} when this unit was not assigned to the person
  */
