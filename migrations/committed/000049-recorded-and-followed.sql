@@ -1,5 +1,5 @@
---! Previous: sha1:6e55e4250f311eb13b87a364d994047cfc64f042
---! Hash: sha1:ee903e8806add2b498fcab5a9884f686373bc34d
+--! Previous: sha1:63c4867c19610aba3339192fd8d459bec9deb622
+--! Hash: sha1:556bb545a70f06c2bd7e6caf2af4cd87e5be238b
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

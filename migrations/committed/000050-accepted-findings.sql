@@ -1,5 +1,5 @@
---! Previous: sha1:ee903e8806add2b498fcab5a9884f686373bc34d
---! Hash: sha1:8aa3df3b50f9b7f1f9564c82c2d7466f399ccbf1
+--! Previous: sha1:556bb545a70f06c2bd7e6caf2af4cd87e5be238b
+--! Hash: sha1:09d3b653f58196f72df296d585ddcccc147ed9a4
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

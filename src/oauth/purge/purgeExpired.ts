@@ -8,20 +8,25 @@ import type { QueryConfig, QueryResult } from 'pg';
  * @param query runs one statement in a transaction of its own, in a role that may call oauth.purge
  * @param signal ends it after the batch that is running
  * @returns how many rows of each kind were deleted, and what became of the history; null when another process is at it
- * @throws lock_not_available (55P03) when the history is in use; the rest is purged by then
+ * @throws lock_not_available (55P03) when the history or the feed is in use; the rest is purged by then
  */
 export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promise<Counts | null> {
   const rows = await repeat(query, purge, (batch) => Object.values(batch).includes(batchSize), signal);
   if (!rows) return null;
-  const goesOn = ({ changes, months = 0, newMonths = 0 }: Counts) => changes === batchSize || months + newMonths > 0;
-  const history = await repeat(query, purgeChanges, goesOn, signal);
-  const feed = await repeat(
-    query,
-    rotateFeed,
-    ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,
-    signal,
+  // One that is in use keeps none of the others.
+  const failures: unknown[] = [];
+  const attempt = (statement: QueryConfig, goesOn: (batch: Counts) => boolean) =>
+    repeat(query, statement, goesOn, signal).catch((error: unknown) => {
+      failures.push(error);
+      return null;
+    });
+  const history = await attempt(
+    purgeChanges,
+    ({ changes, months = 0, newMonths = 0 }) => changes === batchSize || months + newMonths > 0,
   );
-  const sent = await repeat(query, purgeDeliveries, ({ deliveries }) => deliveries === batchSize, signal);
+  const feed = await attempt(rotateFeed, ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0);
+  const sent = await attempt(purgeDeliveries, ({ deliveries }) => deliveries === batchSize);
+  if (failures.length > 0) throw failures[0];
   return {
     ...rows,
     ...(history ?? { changes: 0, months: 0, newMonths: 0 }),

@@ -153,8 +153,44 @@ describe('the days of the feed', () => {
     );
 
     await query(`drop table feed.${await dayOf(-3)}`);
-    expect(await purge()).toMatchObject({ newFeedDays: 1, feedDays: 0 });
+    expect(await purge()).toMatchObject({ newFeedDays: 2, feedDays: 0 });
     expect(await purge()).toMatchObject({ newFeedDays: 0, feedDays: 0 });
+  });
+
+  test('are made for what has come to the default partition, and the old ones of these are dropped', async () => {
+    await query(`drop table feed.${await dayOf(0)}`);
+    await insert(0, 3, 40, -40);
+    expect((await kept()).map(([, day]) => day)).toEqual(Array(4).fill('default'));
+
+    expect(await purge()).toMatchObject({ newFeedDays: 4, feedDays: 1 });
+
+    expect(await kept()).toEqual([
+      [3, 'day'],
+      [0, 'day'],
+      [-40, 'day'],
+    ]);
+    expect(
+      await query(
+        `select relrowsecurity and relforcerowsecurity as guarded from pg_class where oid = 'feed.changes_default'::regclass`,
+      ),
+    ).toEqual([{ guarded: true }]);
+    await insert(0, 3);
+    expect(await query('select from feed.changes_default')).toEqual([]);
+  });
+
+  test('are rotated though the history is in use', async () => {
+    await addDays(40);
+    await query(`insert into audit.changes (occurred_at, organization_id, subject_id, relation, row_id, command, columns, role, login)
+      select now() - interval '100 days', gen_random_uuid(), gen_random_uuid(), 'x', gen_random_uuid(), 'insert', '{}', 'x', 'x'`);
+    const reader = await database.owner.connect();
+    await reader.query('begin; lock table audit.changes_default in access share mode');
+
+    await expect(purge()).rejects.toMatchObject({ code: '55P03' });
+
+    expect(await query(`select to_regclass('feed.${await dayOf(40)}') as day`)).toEqual([{ day: null }]);
+    await reader.query('rollback');
+    reader.release();
+    expect(await purge()).toMatchObject({ newMonths: 1 });
   });
 
   test('are dropped when all of them is older than the retention, and no day before', async () => {

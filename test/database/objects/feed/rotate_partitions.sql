@@ -8,6 +8,8 @@ AS $function$
   declare
     today date = statement_timestamp() at time zone 'UTC';
     expired regclass;
+    missing date[];
+    next date;
   begin
     -- Runs as the owner of the feed, since only that may make or drop a partition.
     days = 0;
@@ -15,7 +17,16 @@ AS $function$
     if not pg_try_advisory_xact_lock(hashtextextended('feed.rotate_partitions', 0)) then
       return;
     end if;
-    new_days = (select count(*) filter (where feed.create_partition(today + n)) from generate_series(0, 7) as n);
+    missing = array(
+      select wanted.day from (
+        select today + n as day from generate_series(0, 7) as n
+        union
+        select (c.at at time zone 'UTC')::date from feed.changes_default c
+      ) as wanted
+      order by wanted.day);
+    foreach next in array missing loop
+      new_days = new_days + feed.create_partition(next)::int;
+    end loop;
     if new_days = 0 then
       select c.oid::regclass into expired
       from pg_inherits i
@@ -33,6 +44,6 @@ AS $function$
     return next;
   end
   $function$;
-comment on function feed.rotate_partitions() is 'Makes the partitions of the coming days, or drops the oldest one, if all of it is older than feed.retention; and says how many. No row when another session is at it; lock_not_available when the feed is in use.';
+comment on function feed.rotate_partitions() is 'Makes the partitions that are missing of the coming days and of what came to the default partition, or drops the oldest one, if all of it is older than feed.retention; and says how many. No row when another session is at it; lock_not_available when the feed is in use.';
 grant execute on function feed.rotate_partitions() to graph_admin;
 grant execute on function feed.rotate_partitions() to graph_oauth;
