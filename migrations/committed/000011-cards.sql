@@ -1,5 +1,5 @@
 --! Previous: sha1:84a593d73924839091674b94c538214368a354cc
---! Hash: sha1:f0e533099be97a9805a075d69b82a4f83d85a14c
+--! Hash: sha1:486cc2287ca9c9ecb9874e9cf061efabbaf67229
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -158,6 +158,7 @@ create function app_hidden.cards_keep_type() returns trigger
     raise exception 'The type of a card does not change' using errcode = 'feature_not_supported', hint = 'Delete the card, and add another.';
   end
   $$;
+comment on function app_hidden.cards_keep_type() is 'Keeps the type of a card as it is.';
 create trigger cards_100_keep_type before update of type on app_public.cards
   for each row when (old.type <> new.type) execute function app_hidden.cards_keep_type();
 
@@ -175,5 +176,6 @@ create function app_hidden.card_assignments_place() returns trigger
     return new;
   end
   $$;
+comment on function app_hidden.card_assignments_place() is 'Notes whether the card of an assignment has one holder at most.';
 create trigger card_assignments_100_place before insert or update of card_id, is_exclusive on app_public.card_assignments
   for each row execute function app_hidden.card_assignments_place();

@@ -1,5 +1,5 @@
---! Previous: sha1:f0e533099be97a9805a075d69b82a4f83d85a14c
---! Hash: sha1:d6e14e5f1e4f128ecd0fe2beec7be3754722badb
+--! Previous: sha1:486cc2287ca9c9ecb9874e9cf061efabbaf67229
+--! Hash: sha1:2d8d6fad6e70f67ec295c3e0df23971ae762572d
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

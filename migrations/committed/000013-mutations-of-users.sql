@@ -1,5 +1,5 @@
---! Previous: sha1:d6e14e5f1e4f128ecd0fe2beec7be3754722badb
---! Hash: sha1:2be24f23e8a9d0ee5736b9158915d6ad8e1dff67
+--! Previous: sha1:2d8d6fad6e70f67ec295c3e0df23971ae762572d
+--! Hash: sha1:4862981254e4d220658fa8cda8965d278f013bfb
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

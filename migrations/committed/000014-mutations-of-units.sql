@@ -1,5 +1,5 @@
---! Previous: sha1:2be24f23e8a9d0ee5736b9158915d6ad8e1dff67
---! Hash: sha1:d4325263db790d51b68f5cb14c1dca3df21adff7
+--! Previous: sha1:4862981254e4d220658fa8cda8965d278f013bfb
+--! Hash: sha1:d734a88bbbd54ec8982c604e13f65265b98e6371
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:d4325263db790d51b68f5cb14c1dca3df21adff7
---! Hash: sha1:7edbf22015c883350a9f63775d7afc1fb9131b6a
+--! Previous: sha1:d734a88bbbd54ec8982c604e13f65265b98e6371
+--! Hash: sha1:3561128b19817de626cc9880f9711d9ada424145
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

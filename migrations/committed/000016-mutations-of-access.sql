@@ -1,5 +1,5 @@
---! Previous: sha1:7edbf22015c883350a9f63775d7afc1fb9131b6a
---! Hash: sha1:dcb2c236439385e36e9cfdf89d08ae28cd518b64
+--! Previous: sha1:3561128b19817de626cc9880f9711d9ada424145
+--! Hash: sha1:8f3f4e58254246163f2319d8836546eaced85724
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:dcb2c236439385e36e9cfdf89d08ae28cd518b64
---! Hash: sha1:25d19b2dfcb83bc3fb9ccea9d1eaa4cee8054eae
+--! Previous: sha1:8f3f4e58254246163f2319d8836546eaced85724
+--! Hash: sha1:b427416e0982e10979c983098da009e65f2c1b04
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:25d19b2dfcb83bc3fb9ccea9d1eaa4cee8054eae
---! Hash: sha1:bfa495933766353b97873556d5f7274c4cc75119
+--! Previous: sha1:b427416e0982e10979c983098da009e65f2c1b04
+--! Hash: sha1:e706bdc5dff8420cc429822ffa17302158c987a9
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:bfa495933766353b97873556d5f7274c4cc75119
---! Hash: sha1:7a2acc2bf8b0c24e15387d8cdfa68c22992cdba6
+--! Previous: sha1:e706bdc5dff8420cc429822ffa17302158c987a9
+--! Hash: sha1:4a3c8a03a9d6d39140a9f87170c49d8e9fbccd57
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:7a2acc2bf8b0c24e15387d8cdfa68c22992cdba6
---! Hash: sha1:37ca71267b373499a26342f11204c95a208787d8
+--! Previous: sha1:4a3c8a03a9d6d39140a9f87170c49d8e9fbccd57
+--! Hash: sha1:e5a0f1ac0fd2a77d5d54b62f244493a50d8382e8
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:37ca71267b373499a26342f11204c95a208787d8
---! Hash: sha1:4e3b37e6e890e86936b7a799dbab894839247cd7
+--! Previous: sha1:e5a0f1ac0fd2a77d5d54b62f244493a50d8382e8
+--! Hash: sha1:395247d6418601a9fccbbe1686031a66cc9d5654
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:4e3b37e6e890e86936b7a799dbab894839247cd7
---! Hash: sha1:a292108b354d41ea611a7af4802a79f88538fa7f
+--! Previous: sha1:395247d6418601a9fccbbe1686031a66cc9d5654
+--! Hash: sha1:c528573b2672958239f591af6facffd79ceac863
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:a292108b354d41ea611a7af4802a79f88538fa7f
---! Hash: sha1:4f8ee00b93ae6f7c3eb794587320ebd8b0d8e382
+--! Previous: sha1:c528573b2672958239f591af6facffd79ceac863
+--! Hash: sha1:781d8e8b1580b3df3cc8a546a3feffc2b6af78ff
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

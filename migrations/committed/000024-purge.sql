@@ -1,5 +1,5 @@
---! Previous: sha1:4f8ee00b93ae6f7c3eb794587320ebd8b0d8e382
---! Hash: sha1:81bfa60c9d27e2d7ee3e858f58ba536b06684e55
+--! Previous: sha1:781d8e8b1580b3df3cc8a546a3feffc2b6af78ff
+--! Hash: sha1:8225f8b34f8477672f65d4b4a448ad4c3a01b734
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

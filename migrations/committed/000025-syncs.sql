@@ -1,5 +1,5 @@
---! Previous: sha1:81bfa60c9d27e2d7ee3e858f58ba536b06684e55
---! Hash: sha1:36e85cebf03b3bd31e272929dcd6777b7f1c94fb
+--! Previous: sha1:8225f8b34f8477672f65d4b4a448ad4c3a01b734
+--! Hash: sha1:55c256e6377f72b24999682b9bb0ff99570699b2
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

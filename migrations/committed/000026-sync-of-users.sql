@@ -1,5 +1,5 @@
---! Previous: sha1:36e85cebf03b3bd31e272929dcd6777b7f1c94fb
---! Hash: sha1:e54b8ac6a1c2f0785ca0777a7b7a0f36a42f0a38
+--! Previous: sha1:55c256e6377f72b24999682b9bb0ff99570699b2
+--! Hash: sha1:3c2f1d8e894b5aa8bb2a7d4fbc59d30df03fc12d
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

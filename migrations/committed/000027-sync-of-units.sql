@@ -1,5 +1,5 @@
---! Previous: sha1:e54b8ac6a1c2f0785ca0777a7b7a0f36a42f0a38
---! Hash: sha1:7a0d44d620b11a60273ccbcd43b6915c89fce02d
+--! Previous: sha1:3c2f1d8e894b5aa8bb2a7d4fbc59d30df03fc12d
+--! Hash: sha1:4a28d7dcaa92ccabd7e8ac97c4bc8e39e606a3ba
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

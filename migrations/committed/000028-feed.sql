@@ -1,5 +1,5 @@
---! Previous: sha1:7a0d44d620b11a60273ccbcd43b6915c89fce02d
---! Hash: sha1:8b9448e8256d492f9294fbfecbe3f695404476b9
+--! Previous: sha1:4a28d7dcaa92ccabd7e8ac97c4bc8e39e606a3ba
+--! Hash: sha1:521a3e2ac5f6ff9c877de0c984120904640e1587
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:8b9448e8256d492f9294fbfecbe3f695404476b9
---! Hash: sha1:ba3be1e23cefd1983f4c0910a9cbd97330030685
+--! Previous: sha1:521a3e2ac5f6ff9c877de0c984120904640e1587
+--! Hash: sha1:9c5f546213893e0393511cb6868ee0752c9def1d
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

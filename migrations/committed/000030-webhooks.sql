@@ -1,5 +1,5 @@
---! Previous: sha1:ba3be1e23cefd1983f4c0910a9cbd97330030685
---! Hash: sha1:b0c50e4ed3589eac8cd0e4e6eaa581ca996fb94e
+--! Previous: sha1:9c5f546213893e0393511cb6868ee0752c9def1d
+--! Hash: sha1:911ae54ec546bdc0b4fc044344bb961f1de09011
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:b0c50e4ed3589eac8cd0e4e6eaa581ca996fb94e
---! Hash: sha1:3910e83dece43e437e5c518dea7cc8d94785bc2b
+--! Previous: sha1:911ae54ec546bdc0b4fc044344bb961f1de09011
+--! Hash: sha1:77cfca401532cbe9513d9fb0ce585839122db01a
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

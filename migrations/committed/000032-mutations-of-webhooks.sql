@@ -1,5 +1,5 @@
---! Previous: sha1:3910e83dece43e437e5c518dea7cc8d94785bc2b
---! Hash: sha1:a97d55b2cefc64c3515ee85ea7f93f1f0c3a568f
+--! Previous: sha1:77cfca401532cbe9513d9fb0ce585839122db01a
+--! Hash: sha1:7f1af489be1663fe80ff0c6a076bc442f5c3954c
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

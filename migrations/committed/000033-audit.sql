@@ -1,5 +1,5 @@
---! Previous: sha1:a97d55b2cefc64c3515ee85ea7f93f1f0c3a568f
---! Hash: sha1:fe47ae1631aba04df3e6b335071d08abb4278380
+--! Previous: sha1:7f1af489be1663fe80ff0c6a076bc442f5c3954c
+--! Hash: sha1:3f3c968d2f88b5681885022fd337db963fbb2d3c
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:fe47ae1631aba04df3e6b335071d08abb4278380
---! Hash: sha1:77129832fd6c19a6e0d33a1d8cb49ac84e24af59
+--! Previous: sha1:3f3c968d2f88b5681885022fd337db963fbb2d3c
+--! Hash: sha1:add7d1c7555b61a1e8ae08baf19b645b0d4e9ac0
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:77129832fd6c19a6e0d33a1d8cb49ac84e24af59
---! Hash: sha1:f7e2e55599862400034834a77abb8c6a5866381f
+--! Previous: sha1:add7d1c7555b61a1e8ae08baf19b645b0d4e9ac0
+--! Hash: sha1:92f511606b65d43755a3d9cd202dd54515edfffc
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:f7e2e55599862400034834a77abb8c6a5866381f
---! Hash: sha1:0c3852b02a8d16acdbbf7c604e087e4a33c342cb
+--! Previous: sha1:92f511606b65d43755a3d9cd202dd54515edfffc
+--! Hash: sha1:9ac0daf2aaaf8f83b81869b8b042a79a66c3ed79
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:0c3852b02a8d16acdbbf7c604e087e4a33c342cb
---! Hash: sha1:d60e2a4a93d9be2d18f140a3b0c680de6086b17e
+--! Previous: sha1:9ac0daf2aaaf8f83b81869b8b042a79a66c3ed79
+--! Hash: sha1:82c65cb0ad25e9c3506a0957028650045914825f
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

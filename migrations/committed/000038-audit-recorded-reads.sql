@@ -1,5 +1,5 @@
---! Previous: sha1:d60e2a4a93d9be2d18f140a3b0c680de6086b17e
---! Hash: sha1:642644e386df5e92cb67a8ab45160824c089f5f2
+--! Previous: sha1:82c65cb0ad25e9c3506a0957028650045914825f
+--! Hash: sha1:5a8d76f55962c158903e17dfe0efe086d8456426
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

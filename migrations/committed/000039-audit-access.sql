@@ -1,5 +1,5 @@
---! Previous: sha1:642644e386df5e92cb67a8ab45160824c089f5f2
---! Hash: sha1:a40e02f6ef7ce053e48e8cb3de8d8e4ac13bb016
+--! Previous: sha1:5a8d76f55962c158903e17dfe0efe086d8456426
+--! Hash: sha1:1acbcb404e73b2975d31345442c0933d52dc20be
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

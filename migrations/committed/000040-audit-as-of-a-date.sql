@@ -1,5 +1,5 @@
---! Previous: sha1:a40e02f6ef7ce053e48e8cb3de8d8e4ac13bb016
---! Hash: sha1:15d5a626a883e4333a8830052f38c979f7039319
+--! Previous: sha1:1acbcb404e73b2975d31345442c0933d52dc20be
+--! Hash: sha1:e6bf025ed63149352ca28e61d922a293e7b759d5
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
@@ -291,7 +291,7 @@ create function audit.visible_at(principal text, at timestamptz) returns table (
             (
               select string_agg(format('%L, t.%I', a.attname, a.attname), ', ' order by a.attnum)
               from pg_attribute a
-              where a.attrelid = m.relation and a.attnum > 0 and not a.attisdropped and (m.columns = '{}' or a.attname = any (m.columns))
+              where a.attrelid = m.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and (m.columns = '{}' or a.attname = any (m.columns))
                 and a.attname <> all (source.key_columns || source.secrets || source.derived)),
             source.name)
           from audit.matrix m

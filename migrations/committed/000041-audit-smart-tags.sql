@@ -1,5 +1,5 @@
---! Previous: sha1:15d5a626a883e4333a8830052f38c979f7039319
---! Hash: sha1:58f12800263c06f0b22d08d8c84d31df2b6a622c
+--! Previous: sha1:e6bf025ed63149352ca28e61d922a293e7b759d5
+--! Hash: sha1:916213bcca701ef30bdff91319adac54491e55b8
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

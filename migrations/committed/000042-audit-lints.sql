@@ -1,5 +1,5 @@
---! Previous: sha1:58f12800263c06f0b22d08d8c84d31df2b6a622c
---! Hash: sha1:4a1540f186dd8c4d442ff5a25571c3154e371dcb
+--! Previous: sha1:916213bcca701ef30bdff91319adac54491e55b8
+--! Hash: sha1:9b1d3c125feb8fe34846b90c60d4fb0f5ceb4769
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

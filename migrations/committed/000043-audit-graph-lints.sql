@@ -1,5 +1,5 @@
---! Previous: sha1:4a1540f186dd8c4d442ff5a25571c3154e371dcb
---! Hash: sha1:5cbcce1b6c305f7c33e754ee95bedcc484b34df1
+--! Previous: sha1:9b1d3c125feb8fe34846b90c60d4fb0f5ceb4769
+--! Hash: sha1:4f2bb0eae0a5870b273ad29c63eacbcdae805e17
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:5cbcce1b6c305f7c33e754ee95bedcc484b34df1
---! Hash: sha1:b5a2d6a8935d47e7d4166efc46c12b4b0a4ebf26
+--! Previous: sha1:4f2bb0eae0a5870b273ad29c63eacbcdae805e17
+--! Hash: sha1:cc864c83c85a68cf39743ad98b414f2e8550a6f9
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:b5a2d6a8935d47e7d4166efc46c12b4b0a4ebf26
---! Hash: sha1:30a22ceb4529aa96539c126fa1a5ba5220b3e26b
+--! Previous: sha1:cc864c83c85a68cf39743ad98b414f2e8550a6f9
+--! Hash: sha1:0b2e620a04bff32f29d06e072f093c371da458f7
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:30a22ceb4529aa96539c126fa1a5ba5220b3e26b
---! Hash: sha1:f4ac2b285ef5f1c21456560a6a0ff2a6398a49df
+--! Previous: sha1:0b2e620a04bff32f29d06e072f093c371da458f7
+--! Hash: sha1:fde6d556697eca0e147b8f8f2ca65a2deed983bd
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

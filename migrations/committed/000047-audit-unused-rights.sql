@@ -1,5 +1,5 @@
---! Previous: sha1:f4ac2b285ef5f1c21456560a6a0ff2a6398a49df
---! Hash: sha1:5158aa08e0a01cf812171b0d3426738d6b65eff4
+--! Previous: sha1:fde6d556697eca0e147b8f8f2ca65a2deed983bd
+--! Hash: sha1:f67720b93bdc2ba0e0781380e245cbb69959a275
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:5158aa08e0a01cf812171b0d3426738d6b65eff4
---! Hash: sha1:63c4867c19610aba3339192fd8d459bec9deb622
+--! Previous: sha1:f67720b93bdc2ba0e0781380e245cbb69959a275
+--! Hash: sha1:029d5f64a13235cabfc2fe3477803a5570238ce6
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:63c4867c19610aba3339192fd8d459bec9deb622
---! Hash: sha1:556bb545a70f06c2bd7e6caf2af4cd87e5be238b
+--! Previous: sha1:029d5f64a13235cabfc2fe3477803a5570238ce6
+--! Hash: sha1:9e90b5323f08796d5a2544325e9999fe0a90e40f
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

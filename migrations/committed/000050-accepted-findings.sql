@@ -1,5 +1,5 @@
---! Previous: sha1:556bb545a70f06c2bd7e6caf2af4cd87e5be238b
---! Hash: sha1:09d3b653f58196f72df296d585ddcccc147ed9a4
+--! Previous: sha1:9e90b5323f08796d5a2544325e9999fe0a90e40f
+--! Hash: sha1:8189480e78b094f2bc68bba6c04e49e79fef7dc6
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -13,3 +13,4 @@ AS $function$
     return new;
   end
   $function$;
+comment on function app_hidden.card_assignments_place() is 'Notes whether the card of an assignment has one holder at most.';

@@ -7,3 +7,4 @@ AS $function$
     raise exception 'The type of a card does not change' using errcode = 'feature_not_supported', hint = 'Delete the card, and add another.';
   end
   $function$;
+comment on function app_hidden.cards_keep_type() is 'Keeps the type of a card as it is.';

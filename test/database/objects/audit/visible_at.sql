@@ -32,7 +32,7 @@ AS $function$
             (
               select string_agg(format('%L, t.%I', a.attname, a.attname), ', ' order by a.attnum)
               from pg_attribute a
-              where a.attrelid = m.relation and a.attnum > 0 and not a.attisdropped and (m.columns = '{}' or a.attname = any (m.columns))
+              where a.attrelid = m.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and (m.columns = '{}' or a.attname = any (m.columns))
                 and a.attname <> all (source.key_columns || source.secrets || source.derived)),
             source.name)
           from audit.matrix m
