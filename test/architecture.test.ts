@@ -159,15 +159,15 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     ['plugins/AccessibleUnitsPlugin.ts', 'conditions: [sql {alias}.id = {query.alias}.id],'],
     [
       'plugins/ColumnFiltersPlugin.ts',
-      'query.where(sql starts_with({columnOf(query, attribute)}, {sqlValueWithCodec(value, TYPES.text)})),',
+      'query.where(sql starts_with({columnOf(query, attribute)} collate "C", {sqlValueWithCodec(value, TYPES.text)})),',
+    ],
+    [
+      'plugins/ColumnFiltersPlugin.ts',
+      'query.where(sql {columnOf(query, attribute)} = any (array(select app_hidden.lowercase(unnest({list})))));',
     ],
     [
       'plugins/ColumnFiltersPlugin.ts',
       'query.where(sql {columnOf(query, attribute)} {operator} {sqlValueWithCodec(value, codec)}),',
-    ],
-    [
-      'plugins/ColumnFiltersPlugin.ts',
-      'return (query) => query.where(sql {columnOf(query, attribute)} = any (array(select lower(unnest({list})))));',
     ],
     [
       'plugins/ColumnFiltersPlugin.ts',
