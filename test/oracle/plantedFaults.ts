@@ -54,7 +54,7 @@ const filters: readonly PlantedFault[] = [
   {
     name: 'addresses are compared as they are written',
     file: 'plugins/ColumnFiltersPlugin.ts',
-    from: 'query.where(sql`${columnOf(query, attribute)} = any (array(select lower(unnest(${list}))))`)',
+    from: 'query.where(sql`${columnOf(query, attribute)} = any (array(select app_hidden.lowercase(unnest(${list}))))`)',
     to: 'query.where(sql`${columnOf(query, attribute)} = any (${list})`)',
   },
   {

@@ -98,7 +98,7 @@ const functions: readonly PlantedFault[] = [
   {
     name: 'the chip of a card is stored as it was sent',
     function: 'app_public.nfc_card_create',
-    from: 'upper(nfc_identifier)',
+    from: 'upper(nfc_identifier collate "C")',
     to: 'nfc_identifier',
   },
   {
@@ -110,7 +110,7 @@ const functions: readonly PlantedFault[] = [
   {
     name: 'a moved unit keeps those above it',
     function: 'app_hidden.units_move_subtrees',
-    from: 'and a.ancestor_id <> all (u.ancestor_ids)',
+    from: 'and a.unit_id = gone.unit_id',
     to: 'and false',
   },
 ];
@@ -120,8 +120,8 @@ const feed: readonly PlantedFault[] = [
   {
     name: 'the feed does not tell of another name',
     function: 'feed.record_update',
-    from: 'if changed <@ ignored then',
-    to: "if changed <@ (ignored || '{name,full_name}'::text[]) then",
+    from: "if changed = '{}' then",
+    to: "if changed <@ '{name,full_name}'::text[] then",
   },
   {
     name: 'the feed tells one of several deletions',
@@ -130,10 +130,10 @@ const feed: readonly PlantedFault[] = [
     to: "from (select * from affected limit case tg_argv[1] when 'DELETE' then 1 end) r;",
   },
   {
-    name: 'cards never say when they were changed',
+    name: 'nothing says when it was changed',
     function: 'app_hidden.set_updated_at',
-    from: "others constant text[] = coalesce(tg_argv, '{}');",
-    to: 'others constant text[] = tg_argv;',
+    from: 'new.updated_at := clock_timestamp();',
+    to: 'null;',
   },
 ];
 
