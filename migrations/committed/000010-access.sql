@@ -1,5 +1,5 @@
---! Previous: sha1:1490c750874d580071770364b7d8ea1ad7fefe59
---! Hash: sha1:84a593d73924839091674b94c538214368a354cc
+--! Previous: sha1:628ae215e9d8b7d8cad1e00ea74d259c9ec8969d
+--! Hash: sha1:9d4b789965dcfaca7abc56660a54a532843aa6f4
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

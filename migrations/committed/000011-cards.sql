@@ -1,5 +1,5 @@
---! Previous: sha1:84a593d73924839091674b94c538214368a354cc
---! Hash: sha1:486cc2287ca9c9ecb9874e9cf061efabbaf67229
+--! Previous: sha1:9d4b789965dcfaca7abc56660a54a532843aa6f4
+--! Hash: sha1:a942d022a51dc598ec950e67808b3d296a178e49
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:486cc2287ca9c9ecb9874e9cf061efabbaf67229
---! Hash: sha1:2d8d6fad6e70f67ec295c3e0df23971ae762572d
+--! Previous: sha1:a942d022a51dc598ec950e67808b3d296a178e49
+--! Hash: sha1:bcfab7fda818e4bb583e700eb20f5ae027acba99
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:2d8d6fad6e70f67ec295c3e0df23971ae762572d
---! Hash: sha1:4862981254e4d220658fa8cda8965d278f013bfb
+--! Previous: sha1:bcfab7fda818e4bb583e700eb20f5ae027acba99
+--! Hash: sha1:07ec64860589010ea70fa9e0aa83bebd8b62fdaf
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

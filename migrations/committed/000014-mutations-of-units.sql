@@ -1,5 +1,5 @@
---! Previous: sha1:4862981254e4d220658fa8cda8965d278f013bfb
---! Hash: sha1:d734a88bbbd54ec8982c604e13f65265b98e6371
+--! Previous: sha1:07ec64860589010ea70fa9e0aa83bebd8b62fdaf
+--! Hash: sha1:8c2fa3fae0a8a315a5a4dcd23cb00bb97c0a9f07
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

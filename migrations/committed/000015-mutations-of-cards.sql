@@ -1,5 +1,5 @@
---! Previous: sha1:d734a88bbbd54ec8982c604e13f65265b98e6371
---! Hash: sha1:3561128b19817de626cc9880f9711d9ada424145
+--! Previous: sha1:8c2fa3fae0a8a315a5a4dcd23cb00bb97c0a9f07
+--! Hash: sha1:499cc75a4e3da5b10782c82e04cbf7f5d86ef2b9
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:3561128b19817de626cc9880f9711d9ada424145
---! Hash: sha1:8f3f4e58254246163f2319d8836546eaced85724
+--! Previous: sha1:499cc75a4e3da5b10782c82e04cbf7f5d86ef2b9
+--! Hash: sha1:9823d7549df68fbb7e3c6d4784f4eac67685fc8e
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:8f3f4e58254246163f2319d8836546eaced85724
---! Hash: sha1:b427416e0982e10979c983098da009e65f2c1b04
+--! Previous: sha1:9823d7549df68fbb7e3c6d4784f4eac67685fc8e
+--! Hash: sha1:9b436a1c009b0040aa0ff27def3261aa4d271d3f
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:b427416e0982e10979c983098da009e65f2c1b04
---! Hash: sha1:e706bdc5dff8420cc429822ffa17302158c987a9
+--! Previous: sha1:9b436a1c009b0040aa0ff27def3261aa4d271d3f
+--! Hash: sha1:b1309cbb6b9d70e7f5fc6de7cf1ea11e33a47450
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:e706bdc5dff8420cc429822ffa17302158c987a9
---! Hash: sha1:4a3c8a03a9d6d39140a9f87170c49d8e9fbccd57
+--! Previous: sha1:b1309cbb6b9d70e7f5fc6de7cf1ea11e33a47450
+--! Hash: sha1:36f1e39a6614dac4e53bd680f2a491d06c2ebad6
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

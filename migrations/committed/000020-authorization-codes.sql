@@ -1,5 +1,5 @@
---! Previous: sha1:4a3c8a03a9d6d39140a9f87170c49d8e9fbccd57
---! Hash: sha1:e5a0f1ac0fd2a77d5d54b62f244493a50d8382e8
+--! Previous: sha1:36f1e39a6614dac4e53bd680f2a491d06c2ebad6
+--! Hash: sha1:cf0747763d113da656b95eb46faa2252ed4e2ed5
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:e5a0f1ac0fd2a77d5d54b62f244493a50d8382e8
---! Hash: sha1:395247d6418601a9fccbbe1686031a66cc9d5654
+--! Previous: sha1:cf0747763d113da656b95eb46faa2252ed4e2ed5
+--! Hash: sha1:06b942312940c97a12deabe63093a338444b2354
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:395247d6418601a9fccbbe1686031a66cc9d5654
---! Hash: sha1:c528573b2672958239f591af6facffd79ceac863
+--! Previous: sha1:06b942312940c97a12deabe63093a338444b2354
+--! Hash: sha1:17904661da29bb84d4bc0e7841f8bbb36ce7100a
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

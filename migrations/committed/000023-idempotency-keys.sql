@@ -1,5 +1,5 @@
---! Previous: sha1:c528573b2672958239f591af6facffd79ceac863
---! Hash: sha1:781d8e8b1580b3df3cc8a546a3feffc2b6af78ff
+--! Previous: sha1:17904661da29bb84d4bc0e7841f8bbb36ce7100a
+--! Hash: sha1:883b41a39df94fc181558143da4601e4a65bdda9
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:781d8e8b1580b3df3cc8a546a3feffc2b6af78ff
---! Hash: sha1:8225f8b34f8477672f65d4b4a448ad4c3a01b734
+--! Previous: sha1:883b41a39df94fc181558143da4601e4a65bdda9
+--! Hash: sha1:350cef19a1e24a23080206807dd8a6a4ca8433b6
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

@@ -1,5 +1,5 @@
---! Previous: sha1:8225f8b34f8477672f65d4b4a448ad4c3a01b734
---! Hash: sha1:55c256e6377f72b24999682b9bb0ff99570699b2
+--! Previous: sha1:350cef19a1e24a23080206807dd8a6a4ca8433b6
+--! Hash: sha1:0e3ca3c796a819ec2593693d6c4ba798b4d2b26a
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:55c256e6377f72b24999682b9bb0ff99570699b2
---! Hash: sha1:3c2f1d8e894b5aa8bb2a7d4fbc59d30df03fc12d
+--! Previous: sha1:0e3ca3c796a819ec2593693d6c4ba798b4d2b26a
+--! Hash: sha1:1dddbc72e5b056cb1d5ca1266a7dffd0cf74dbc0
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

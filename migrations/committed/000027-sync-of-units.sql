@@ -1,11 +1,11 @@
---! Previous: sha1:3c2f1d8e894b5aa8bb2a7d4fbc59d30df03fc12d
---! Hash: sha1:4a28d7dcaa92ccabd7e8ac97c4bc8e39e606a3ba
+--! Previous: sha1:1dddbc72e5b056cb1d5ca1266a7dffd0cf74dbc0
+--! Hash: sha1:8f440ab4d705cb929c19f9ba5843b172bbc6fb41
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.
 --
--- They are written from the top of the tree to its bottom, a layer at a time. The function that writes keeps its plans, since its settings
--- hold for the triggers of what it writes, too.
+-- New units are written by one statement, parents first, and units that move by another. The function that writes keeps its plans, since its
+-- settings hold for the triggers of what it writes, too.
 
 create type app_public.unit_sync_input as (external_identifier text, name text, parent_external_identifier text);
 comment on type app_public.unit_sync_input is 'A unit as a client system has it. What is left out stays as it is; a new unit needs `name`.';
@@ -199,34 +199,20 @@ create function app_hidden.write_units(judged app_hidden.judged_unit[]) returns 
   declare
     organization uuid = app_hidden.current_organization_id();
     changes_by_id jsonb = (select jsonb_object_agg((before).id, changes) from unnest(judged) where outcome = 'UPDATED');
-    moved_ids uuid[] = '{}';
-    layer app_hidden.judged_unit[];
-    layer_ids uuid[];
+    moved_ids uuid[] = array(
+      select (before).id from unnest(judged) where outcome = 'UPDATED' and (before).parent_id is distinct from (after).parent_id);
   begin
-    -- From the top of the tree to its bottom: the way from a new parent to its root is by then as it will be, so that no move closes a circle.
-    for layer in
-      select array_agg(j order by j.place)
-      from unnest(judged) as j
-      where j.outcome = 'CREATED' or j.outcome = 'UPDATED' and (j.before).parent_id is distinct from (j.after).parent_id
-      group by j.depth
-      order by j.depth
-    loop
-      insert into app_public.units (organization_id, id, parent_id, external_identifier, name)
-      select organization, (after).id, (after).parent_id, (after).external_identifier, (after).name
-      from unnest(layer)
-      where outcome = 'CREATED'
-      order by (after).id;
+    -- Parents first. Each finds the ancestors of the one above it, which the same statement has written.
+    insert into app_public.units (organization_id, id, parent_id, external_identifier, name)
+    select organization, (after).id, (after).parent_id, (after).external_identifier, (after).name
+    from unnest(judged)
+    where outcome = 'CREATED'
+    order by depth, (after).id;
 
-      layer_ids = array(select (before).id from unnest(layer) where outcome = 'UPDATED');
-      if layer_ids <> '{}' then
-        update app_public.units u set (name, parent_id) = (
-          select c.name, c.parent_id from jsonb_populate_record(u, changes_by_id -> u.id::text) as c
-        )
-        where u.organization_id = organization and u.id = any (layer_ids);
-        moved_ids = moved_ids || layer_ids;
-      end if;
-    end loop;
-
+    update app_public.units u set (name, parent_id) = (
+      select c.name, c.parent_id from jsonb_populate_record(u, changes_by_id -> u.id::text) as c
+    )
+    where u.organization_id = organization and u.id = any (moved_ids);
     update app_public.units u set name = (select c.name from jsonb_populate_record(u, changes_by_id -> u.id::text) as c)
     where u.organization_id = organization
       and u.id = any (array(select (before).id from unnest(judged) where outcome = 'UPDATED' and (before).id <> all (moved_ids)));

@@ -1,5 +1,5 @@
---! Previous: sha1:4a28d7dcaa92ccabd7e8ac97c4bc8e39e606a3ba
---! Hash: sha1:521a3e2ac5f6ff9c877de0c984120904640e1587
+--! Previous: sha1:8f440ab4d705cb929c19f9ba5843b172bbc6fb41
+--! Hash: sha1:713a0ece807413326b36435e064388b51080205d
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:521a3e2ac5f6ff9c877de0c984120904640e1587
---! Hash: sha1:9c5f546213893e0393511cb6868ee0752c9def1d
+--! Previous: sha1:713a0ece807413326b36435e064388b51080205d
+--! Hash: sha1:fec426f8473f29481f8c964349117f3124835262
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:9c5f546213893e0393511cb6868ee0752c9def1d
---! Hash: sha1:911ae54ec546bdc0b4fc044344bb961f1de09011
+--! Previous: sha1:fec426f8473f29481f8c964349117f3124835262
+--! Hash: sha1:83bdc246d8eacf8576a5d21f6ddab74114e5491b
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

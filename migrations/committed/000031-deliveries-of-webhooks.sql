@@ -1,5 +1,5 @@
---! Previous: sha1:911ae54ec546bdc0b4fc044344bb961f1de09011
---! Hash: sha1:77cfca401532cbe9513d9fb0ce585839122db01a
+--! Previous: sha1:83bdc246d8eacf8576a5d21f6ddab74114e5491b
+--! Hash: sha1:4e27057c02946e2a13a59e466dd15a5237ffc273
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:77cfca401532cbe9513d9fb0ce585839122db01a
---! Hash: sha1:7f1af489be1663fe80ff0c6a076bc442f5c3954c
+--! Previous: sha1:4e27057c02946e2a13a59e466dd15a5237ffc273
+--! Hash: sha1:cc24f595c4ef9607d8863d6d6516dfb4f0dd64d9
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:7f1af489be1663fe80ff0c6a076bc442f5c3954c
---! Hash: sha1:3f3c968d2f88b5681885022fd337db963fbb2d3c
+--! Previous: sha1:cc24f595c4ef9607d8863d6d6516dfb4f0dd64d9
+--! Hash: sha1:82604d3e584a9d02e102293eb9964e40cdf96a60
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:3f3c968d2f88b5681885022fd337db963fbb2d3c
---! Hash: sha1:add7d1c7555b61a1e8ae08baf19b645b0d4e9ac0
+--! Previous: sha1:82604d3e584a9d02e102293eb9964e40cdf96a60
+--! Hash: sha1:cee3dcddfefa3d0f107d919eaab721e21256d04f
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

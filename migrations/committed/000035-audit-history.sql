@@ -1,5 +1,5 @@
---! Previous: sha1:add7d1c7555b61a1e8ae08baf19b645b0d4e9ac0
---! Hash: sha1:92f511606b65d43755a3d9cd202dd54515edfffc
+--! Previous: sha1:cee3dcddfefa3d0f107d919eaab721e21256d04f
+--! Hash: sha1:b31b53e18afe692f89c737ae91c7c2d3ba65d81f
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

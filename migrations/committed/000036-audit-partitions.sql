@@ -1,5 +1,5 @@
---! Previous: sha1:92f511606b65d43755a3d9cd202dd54515edfffc
---! Hash: sha1:9ac0daf2aaaf8f83b81869b8b042a79a66c3ed79
+--! Previous: sha1:b31b53e18afe692f89c737ae91c7c2d3ba65d81f
+--! Hash: sha1:7e5f95742f4f5369b397fc3d174c802f5514dbd0
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

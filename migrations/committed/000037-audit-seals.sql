@@ -1,5 +1,5 @@
---! Previous: sha1:9ac0daf2aaaf8f83b81869b8b042a79a66c3ed79
---! Hash: sha1:82c65cb0ad25e9c3506a0957028650045914825f
+--! Previous: sha1:7e5f95742f4f5369b397fc3d174c802f5514dbd0
+--! Hash: sha1:1db601cf59e881910fbec0760f6ee91dc4b26a4c
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

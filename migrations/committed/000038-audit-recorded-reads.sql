@@ -1,5 +1,5 @@
---! Previous: sha1:82c65cb0ad25e9c3506a0957028650045914825f
---! Hash: sha1:5a8d76f55962c158903e17dfe0efe086d8456426
+--! Previous: sha1:1db601cf59e881910fbec0760f6ee91dc4b26a4c
+--! Hash: sha1:e2294fd1c1149aa3443becb6e96dab510f072dfc
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

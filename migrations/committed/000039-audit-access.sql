@@ -1,5 +1,5 @@
---! Previous: sha1:5a8d76f55962c158903e17dfe0efe086d8456426
---! Hash: sha1:1acbcb404e73b2975d31345442c0933d52dc20be
+--! Previous: sha1:e2294fd1c1149aa3443becb6e96dab510f072dfc
+--! Hash: sha1:c69d46ba8a7b14dfe5cfabe7ff5d923f0e737a7a
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:1acbcb404e73b2975d31345442c0933d52dc20be
---! Hash: sha1:e6bf025ed63149352ca28e61d922a293e7b759d5
+--! Previous: sha1:c69d46ba8a7b14dfe5cfabe7ff5d923f0e737a7a
+--! Hash: sha1:0691a17519d8e40d291d22e1da5aaa42385a6155
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

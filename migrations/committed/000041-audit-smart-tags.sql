@@ -1,5 +1,5 @@
---! Previous: sha1:e6bf025ed63149352ca28e61d922a293e7b759d5
---! Hash: sha1:916213bcca701ef30bdff91319adac54491e55b8
+--! Previous: sha1:0691a17519d8e40d291d22e1da5aaa42385a6155
+--! Hash: sha1:f084d8f641ea7fe7e8221d34aa8049268887d2bf
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:916213bcca701ef30bdff91319adac54491e55b8
---! Hash: sha1:9b1d3c125feb8fe34846b90c60d4fb0f5ceb4769
+--! Previous: sha1:f084d8f641ea7fe7e8221d34aa8049268887d2bf
+--! Hash: sha1:22b8fac9581c6d830cb05040fa1aca25915fdf51
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

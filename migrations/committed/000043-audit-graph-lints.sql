@@ -1,5 +1,5 @@
---! Previous: sha1:9b1d3c125feb8fe34846b90c60d4fb0f5ceb4769
---! Hash: sha1:4f2bb0eae0a5870b273ad29c63eacbcdae805e17
+--! Previous: sha1:22b8fac9581c6d830cb05040fa1aca25915fdf51
+--! Hash: sha1:93c713677232c12f878cf4ad513ece0cec2cb974
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

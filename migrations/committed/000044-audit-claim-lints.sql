@@ -1,5 +1,5 @@
---! Previous: sha1:4f2bb0eae0a5870b273ad29c63eacbcdae805e17
---! Hash: sha1:cc864c83c85a68cf39743ad98b414f2e8550a6f9
+--! Previous: sha1:93c713677232c12f878cf4ad513ece0cec2cb974
+--! Hash: sha1:f058e709687638d43cfc583f64bcf088e6cbddb5
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

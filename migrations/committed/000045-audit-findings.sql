@@ -1,5 +1,5 @@
---! Previous: sha1:cc864c83c85a68cf39743ad98b414f2e8550a6f9
---! Hash: sha1:0b2e620a04bff32f29d06e072f093c371da458f7
+--! Previous: sha1:f058e709687638d43cfc583f64bcf088e6cbddb5
+--! Hash: sha1:91651c20d5cca83f5aca7fb02b893484c889ff08
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

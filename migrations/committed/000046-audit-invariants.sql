@@ -1,5 +1,5 @@
---! Previous: sha1:0b2e620a04bff32f29d06e072f093c371da458f7
---! Hash: sha1:fde6d556697eca0e147b8f8f2ca65a2deed983bd
+--! Previous: sha1:91651c20d5cca83f5aca7fb02b893484c889ff08
+--! Hash: sha1:f70519cdbfefede6f88a0bac61650d1cbfa4b2ab
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:fde6d556697eca0e147b8f8f2ca65a2deed983bd
---! Hash: sha1:f67720b93bdc2ba0e0781380e245cbb69959a275
+--! Previous: sha1:f70519cdbfefede6f88a0bac61650d1cbfa4b2ab
+--! Hash: sha1:e5aefd1e15b69f448d70914ca2f4011e5d2fc5ab
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:f67720b93bdc2ba0e0781380e245cbb69959a275
---! Hash: sha1:029d5f64a13235cabfc2fe3477803a5570238ce6
+--! Previous: sha1:e5aefd1e15b69f448d70914ca2f4011e5d2fc5ab
+--! Hash: sha1:62b4c95e1352ea6477cddcab32d2876108ddaeea
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

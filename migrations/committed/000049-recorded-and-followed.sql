@@ -1,5 +1,5 @@
---! Previous: sha1:029d5f64a13235cabfc2fe3477803a5570238ce6
---! Hash: sha1:9e90b5323f08796d5a2544325e9999fe0a90e40f
+--! Previous: sha1:62b4c95e1352ea6477cddcab32d2876108ddaeea
+--! Hash: sha1:4edab15c8c9c6fb9dd85d4ed58fbfe8e2264080b
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:9e90b5323f08796d5a2544325e9999fe0a90e40f
---! Hash: sha1:8189480e78b094f2bc68bba6c04e49e79fef7dc6
+--! Previous: sha1:4edab15c8c9c6fb9dd85d4ed58fbfe8e2264080b
+--! Hash: sha1:9cfbc6bc209bee71e2df5a9e9ee5b3d00ca7f479
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -17,6 +17,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'oauth.purge_changes(integer)', 'graph_admin, graph_oauth', 'Makes and drops partitions of the history, which only its owner may; those alone of which all is older than audit.retention.'),
   ('definer', 'app_hidden.require_access_token(bytea)', 'graph_app, graph_basic, graph_user', 'Who presents a token proves it; nobody who holds one may look at tokens.'),
   ('definer', 'oauth.written_lsn(uuid, uuid)', 'graph_oauth', 'Asked together with whose a token is; until then there is no organization that a policy could ask for.'),
+  ('definer', 'app_hidden.units_delete_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.units_move_subtrees()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.count_idempotency_key()', 'nobody', 'The trigger of app_hidden.idempotency_keys calls it, and nobody may change the counts by hand.'),

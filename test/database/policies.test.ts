@@ -80,11 +80,13 @@ describe('the permissions of the database', () => {
       select p.oid::regprocedure || ' as ' || p.proowner::regrole || ', ' || array_to_string(p.proconfig, ' ')
       from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
     expect(await lines(definers)).toEqual([
+      ...['app_hidden.count_idempotency_key()', 'app_hidden.require_access_token(bytea)'].map(
+        (name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`,
+      ),
+      'app_hidden.units_delete_ancestors() as graph_helper, search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan',
+      'app_hidden.units_insert_ancestors() as graph_helper, search_path=pg_catalog, pg_temp',
+      'app_hidden.units_move_subtrees() as graph_helper, search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan',
       ...[
-        'app_hidden.count_idempotency_key()',
-        'app_hidden.require_access_token(bytea)',
-        'app_hidden.units_insert_ancestors()',
-        'app_hidden.units_move_subtrees()',
         'audit.erase_person()',
         'audit.record_read(text,double precision)',
         'audit.record_rows()',

@@ -85,30 +85,48 @@ describe('the tree of units', () => {
     expect(await count('app_public.units')).toBe(60);
   });
 
-  it('knows them when many move in one statement, roots and leaves, up and down', async () => {
+  it('knows them when many move in one statement, and refuses just those that would end in a circle', async () => {
     const random = generator(7);
+    let above = new Map<string, string | null>();
+    for (let index = 0; index < 40; index += 1) above.set(`u${index}`, index < 4 ? null : `u${Math.floor(index / 3)}`);
     await plant(40, (index) => (index < 4 ? null : Math.floor(index / 3)));
 
     let moved = 0;
     for (let round = 0; round < 40; round += 1) {
-      const wanted = Array.from({ length: 6 }, () => [`u${random(40)}`, random(5) === 0 ? null : `u${random(40)}`]);
-      const rows = [...new Map(wanted.map(([unit, parent]) => [unit, parent]))];
-      await database.owner
-        .query(
-          `update app_public.units u set parent_id = p.id
-           from unnest($1::text[], $2::text[]) as wanted (unit, parent)
-           left join app_public.units p on p.external_identifier = wanted.parent
-           where u.external_identifier = wanted.unit`,
-          [rows.map(([unit]) => unit), rows.map(([, parent]) => parent)],
-        )
-        .then(
-          () => (moved += 1),
-          (error: unknown) => expect(error).toMatchObject({ code: '23514', constraint: 'units_no_cycle' }),
-        );
+      const wanted = Array.from(
+        { length: 6 },
+        () => [`u${random(40)}`, random(5) === 0 ? null : `u${random(40)}`] as const,
+      );
+      const rows = new Map(wanted);
+      const next = new Map([...above, ...rows]);
+      const moves = database.owner.query(
+        `update app_public.units u set parent_id = p.id
+         from unnest($1::text[], $2::text[]) as wanted (unit, parent)
+         left join app_public.units p on p.external_identifier = wanted.parent
+         where u.external_identifier = wanted.unit`,
+        [[...rows.keys()], [...rows.values()]],
+      );
+      if (hasCircle(next)) {
+        await expect(moves).rejects.toMatchObject({ code: '23514', constraint: 'units_no_cycle' });
+      } else {
+        await moves;
+        moved += 1;
+        above = next;
+      }
       expect(await differences()).toEqual([]);
     }
 
     expect(moved).toBeGreaterThan(5);
+    expect(moved).toBeLessThan(40);
+  });
+
+  it('takes the pairs of a unit along when it is deleted, and those of no other', async () => {
+    await plant(6, (index) => (index === 0 ? null : index - 1));
+    await insert('u6', 2);
+    await database.owner.query("delete from app_public.units where external_identifier in ('u4', 'u5')");
+
+    expect(await count('app_hidden.unit_ancestors')).toBe(1 + 2 + 3 + 4 + 4);
+    expect(await differences()).toEqual([]);
   });
 
   it('has no circle: not of one, not of two, not of several rows in one statement', async () => {
@@ -410,7 +428,7 @@ describe('the tree of units', () => {
     it('cannot have the triggers work for it on a table of its own', async () => {
       const { rows } = await database.owner.query(
         `select role, function from unnest(array['graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_admin']) as role,
-           unnest(array['units_insert_ancestors()', 'units_move_subtrees()']) as function
+           unnest(array['units_insert_ancestors()', 'units_delete_ancestors()', 'units_move_subtrees()']) as function
          where has_function_privilege(role, ('app_hidden.' || function)::regprocedure, 'execute')`,
       );
 
@@ -497,4 +515,13 @@ function generator(seed: number): (bound: number) => number {
     state = (state * 48_271) % 2_147_483_647;
     return state % bound;
   };
+}
+
+/** Whether the way up from any of these, each to the one above it, never ends. */
+function hasCircle(above: ReadonlyMap<string, string | null>): boolean {
+  return [...above.keys()].some((unit) => {
+    let at: string | null = unit;
+    for (let steps = 0; at !== null && steps <= above.size; steps += 1) at = above.get(at) ?? null;
+    return at !== null;
+  });
 }

@@ -2,8 +2,7 @@ create table app_hidden.unit_ancestors (
   organization_id uuid not null,
   ancestor_id uuid not null,
   unit_id uuid not null,
-  constraint unit_ancestors_pkey PRIMARY KEY (organization_id, ancestor_id, unit_id),
-  constraint unit_ancestors_unit_id_fkey FOREIGN KEY (organization_id, unit_id) REFERENCES app_public.units(organization_id, id) ON DELETE CASCADE
+  constraint unit_ancestors_pkey PRIMARY KEY (organization_id, ancestor_id, unit_id)
 );
 comment on table app_hidden.unit_ancestors is 'Each unit below each of its ancestors, itself included. Kept by triggers.';
 
@@ -13,7 +12,7 @@ CREATE INDEX unit_ancestors_unit_id_idx ON app_hidden.unit_ancestors USING btree
 
 create policy delete_graph_helper on app_hidden.unit_ancestors for delete to graph_helper
   using (true);
-comment on policy delete_graph_helper on app_hidden.unit_ancestors is 'The trigger that moves subtrees deletes the pairs that no longer hold.';
+comment on policy delete_graph_helper on app_hidden.unit_ancestors is 'The triggers of app_public.units delete the pairs that no longer hold.';
 
 create policy insert_graph_helper on app_hidden.unit_ancestors for insert to graph_helper
   with check (true);
@@ -29,7 +28,7 @@ comment on policy select_graph_app on app_hidden.unit_ancestors is 'An applicati
 
 create policy select_graph_helper on app_hidden.unit_ancestors for select to graph_helper
   using (true);
-comment on policy select_graph_helper on app_hidden.unit_ancestors is 'The trigger that moves subtrees finds the pairs that no longer hold.';
+comment on policy select_graph_helper on app_hidden.unit_ancestors is 'The triggers of app_public.units find the pairs that no longer hold.';
 
 create policy select_graph_user on app_hidden.unit_ancestors for select to graph_user
   using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)) AND (ancestor_id IN ( SELECT access.unit_id

@@ -3,38 +3,25 @@ CREATE OR REPLACE FUNCTION app_hidden.units_move_subtrees()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
   declare
+    -- Units by their organizations and ids, pairs by their ancestors also: of the same length.
     organization_ids uuid[];
-    moved_ids uuid[];
+    unit_ids uuid[];
+    ancestor_ids uuid[];
+    is_circular boolean;
   begin
     -- Runs as graph_helper because no other role may write ancestors.
-    select array_agg(moved.organization_id), array_agg(moved.id) into organization_ids, moved_ids
+    select array_agg(moved.organization_id), array_agg(moved.id) into organization_ids, unit_ids
     from (select organization_id, id, parent_id from after except select organization_id, id, parent_id from before) as moved;
-    if moved_ids is null then
+    if unit_ids is null then
       return null;
-    end if;
-
-    -- units_place saw each row alone; several rows of one statement can still close a circle.
-    if exists (
-      with recursive above as (
-        select u.organization_id, u.id, u.parent_id
-        from unnest(organization_ids, moved_ids) as moved (organization_id, id)
-        join app_public.units u using (organization_id, id)
-        union all
-        select u.organization_id, u.id, u.parent_id
-        from app_public.units u
-        join above on u.organization_id = above.organization_id and u.id = above.parent_id
-      ) cycle id set is_cycle using path
-      select from above where is_cycle
-    ) then
-      raise exception 'A unit cannot be below itself'
-        using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
     end if;
 
     with recursive affected as (
       select u.organization_id, u.id, u.parent_id
-      from unnest(organization_ids, moved_ids) as moved (organization_id, id)
+      from unnest(organization_ids, unit_ids) as moved (organization_id, id)
       join app_public.units u using (organization_id, id)
       union
       select u.organization_id, u.id, u.parent_id
@@ -50,26 +37,45 @@ AS $function$
       select a.organization_id, a.id, placed.ancestor_ids || a.id
       from affected a
       join placed on placed.organization_id = a.organization_id and placed.id = a.parent_id
+    ),
+    written as (
+      update app_public.units u set ancestor_ids = placed.ancestor_ids
+      from placed
+      where u.organization_id = placed.organization_id and u.id = placed.id and u.ancestor_ids <> placed.ancestor_ids
     )
-    update app_public.units u set ancestor_ids = placed.ancestor_ids
-    from placed
-    where u.organization_id = placed.organization_id and u.id = placed.id and u.ancestor_ids <> placed.ancestor_ids;
+    select array_agg(a.organization_id), array_agg(a.id), count(*) > (select count(*) from placed)
+      into organization_ids, unit_ids, is_circular
+    from affected a;
+    -- No way leads from a root to what is in a circle or below one.
+    if is_circular then
+      raise exception 'A unit cannot be below itself'
+        using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
+    end if;
 
-    delete from app_hidden.unit_ancestors a
-    using app_public.units u
-    where a.organization_id = u.organization_id and a.unit_id = u.id
-      and u.organization_id = any (organization_ids) and u.ancestor_ids && moved_ids
-      and a.ancestor_id <> all (u.ancestor_ids);
     insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
-    select u.organization_id, above.id, u.id
-    from app_public.units u
-    cross join lateral unnest(u.ancestor_ids) as above (id)
-    where u.organization_id = any (organization_ids) and u.ancestor_ids && moved_ids
-      and not exists (
-        select from app_hidden.unit_ancestors a
-        where a.organization_id = u.organization_id and a.ancestor_id = above.id and a.unit_id = u.id);
+    select u.organization_id, unnest(u.ancestor_ids), u.id
+    from unnest(organization_ids, unit_ids) as affected (organization_id, id)
+    join app_public.units u using (organization_id, id)
+    except
+    select a.organization_id, a.ancestor_id, a.unit_id
+    from unnest(organization_ids, unit_ids) as affected (organization_id, unit_id)
+    join app_hidden.unit_ancestors a using (organization_id, unit_id);
+
+    select array_agg(gone.organization_id), array_agg(gone.ancestor_id), array_agg(gone.unit_id) into organization_ids, ancestor_ids, unit_ids
+    from (
+      select a.organization_id, a.ancestor_id, a.unit_id
+      from unnest(organization_ids, unit_ids) as affected (organization_id, unit_id)
+      join app_hidden.unit_ancestors a using (organization_id, unit_id)
+      except
+      select u.organization_id, unnest(u.ancestor_ids), u.id
+      from unnest(organization_ids, unit_ids) as affected (organization_id, id)
+      join app_public.units u using (organization_id, id)
+    ) as gone;
+    delete from app_hidden.unit_ancestors a
+    using unnest(organization_ids, ancestor_ids, unit_ids) as gone (organization_id, ancestor_id, unit_id)
+    where a.organization_id = gone.organization_id and a.ancestor_id = gone.ancestor_id and a.unit_id = gone.unit_id;
     return null;
   end
   $function$;
 alter function app_hidden.units_move_subtrees() owner to graph_helper;
-comment on function app_hidden.units_move_subtrees() is 'Takes all that is below a moved unit along, in ancestor_ids and in app_hidden.unit_ancestors.';
+comment on function app_hidden.units_move_subtrees() is 'Takes all that is below a moved unit along, in ancestor_ids and in app_hidden.unit_ancestors, and rejects a unit that would be below itself.';

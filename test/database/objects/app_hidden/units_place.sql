@@ -14,10 +14,7 @@ AS $function$
       select ancestor_ids into parent_ancestor_ids
       from app_public.units
       where organization_id = new.organization_id and id = new.parent_id;
-      if new.id = new.parent_id or new.id = any (parent_ancestor_ids) then
-        raise exception 'A unit cannot be below itself'
-          using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
-      elsif not found then
+      if not found then
         raise exception 'The parent of a unit does not exist'
           using errcode = 'foreign_key_violation', constraint = 'units_parent_id_fkey', schema = 'app_public', table = 'units';
       end if;
@@ -26,4 +23,4 @@ AS $function$
     return new;
   end
   $function$;
-comment on function app_hidden.units_place() is 'Writes above which units a new or moved unit is, and rejects one that would be below itself.';
+comment on function app_hidden.units_place() is 'Writes which units a new or moved unit is below.';

@@ -107,6 +107,8 @@ CREATE TRIGGER units_100_lock_tree BEFORE INSERT OR DELETE OR UPDATE OF parent_i
 
 CREATE TRIGGER units_200_place BEFORE INSERT OR UPDATE OF parent_id ON app_public.units FOR EACH ROW EXECUTE FUNCTION app_hidden.units_place();
 
+CREATE TRIGGER units_300_delete_ancestors AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_delete_ancestors();
+
 CREATE TRIGGER units_300_insert_ancestors AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_insert_ancestors();
 
 CREATE TRIGGER units_300_move_subtrees AFTER UPDATE ON app_public.units REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_move_subtrees();
