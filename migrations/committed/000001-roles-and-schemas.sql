@@ -1,5 +1,5 @@
 --! Previous: -
---! Hash: sha1:33d59401687166070f8fdbd1862aa8e3b025d112
+--! Hash: sha1:0a02f9b1ef206823ae8dad3395a8087b710a541a
 --! Message: roles and schemas
 
 -- Roles, memberships and schemas: who may connect, and where things live.
@@ -12,10 +12,11 @@
 --   graph_basic  a token with scope `basic`: no row at all
 --   graph_oauth  the OAuth server's own statements, inside one organization
 --
--- No request reaches the other four.
+-- No request reaches the other five.
 --
 --   graph_admin    sees and changes every row; the owner of the tables is a member, since row-level security is forced
 --   graph_helper   owns the few functions that run with rights of their own, and has named policies for just what they read
+--   graph_purger   owns the functions that delete what has expired; its policies say what that is
 --   graph_auditor  reads rights, policies and the history; `grant graph_auditor to somebody` is all that it takes
 --   graph_worker   sends webhooks for every organization; the server's login role may become it, and it is a member of no other role
 --
@@ -26,7 +27,7 @@ declare
   role_name text;
 begin
   foreach role_name in array array[
-    'graph_admin', 'graph_helper', 'graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_auditor', 'graph_worker'
+    'graph_admin', 'graph_helper', 'graph_purger', 'graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'graph_auditor', 'graph_worker'
   ] loop
     begin
       if not exists (select from pg_roles where rolname = role_name) then
@@ -43,7 +44,7 @@ begin
 end
 $$;
 
--- The owner works through the policies of graph_admin and hands functions over to graph_helper.
+-- The owner works through the policies of graph_admin and hands functions over to graph_helper and graph_purger.
 -- A membership that is there is not granted anew, which takes ADMIN OPTION.
 do $$
 declare
@@ -51,7 +52,7 @@ declare
   is_superuser boolean = (select rolsuper from pg_roles where rolname = current_user);
   becoming text = case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end;
 begin
-  foreach role_name in array array['graph_admin', 'graph_helper'] loop
+  foreach role_name in array array['graph_admin', 'graph_helper', 'graph_purger'] loop
     if is_superuser or not (pg_has_role(role_name, 'usage') and pg_has_role(role_name, becoming)) then
       execute format('grant %I to current_user', role_name);
     end if;
@@ -82,8 +83,8 @@ comment on schema app_public is 'What GraphQL shows.';
 comment on schema app_hidden is 'Tables and helpers behind the policies; GraphQL shows none of them.';
 comment on schema oauth is 'Applications, credentials, grants and tokens.';
 
-grant usage on schema app_public, app_hidden to graph_app, graph_user, graph_basic, graph_oauth, graph_admin, graph_helper, graph_worker;
-grant usage on schema oauth to graph_app, graph_oauth, graph_admin, graph_helper;
+grant usage on schema app_public, app_hidden to graph_app, graph_user, graph_basic, graph_oauth, graph_admin, graph_helper, graph_purger, graph_worker;
+grant usage on schema oauth to graph_app, graph_oauth, graph_admin, graph_helper, graph_purger;
 
 -- A new function is nobody's until it is granted. Only the global form (without `in schema`) takes the default away.
 alter default privileges revoke execute on functions from public;

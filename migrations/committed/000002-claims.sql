@@ -1,5 +1,5 @@
---! Previous: sha1:33d59401687166070f8fdbd1862aa8e3b025d112
---! Hash: sha1:75dec2e29c4dbfadc2eedac6fcaa63a84ad6d40e
+--! Previous: sha1:0a02f9b1ef206823ae8dad3395a8087b710a541a
+--! Hash: sha1:47d9e3e1e3629594cad09bfa4498da0a92d2461d
 --! Message: claims
 
 -- Claims: what a request may do follows from settings that live as long as its transaction. A claim that is absent is ''.

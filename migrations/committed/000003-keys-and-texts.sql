@@ -1,5 +1,5 @@
---! Previous: sha1:75dec2e29c4dbfadc2eedac6fcaa63a84ad6d40e
---! Hash: sha1:4bebafa2203bc23523893a0e36563ab223c69021
+--! Previous: sha1:47d9e3e1e3629594cad09bfa4498da0a92d2461d
+--! Hash: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
 --! Message: keys and texts
 
 -- What the columns of many tables have in common: keys, texts that people read, and the time of the last change.

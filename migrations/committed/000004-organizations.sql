@@ -1,5 +1,5 @@
---! Previous: sha1:4bebafa2203bc23523893a0e36563ab223c69021
---! Hash: sha1:039b94923a650f4e7c1804c965bcd6521a14663e
+--! Previous: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
+--! Hash: sha1:3cd95af7529d501dff7e78ae2f65d641983a5ea2
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.

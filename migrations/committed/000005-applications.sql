@@ -1,5 +1,5 @@
---! Previous: sha1:039b94923a650f4e7c1804c965bcd6521a14663e
---! Hash: sha1:d997638449d6af2dbe2fabb8e8501b183bccb8e7
+--! Previous: sha1:3cd95af7529d501dff7e78ae2f65d641983a5ea2
+--! Hash: sha1:6362598c494ee663a09595ef204afd8855841998
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

@@ -1,5 +1,5 @@
---! Previous: sha1:d997638449d6af2dbe2fabb8e8501b183bccb8e7
---! Hash: sha1:3f2a366f57338ae1e6a6fbacaf17b9e70f9be328
+--! Previous: sha1:6362598c494ee663a09595ef204afd8855841998
+--! Hash: sha1:100536c8f213d44a7e1ed5c138127897447fb8f0
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.

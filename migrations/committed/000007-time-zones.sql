@@ -1,5 +1,5 @@
---! Previous: sha1:3f2a366f57338ae1e6a6fbacaf17b9e70f9be328
---! Hash: sha1:6ab20936c0788e2dcfb57564e83f0b5b0cd0c006
+--! Previous: sha1:100536c8f213d44a7e1ed5c138127897447fb8f0
+--! Hash: sha1:bf7722be437f79c2a6d15f93ef67b68fd20c576a
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

@@ -1,5 +1,5 @@
---! Previous: sha1:6ab20936c0788e2dcfb57564e83f0b5b0cd0c006
---! Hash: sha1:711d2a9784594d7a0e9c114bfa5f64a878d4b147
+--! Previous: sha1:bf7722be437f79c2a6d15f93ef67b68fd20c576a
+--! Hash: sha1:3a239c9d505cec6d3f22a1afb68640573088869c
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

@@ -1,5 +1,5 @@
---! Previous: sha1:711d2a9784594d7a0e9c114bfa5f64a878d4b147
---! Hash: sha1:628ae215e9d8b7d8cad1e00ea74d259c9ec8969d
+--! Previous: sha1:3a239c9d505cec6d3f22a1afb68640573088869c
+--! Hash: sha1:76aae4e420c779e49cf36b96c58471c4d412ba11
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

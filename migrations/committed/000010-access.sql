@@ -1,5 +1,5 @@
---! Previous: sha1:628ae215e9d8b7d8cad1e00ea74d259c9ec8969d
---! Hash: sha1:9d4b789965dcfaca7abc56660a54a532843aa6f4
+--! Previous: sha1:76aae4e420c779e49cf36b96c58471c4d412ba11
+--! Hash: sha1:442f248ae14b4ab33d7b94888738bebdf01abd6b
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

@@ -1,5 +1,5 @@
---! Previous: sha1:9d4b789965dcfaca7abc56660a54a532843aa6f4
---! Hash: sha1:a942d022a51dc598ec950e67808b3d296a178e49
+--! Previous: sha1:442f248ae14b4ab33d7b94888738bebdf01abd6b
+--! Hash: sha1:97d527b3a43e89113e5b806e92258e78c23c5574
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

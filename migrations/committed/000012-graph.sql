@@ -1,5 +1,5 @@
---! Previous: sha1:a942d022a51dc598ec950e67808b3d296a178e49
---! Hash: sha1:bcfab7fda818e4bb583e700eb20f5ae027acba99
+--! Previous: sha1:97d527b3a43e89113e5b806e92258e78c23c5574
+--! Hash: sha1:3308068d4a3a5ba4826a5bcf2f58e6e6ca8c9d54
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:bcfab7fda818e4bb583e700eb20f5ae027acba99
---! Hash: sha1:07ec64860589010ea70fa9e0aa83bebd8b62fdaf
+--! Previous: sha1:3308068d4a3a5ba4826a5bcf2f58e6e6ca8c9d54
+--! Hash: sha1:0d998ca9bf54bae713ee0798526fa3fb69d8e26c
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:07ec64860589010ea70fa9e0aa83bebd8b62fdaf
---! Hash: sha1:8c2fa3fae0a8a315a5a4dcd23cb00bb97c0a9f07
+--! Previous: sha1:0d998ca9bf54bae713ee0798526fa3fb69d8e26c
+--! Hash: sha1:1aa28d3225a72a49fecbcfd10a995ac1d37d2ef6
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:8c2fa3fae0a8a315a5a4dcd23cb00bb97c0a9f07
---! Hash: sha1:499cc75a4e3da5b10782c82e04cbf7f5d86ef2b9
+--! Previous: sha1:1aa28d3225a72a49fecbcfd10a995ac1d37d2ef6
+--! Hash: sha1:81bf650222b1e1ea8eaf42b94c68c55f55242b14
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

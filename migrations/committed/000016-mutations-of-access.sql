@@ -1,5 +1,5 @@
---! Previous: sha1:499cc75a4e3da5b10782c82e04cbf7f5d86ef2b9
---! Hash: sha1:9823d7549df68fbb7e3c6d4784f4eac67685fc8e
+--! Previous: sha1:81bf650222b1e1ea8eaf42b94c68c55f55242b14
+--! Hash: sha1:d4bf97ef8a227c763a6c2191cd7b1a9725c6ccf4
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

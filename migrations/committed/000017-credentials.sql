@@ -1,5 +1,5 @@
---! Previous: sha1:9823d7549df68fbb7e3c6d4784f4eac67685fc8e
---! Hash: sha1:9b436a1c009b0040aa0ff27def3261aa4d271d3f
+--! Previous: sha1:d4bf97ef8a227c763a6c2191cd7b1a9725c6ccf4
+--! Hash: sha1:0c83c311eb7ae3e6aabec51078c7e3b0d0a7de5b
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:9b436a1c009b0040aa0ff27def3261aa4d271d3f
---! Hash: sha1:b1309cbb6b9d70e7f5fc6de7cf1ea11e33a47450
+--! Previous: sha1:0c83c311eb7ae3e6aabec51078c7e3b0d0a7de5b
+--! Hash: sha1:25e7b603cc53b1218922ca5b333393e6c75121c0
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.
@@ -82,7 +82,7 @@ comment on column oauth.refresh_tokens.expires_at is 'Idle limit: each rotation 
 comment on column oauth.refresh_tokens.absolute_expires_at is 'Absolute limit: each rotation hands it on.';
 comment on column oauth.refresh_tokens.reply_ciphertext is 'The reply that this token bought, AES-256-GCM under a key that only the token itself gives.';
 
--- What may be purged is said by policies and not by oauth.purge, so that a mistake in it deletes nothing that is alive.
+-- What may be purged is said by the policies of graph_purger and not by its functions, so that a mistake in one deletes nothing that is alive.
 alter table oauth.grants enable row level security, force row level security;
 create policy all_graph_admin on oauth.grants for all to graph_admin using (true) with check (true);
 comment on policy all_graph_admin on oauth.grants is 'Administration ends grants and purges what expired.';
@@ -92,15 +92,18 @@ create policy all_graph_oauth on oauth.grants for all to graph_oauth
 comment on policy all_graph_oauth on oauth.grants is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.grants for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.grants is 'oauth.verify_access_token reads the grant of a token.';
-create policy update_graph_helper on oauth.grants for update to graph_helper using (true) with check (false);
-comment on policy update_graph_helper on oauth.grants is 'oauth.purge locks grants; it can change none.';
-create policy delete_graph_helper on oauth.grants for delete to graph_helper
+create policy select_graph_purger on oauth.grants for select to graph_purger using (true);
+comment on policy select_graph_purger on oauth.grants is 'oauth.purge_tokens looks for the grants of expired tokens.';
+create policy update_graph_purger on oauth.grants for update to graph_purger using (true) with check (false);
+comment on policy update_graph_purger on oauth.grants is 'oauth.purge_tokens locks grants; it can change none.';
+create policy delete_graph_purger on oauth.grants for delete to graph_purger
   using (
     not exists (select from oauth.access_tokens t where t.organization_id = grants.organization_id and t.grant_id = grants.id)
     and not exists (select from oauth.refresh_tokens t where t.organization_id = grants.organization_id and t.grant_id = grants.id));
-comment on policy delete_graph_helper on oauth.grants is 'oauth.purge deletes grants that have no token left.';
+comment on policy delete_graph_purger on oauth.grants is 'oauth.purge_tokens deletes grants that have no token left.';
 grant select, insert, update, delete on oauth.grants to graph_admin, graph_oauth;
-grant select, update (id), delete on oauth.grants to graph_helper;
+grant select on oauth.grants to graph_helper;
+grant select (organization_id, id), update (id), delete on oauth.grants to graph_purger;
 
 alter table oauth.access_tokens enable row level security, force row level security;
 create policy all_graph_admin on oauth.access_tokens for all to graph_admin using (true) with check (true);
@@ -111,10 +114,13 @@ create policy all_graph_oauth on oauth.access_tokens for all to graph_oauth
 comment on policy all_graph_oauth on oauth.access_tokens is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.access_tokens for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.access_tokens is 'oauth.verify_access_token finds a token by its hash.';
-create policy delete_graph_helper on oauth.access_tokens for delete to graph_helper using (expires_at <= statement_timestamp());
-comment on policy delete_graph_helper on oauth.access_tokens is 'oauth.purge deletes expired tokens.';
+create policy select_graph_purger on oauth.access_tokens for select to graph_purger using (true);
+comment on policy select_graph_purger on oauth.access_tokens is 'oauth.purge_tokens asks whether a grant has tokens left.';
+create policy delete_graph_purger on oauth.access_tokens for delete to graph_purger using (expires_at <= statement_timestamp());
+comment on policy delete_graph_purger on oauth.access_tokens is 'oauth.purge_tokens deletes expired tokens.';
 grant select, insert, update, delete on oauth.access_tokens to graph_admin, graph_oauth;
-grant select, delete on oauth.access_tokens to graph_helper;
+grant select on oauth.access_tokens to graph_helper;
+grant select (organization_id, grant_id, token_hash, expires_at), delete on oauth.access_tokens to graph_purger;
 
 alter table oauth.refresh_tokens enable row level security, force row level security;
 create policy all_graph_admin on oauth.refresh_tokens for all to graph_admin using (true) with check (true);
@@ -123,12 +129,12 @@ create policy all_graph_oauth on oauth.refresh_tokens for all to graph_oauth
   using (organization_id = (select app_hidden.current_organization_id()))
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy all_graph_oauth on oauth.refresh_tokens is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
-create policy select_graph_helper on oauth.refresh_tokens for select to graph_helper using (true);
-comment on policy select_graph_helper on oauth.refresh_tokens is 'oauth.purge asks whether a grant has tokens left.';
-create policy delete_graph_helper on oauth.refresh_tokens for delete to graph_helper using (expires_at <= statement_timestamp());
-comment on policy delete_graph_helper on oauth.refresh_tokens is 'oauth.purge deletes expired tokens; a used one stays until then, to notice its reuse.';
+create policy select_graph_purger on oauth.refresh_tokens for select to graph_purger using (true);
+comment on policy select_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens asks whether a grant has tokens left.';
+create policy delete_graph_purger on oauth.refresh_tokens for delete to graph_purger using (expires_at <= statement_timestamp());
+comment on policy delete_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens deletes expired tokens; a used one stays until then, to notice its reuse.';
 grant select, insert, update, delete on oauth.refresh_tokens to graph_admin, graph_oauth;
-grant select (organization_id, grant_id, token_hash, expires_at), delete on oauth.refresh_tokens to graph_helper;
+grant select (organization_id, grant_id, token_hash, expires_at), delete on oauth.refresh_tokens to graph_purger;
 
 create view oauth.live_access_tokens with (security_invoker) as
   select t.token_hash, g.organization_id, g.application_id, a.client_id, g.user_id, g.id as grant_id, t.scopes, t.created_at, t.expires_at

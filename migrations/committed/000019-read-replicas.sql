@@ -1,5 +1,5 @@
---! Previous: sha1:b1309cbb6b9d70e7f5fc6de7cf1ea11e33a47450
---! Hash: sha1:36f1e39a6614dac4e53bd680f2a491d06c2ebad6
+--! Previous: sha1:25e7b603cc53b1218922ca5b333393e6c75121c0
+--! Hash: sha1:39ec28fa461dcf04f7fb34164140bc058410290d
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

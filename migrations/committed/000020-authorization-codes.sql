@@ -1,5 +1,5 @@
---! Previous: sha1:36f1e39a6614dac4e53bd680f2a491d06c2ebad6
---! Hash: sha1:cf0747763d113da656b95eb46faa2252ed4e2ed5
+--! Previous: sha1:39ec28fa461dcf04f7fb34164140bc058410290d
+--! Hash: sha1:0a0faa3d38fc25178d18f68c7a77750882f31673
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one
@@ -40,10 +40,10 @@ create policy all_graph_oauth on oauth.authorization_codes for all to graph_oaut
   using (organization_id = (select app_hidden.current_organization_id()))
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy all_graph_oauth on oauth.authorization_codes is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
-create policy select_graph_helper on oauth.authorization_codes for select to graph_helper using (true);
-comment on policy select_graph_helper on oauth.authorization_codes is 'oauth.purge looks for expired codes.';
-create policy delete_graph_helper on oauth.authorization_codes for delete to graph_helper
+create policy select_graph_purger on oauth.authorization_codes for select to graph_purger using (true);
+comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes looks for expired codes.';
+create policy delete_graph_purger on oauth.authorization_codes for delete to graph_purger
   using (expires_at <= statement_timestamp() - interval '1 day');
-comment on policy delete_graph_helper on oauth.authorization_codes is 'oauth.purge deletes codes a day after they expired: until then a replay is noticed.';
+comment on policy delete_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes deletes codes a day after they expired: until then a replay is noticed.';
 grant select, insert, update, delete on oauth.authorization_codes to graph_admin, graph_oauth;
-grant select (organization_id, code_hash, expires_at), delete on oauth.authorization_codes to graph_helper;
+grant select (organization_id, code_hash, expires_at), delete on oauth.authorization_codes to graph_purger;

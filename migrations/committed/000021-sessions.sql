@@ -1,5 +1,5 @@
---! Previous: sha1:cf0747763d113da656b95eb46faa2252ed4e2ed5
---! Hash: sha1:06b942312940c97a12deabe63093a338444b2354
+--! Previous: sha1:0a0faa3d38fc25178d18f68c7a77750882f31673
+--! Hash: sha1:170224ad1a17be8f35647952e84912e2b1c05f20
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.
@@ -48,13 +48,13 @@ create policy all_graph_oauth on oauth.sessions for all to graph_oauth
   using (organization_id = (select app_hidden.current_organization_id()))
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy all_graph_oauth on oauth.sessions is 'The OAuth server begins, reads and ends what belongs to the organization it works for.';
-create policy select_graph_helper on oauth.sessions for select to graph_helper using (true);
-comment on policy select_graph_helper on oauth.sessions is 'oauth.purge looks for expired sessions.';
-create policy delete_graph_helper on oauth.sessions for delete to graph_helper using (expire <= statement_timestamp());
-comment on policy delete_graph_helper on oauth.sessions is 'oauth.purge deletes expired sessions, and with them the questions that they have open.';
+create policy select_graph_purger on oauth.sessions for select to graph_purger using (true);
+comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_sessions looks for expired sessions.';
+create policy delete_graph_purger on oauth.sessions for delete to graph_purger using (expire <= statement_timestamp());
+comment on policy delete_graph_purger on oauth.sessions is 'oauth.purge_sessions deletes expired sessions, and with them the questions that they have open.';
 grant select, insert, update, delete on oauth.sessions to graph_admin;
 grant select, insert (organization_id, sid, sess, expire), update (sess, expire), delete on oauth.sessions to graph_oauth;
-grant select (organization_id, sid, expire), delete on oauth.sessions to graph_helper;
+grant select (organization_id, sid, expire), delete on oauth.sessions to graph_purger;
 
 alter table oauth.consents enable row level security, force row level security;
 create policy all_graph_admin on oauth.consents for all to graph_admin using (true) with check (true);

@@ -1,5 +1,5 @@
---! Previous: sha1:06b942312940c97a12deabe63093a338444b2354
---! Hash: sha1:17904661da29bb84d4bc0e7841f8bbb36ce7100a
+--! Previous: sha1:170224ad1a17be8f35647952e84912e2b1c05f20
+--! Hash: sha1:2bed17cab8e8e6239a6b675fb29b0a7d4d5a4cba
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.
@@ -28,12 +28,12 @@ create policy insert_graph_oauth on oauth.throttles for insert to graph_oauth wi
 comment on policy insert_graph_oauth on oauth.throttles is 'The OAuth server begins a window.';
 create policy update_graph_oauth on oauth.throttles for update to graph_oauth using (true) with check (true);
 comment on policy update_graph_oauth on oauth.throttles is 'The OAuth server counts one more.';
-create policy select_graph_helper on oauth.throttles for select to graph_helper using (true);
-comment on policy select_graph_helper on oauth.throttles is 'oauth.purge looks for counts whose window is over.';
-create policy delete_graph_helper on oauth.throttles for delete to graph_helper
+create policy select_graph_purger on oauth.throttles for select to graph_purger using (true);
+comment on policy select_graph_purger on oauth.throttles is 'oauth.purge_throttles looks for counts whose window is over.';
+create policy delete_graph_purger on oauth.throttles for delete to graph_purger
   using (expire <= extract(epoch from statement_timestamp()) * 1000);
-comment on policy delete_graph_helper on oauth.throttles is 'oauth.purge deletes counts whose window is over.';
+comment on policy delete_graph_purger on oauth.throttles is 'oauth.purge_throttles deletes counts whose window is over.';
 grant select, insert, update, delete on oauth.throttles to graph_admin;
 grant select, insert, update (points, expire) on oauth.throttles to graph_oauth;
 -- Absent on purpose: delete for graph_oauth. A window ends by itself.
-grant select (key, expire), delete on oauth.throttles to graph_helper;
+grant select (key, expire), delete on oauth.throttles to graph_purger;

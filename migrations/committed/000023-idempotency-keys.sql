@@ -1,5 +1,5 @@
---! Previous: sha1:17904661da29bb84d4bc0e7841f8bbb36ce7100a
---! Hash: sha1:883b41a39df94fc181558143da4601e4a65bdda9
+--! Previous: sha1:2bed17cab8e8e6239a6b675fb29b0a7d4d5a4cba
+--! Hash: sha1:727a37d398e45a40db0f19b91d6da7cd5ee8bea4
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.
@@ -52,10 +52,10 @@ comment on column app_hidden.idempotency_keys.answer_ciphertext is 'The answer, 
 alter table app_hidden.idempotency_keys enable row level security, force row level security;
 create policy all_graph_admin on app_hidden.idempotency_keys for all to graph_admin using (true) with check (true);
 comment on policy all_graph_admin on app_hidden.idempotency_keys is 'Administration deletes answers along with their application.';
-create policy select_graph_helper on app_hidden.idempotency_keys for select to graph_helper using (true);
-comment on policy select_graph_helper on app_hidden.idempotency_keys is 'oauth.purge looks for expired answers.';
-create policy delete_graph_helper on app_hidden.idempotency_keys for delete to graph_helper using (expires_at <= statement_timestamp());
-comment on policy delete_graph_helper on app_hidden.idempotency_keys is 'oauth.purge deletes expired answers.';
+create policy select_graph_purger on app_hidden.idempotency_keys for select to graph_purger using (true);
+comment on policy select_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys looks for expired answers.';
+create policy delete_graph_purger on app_hidden.idempotency_keys for delete to graph_purger using (expires_at <= statement_timestamp());
+comment on policy delete_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys deletes expired answers.';
 -- Whose rows they are is the same for each role: those of the claims.
 create policy all_graph_app on app_hidden.idempotency_keys for all to graph_app
   using (
@@ -96,19 +96,21 @@ comment on policy all_graph_basic on app_hidden.idempotency_keys is 'A token kee
 grant select, insert, update, delete on app_hidden.idempotency_keys to graph_admin;
 grant select, insert, delete on app_hidden.idempotency_keys to graph_app, graph_user, graph_basic;
 -- Absent on purpose: update. What was answered does not change.
-grant select (organization_id, application_id, principal_id, role, key_hash, expires_at), delete on app_hidden.idempotency_keys to graph_helper;
+grant select (organization_id, application_id, principal_id, role, key_hash, expires_at), delete on app_hidden.idempotency_keys to graph_purger;
 
 alter table app_hidden.idempotency_usage enable row level security, force row level security;
 create policy all_graph_admin on app_hidden.idempotency_usage for all to graph_admin using (true) with check (true);
 comment on policy all_graph_admin on app_hidden.idempotency_usage is 'Administration deletes counts along with their organization.';
 create policy select_graph_helper on app_hidden.idempotency_usage for select to graph_helper using (true);
-comment on policy select_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more; oauth.purge looks for hours that are over.';
+comment on policy select_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more.';
 create policy insert_graph_helper on app_hidden.idempotency_usage for insert to graph_helper with check (true);
 comment on policy insert_graph_helper on app_hidden.idempotency_usage is 'A trigger counts the first of an hour.';
 create policy update_graph_helper on app_hidden.idempotency_usage for update to graph_helper using (true) with check (true);
 comment on policy update_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more.';
-create policy delete_graph_helper on app_hidden.idempotency_usage for delete to graph_helper using (expires_at <= statement_timestamp());
-comment on policy delete_graph_helper on app_hidden.idempotency_usage is 'oauth.purge deletes the counts of hours that are over.';
+create policy select_graph_purger on app_hidden.idempotency_usage for select to graph_purger using (true);
+comment on policy select_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys looks for hours that are over.';
+create policy delete_graph_purger on app_hidden.idempotency_usage for delete to graph_purger using (expires_at <= statement_timestamp());
+comment on policy delete_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys deletes the counts of hours that are over.';
 create policy select_graph_app on app_hidden.idempotency_usage for select to graph_app using (organization_id = (select app_hidden.current_organization_id()));
 comment on policy select_graph_app on app_hidden.idempotency_usage is 'app_hidden.claim_idempotency_key asks how much the organization keeps.';
 create policy select_graph_user on app_hidden.idempotency_usage for select to graph_user using (organization_id = (select app_hidden.current_organization_id()));
@@ -117,7 +119,8 @@ create policy select_graph_basic on app_hidden.idempotency_usage for select to g
 comment on policy select_graph_basic on app_hidden.idempotency_usage is 'app_hidden.claim_idempotency_key asks how much the organization keeps.';
 grant select, insert, update, delete on app_hidden.idempotency_usage to graph_admin;
 grant select on app_hidden.idempotency_usage to graph_app, graph_user, graph_basic;
-grant select, insert, update (keys, bytes), delete on app_hidden.idempotency_usage to graph_helper;
+grant select, insert, update (keys, bytes) on app_hidden.idempotency_usage to graph_helper;
+grant select (expires_at), delete on app_hidden.idempotency_usage to graph_purger;
 
 create function app_hidden.count_idempotency_key() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp

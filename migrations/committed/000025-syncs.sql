@@ -1,5 +1,5 @@
---! Previous: sha1:350cef19a1e24a23080206807dd8a6a4ca8433b6
---! Hash: sha1:0e3ca3c796a819ec2593693d6c4ba798b4d2b26a
+--! Previous: sha1:cc7556b17bc5b991ac8b87c89aaf2686d317c208
+--! Hash: sha1:5996e4a10b23270310ff3f187fcd24dffb41d8da
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:0e3ca3c796a819ec2593693d6c4ba798b4d2b26a
---! Hash: sha1:1dddbc72e5b056cb1d5ca1266a7dffd0cf74dbc0
+--! Previous: sha1:5996e4a10b23270310ff3f187fcd24dffb41d8da
+--! Hash: sha1:aa2563a93cb8bf49cf32c5f840757741775696ed
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:1dddbc72e5b056cb1d5ca1266a7dffd0cf74dbc0
---! Hash: sha1:8f440ab4d705cb929c19f9ba5843b172bbc6fb41
+--! Previous: sha1:aa2563a93cb8bf49cf32c5f840757741775696ed
+--! Hash: sha1:70e57268dff4ee781345ed942e6619eeabfb00dc
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

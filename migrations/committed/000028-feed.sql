@@ -1,5 +1,5 @@
---! Previous: sha1:8f440ab4d705cb929c19f9ba5843b172bbc6fb41
---! Hash: sha1:713a0ece807413326b36435e064388b51080205d
+--! Previous: sha1:70e57268dff4ee781345ed942e6619eeabfb00dc
+--! Hash: sha1:34073d9590c8a6464c68f193e671a5ff35b4b2ac
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.
@@ -15,7 +15,7 @@
 
 create schema feed;
 comment on schema feed is 'The change feed: `feed.follow` adds a table to it.';
-grant usage on schema feed to graph_app, graph_admin, graph_helper, graph_oauth, graph_worker;
+grant usage on schema feed to graph_app, graph_admin, graph_helper, graph_purger, graph_oauth, graph_worker;
 
 create function feed.retention() returns interval
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp
@@ -128,6 +128,7 @@ comment on function feed.last_change() is 'The position of the last change of th
 grant execute on function feed.retention(), feed.oldest(), feed.origin(), feed.position(), feed.changes_after(xid8, bigint, int), feed.last_change()
   to graph_app, graph_admin, graph_worker;
 grant execute on function feed.retention(), feed.oldest(), feed.origin() to graph_helper;
+grant execute on function feed.retention() to graph_purger;
 
 create function feed.changed_since(organizations uuid[], horizons xid8[], ids bigint[]) returns uuid[]
   -- The first change of each from the index, as a page: a semijoin read the whole feed.

@@ -1,5 +1,5 @@
---! Previous: sha1:713a0ece807413326b36435e064388b51080205d
---! Hash: sha1:fec426f8473f29481f8c964349117f3124835262
+--! Previous: sha1:34073d9590c8a6464c68f193e671a5ff35b4b2ac
+--! Hash: sha1:7482f1dbc116aa8437e35ac78f09e10b7e43f41a
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:fec426f8473f29481f8c964349117f3124835262
---! Hash: sha1:83bdc246d8eacf8576a5d21f6ddab74114e5491b
+--! Previous: sha1:7482f1dbc116aa8437e35ac78f09e10b7e43f41a
+--! Hash: sha1:e0aee6d23aa28a81176ef6767a36907becfdea18
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

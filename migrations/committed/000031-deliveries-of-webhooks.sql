@@ -1,5 +1,5 @@
---! Previous: sha1:83bdc246d8eacf8576a5d21f6ddab74114e5491b
---! Hash: sha1:4e27057c02946e2a13a59e466dd15a5237ffc273
+--! Previous: sha1:e0aee6d23aa28a81176ef6767a36907becfdea18
+--! Hash: sha1:4857cd16e31feededd17b30f8abf076e01db2ff0
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.
@@ -73,17 +73,17 @@ create policy update_graph_worker on app_public.webhook_deliveries for update to
   using (organization_id = (select app_hidden.current_organization_id()))
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy update_graph_worker on app_public.webhook_deliveries is 'The worker says what became of a delivery, of one organization at a time.';
-create policy select_graph_helper on app_public.webhook_deliveries for select to graph_helper using (true);
-comment on policy select_graph_helper on app_public.webhook_deliveries is 'oauth.purge_deliveries looks for old deliveries.';
-create policy delete_graph_helper on app_public.webhook_deliveries for delete to graph_helper
+create policy select_graph_purger on app_public.webhook_deliveries for select to graph_purger using (true);
+comment on policy select_graph_purger on app_public.webhook_deliveries is 'oauth.purge_deliveries looks for old deliveries.';
+create policy delete_graph_purger on app_public.webhook_deliveries for delete to graph_purger
   using (changed_at <= statement_timestamp() - feed.retention());
-comment on policy delete_graph_helper on app_public.webhook_deliveries is 'oauth.purge_deliveries deletes deliveries whose changes are no longer kept.';
+comment on policy delete_graph_purger on app_public.webhook_deliveries is 'oauth.purge_deliveries deletes deliveries whose changes are no longer kept.';
 grant select, insert, update, delete on app_public.webhook_deliveries to graph_admin;
 grant select, update (outcome, attempts, first_attempt_at, next_attempt_at) on app_public.webhook_deliveries to graph_app;
 grant select on app_public.webhook_deliveries to graph_user, graph_basic;
 grant select, insert (organization_id, webhook_id, origin, horizon, change_id, changed_at),
   update (outcome, attempts, first_attempt_at, next_attempt_at, status_code, last_error) on app_public.webhook_deliveries to graph_worker;
-grant select (organization_id, id, changed_at), delete on app_public.webhook_deliveries to graph_helper;
+grant select (organization_id, id, changed_at), delete on app_public.webhook_deliveries to graph_purger;
 
 -- Each second. So the last change is read once for an organization, and from the partitions of today: the plan is generic for that, and is
 -- not compiled (jit). What a transaction wrote that was open for longer than an hour is found an hour later.
@@ -141,8 +141,8 @@ create function oauth.purge_deliveries(batch int) returns table (deliveries int)
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
   begin
-    -- Runs as graph_helper because what is old belongs to every organization; its policy leaves the rest.
-    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge_deliveries', 0)) then
+    -- Runs as graph_purger because what is old belongs to every organization; its policy leaves the rest.
+    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
       return;
     end if;
     delete from app_public.webhook_deliveries as old
@@ -159,7 +159,7 @@ create function oauth.purge_deliveries(batch int) returns table (deliveries int)
   $$;
 comment on function oauth.purge_deliveries(int) is
   'Deletes at most so many deliveries whose changes are older than feed.retention, and says how many; no row when another session is at it.';
-grant create on schema oauth to graph_helper;
-alter function oauth.purge_deliveries(int) owner to graph_helper;
-revoke create on schema oauth from graph_helper;
+grant create on schema oauth to graph_purger;
+alter function oauth.purge_deliveries(int) owner to graph_purger;
+revoke create on schema oauth from graph_purger;
 grant execute on function oauth.purge_deliveries(int) to graph_oauth, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:4e27057c02946e2a13a59e466dd15a5237ffc273
---! Hash: sha1:cc24f595c4ef9607d8863d6d6516dfb4f0dd64d9
+--! Previous: sha1:4857cd16e31feededd17b30f8abf076e01db2ff0
+--! Hash: sha1:ad0717afc1de213e036ea53df5b017fca77cbce0
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:cc24f595c4ef9607d8863d6d6516dfb4f0dd64d9
---! Hash: sha1:82604d3e584a9d02e102293eb9964e40cdf96a60
+--! Previous: sha1:ad0717afc1de213e036ea53df5b017fca77cbce0
+--! Hash: sha1:f7deb4f1ace443be96a395e358968903edc24c83
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

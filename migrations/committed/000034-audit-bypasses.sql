@@ -1,5 +1,5 @@
---! Previous: sha1:82604d3e584a9d02e102293eb9964e40cdf96a60
---! Hash: sha1:cee3dcddfefa3d0f107d919eaab721e21256d04f
+--! Previous: sha1:f7deb4f1ace443be96a395e358968903edc24c83
+--! Hash: sha1:0555248914ce5b1593dc26529d9991aa31473754
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

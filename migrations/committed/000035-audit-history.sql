@@ -1,5 +1,5 @@
---! Previous: sha1:cee3dcddfefa3d0f107d919eaab721e21256d04f
---! Hash: sha1:b31b53e18afe692f89c737ae91c7c2d3ba65d81f
+--! Previous: sha1:0555248914ce5b1593dc26529d9991aa31473754
+--! Hash: sha1:5062bddce4d86e8cc5e268c1d50984d7360077e2
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:b31b53e18afe692f89c737ae91c7c2d3ba65d81f
---! Hash: sha1:7e5f95742f4f5369b397fc3d174c802f5514dbd0
+--! Previous: sha1:5062bddce4d86e8cc5e268c1d50984d7360077e2
+--! Hash: sha1:3470bc5a652dab6bd15634ce48dd331333b7df10
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:7e5f95742f4f5369b397fc3d174c802f5514dbd0
---! Hash: sha1:1db601cf59e881910fbec0760f6ee91dc4b26a4c
+--! Previous: sha1:3470bc5a652dab6bd15634ce48dd331333b7df10
+--! Hash: sha1:746984e8139e397c81efd3850079446d3bd4800b
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

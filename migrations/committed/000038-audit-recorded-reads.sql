@@ -1,5 +1,5 @@
---! Previous: sha1:1db601cf59e881910fbec0760f6ee91dc4b26a4c
---! Hash: sha1:e2294fd1c1149aa3443becb6e96dab510f072dfc
+--! Previous: sha1:746984e8139e397c81efd3850079446d3bd4800b
+--! Hash: sha1:c851e0ddce36dd4779f5357a7d56f3ae0ebcf3c9
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

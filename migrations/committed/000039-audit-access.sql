@@ -1,5 +1,5 @@
---! Previous: sha1:e2294fd1c1149aa3443becb6e96dab510f072dfc
---! Hash: sha1:c69d46ba8a7b14dfe5cfabe7ff5d923f0e737a7a
+--! Previous: sha1:c851e0ddce36dd4779f5357a7d56f3ae0ebcf3c9
+--! Hash: sha1:0f98df2bdc539d400255cbd6465901c734ec3bca
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

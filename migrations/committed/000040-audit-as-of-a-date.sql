@@ -1,5 +1,5 @@
---! Previous: sha1:c69d46ba8a7b14dfe5cfabe7ff5d923f0e737a7a
---! Hash: sha1:0691a17519d8e40d291d22e1da5aaa42385a6155
+--! Previous: sha1:0f98df2bdc539d400255cbd6465901c734ec3bca
+--! Hash: sha1:2b39e9ec0796cf7bc29e34b2cf0e69a75ef5201b
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

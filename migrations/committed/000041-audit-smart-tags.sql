@@ -1,5 +1,5 @@
---! Previous: sha1:0691a17519d8e40d291d22e1da5aaa42385a6155
---! Hash: sha1:f084d8f641ea7fe7e8221d34aa8049268887d2bf
+--! Previous: sha1:2b39e9ec0796cf7bc29e34b2cf0e69a75ef5201b
+--! Hash: sha1:5f0f0598505ad6d645c54807791494dd157b741a
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

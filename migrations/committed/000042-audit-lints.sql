@@ -1,5 +1,5 @@
---! Previous: sha1:f084d8f641ea7fe7e8221d34aa8049268887d2bf
---! Hash: sha1:22b8fac9581c6d830cb05040fa1aca25915fdf51
+--! Previous: sha1:5f0f0598505ad6d645c54807791494dd157b741a
+--! Hash: sha1:2ddd620baec81d5112e17e26bdce4ff04182d7d1
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:22b8fac9581c6d830cb05040fa1aca25915fdf51
---! Hash: sha1:93c713677232c12f878cf4ad513ece0cec2cb974
+--! Previous: sha1:2ddd620baec81d5112e17e26bdce4ff04182d7d1
+--! Hash: sha1:679a55f53903a334a855f59c5136106663084279
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:93c713677232c12f878cf4ad513ece0cec2cb974
---! Hash: sha1:f058e709687638d43cfc583f64bcf088e6cbddb5
+--! Previous: sha1:679a55f53903a334a855f59c5136106663084279
+--! Hash: sha1:468d55cc2f97cc9c97c0b7d2579c931c3f4896d3
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:f058e709687638d43cfc583f64bcf088e6cbddb5
---! Hash: sha1:91651c20d5cca83f5aca7fb02b893484c889ff08
+--! Previous: sha1:468d55cc2f97cc9c97c0b7d2579c931c3f4896d3
+--! Hash: sha1:f11d4c258a9740a2c9c4c454ec78bb6b4979ae29
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

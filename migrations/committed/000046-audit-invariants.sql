@@ -1,5 +1,5 @@
---! Previous: sha1:91651c20d5cca83f5aca7fb02b893484c889ff08
---! Hash: sha1:f70519cdbfefede6f88a0bac61650d1cbfa4b2ab
+--! Previous: sha1:f11d4c258a9740a2c9c4c454ec78bb6b4979ae29
+--! Hash: sha1:4717663d9111f3c0a2dd0aef1c981114fbc8706b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -91,13 +91,25 @@ select 'webhooks', relation, commands::text[], '{graph_worker}', 'false', 'The w
 from (
   values ('app_public.webhooks', '{insert,delete,truncate}'), ('app_hidden.webhook_positions', '{insert,delete,truncate}'), ('app_public.webhook_deliveries', '{delete,truncate}')
 ) as kept (relation, commands);
--- Functions with the rights of graph_helper serve clients, who choose when: what they change is bounded by its policies.
+-- Functions with the rights of graph_helper or graph_purger serve clients, who choose when: what they change is bounded by policies.
 insert into audit.invariants (name, relation, commands, roles, expression, rule)
-select 'helper', relation, '{insert,update,delete,truncate}'::text[], '{graph_helper}'::text[], expression, rule
+select 'helper', relation, commands::text[], '{graph_helper}'::text[], expression, rule
 from (
   values
-    ('*', 'false', 'A function with the rights of graph_helper changes nothing but what is named.'),
+    ('*', '{insert,update,delete,truncate}', 'false', 'A function with the rights of graph_helper changes nothing but what is named.'),
+    ('app_hidden.idempotency_usage', '{delete,truncate}', 'false', 'A trigger counts, and deletes no count.'),
+    ('app_hidden.unit_ancestors', '{update,truncate}', 'false', 'Triggers add and delete pairs, and change none.'),
+    ('app_public.units', '{insert,delete,truncate}', 'false', 'A trigger changes units, and makes and deletes none.'),
+    ('audit.changes', '{delete,truncate}', 'false', 'The history loses no entry.'),
+    ('feed.changes', '{update,delete,truncate}', 'false', 'The feed is only added to.')
+) as bounded (relation, commands, expression, rule)
+union all
+select 'purger', relation, '{insert,update,delete,truncate}'::text[], '{graph_purger}'::text[], expression, rule
+from (
+  values
+    ('*', 'false', 'A purge changes nothing but what is named.'),
     ('app_hidden.idempotency_keys', 'old.expires_at <= statement_timestamp()', 'An answer is deleted once it has expired.'),
+    ('app_hidden.idempotency_usage', 'old.expires_at <= statement_timestamp()', 'A count of what is kept is deleted once it has expired.'),
     ('oauth.access_tokens', 'old.expires_at <= statement_timestamp()', 'A token is deleted once it has expired.'),
     ('oauth.refresh_tokens', 'old.expires_at <= statement_timestamp()', 'A token is deleted once it has expired.'),
     ('oauth.authorization_codes', 'old.expires_at <= statement_timestamp() - ''1 day''::interval', 'A code is deleted a day after it expired: until then a replay is noticed.'),
@@ -108,17 +120,7 @@ from (
        and not exists (select from oauth.refresh_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)',
       'A grant is deleted once it has no token.'),
     ('app_public.webhook_deliveries', 'old.changed_at <= statement_timestamp() - feed.retention()', 'A delivery is deleted once its change is no longer kept.')
-) as bounded (relation, expression, rule)
-union all
-select 'helper', relation, commands::text[], '{graph_helper}', expression, rule
-from (
-  values
-    ('app_hidden.idempotency_usage', '{delete,truncate}', 'old.expires_at <= statement_timestamp()', 'A count of what is kept is deleted once it has expired.'),
-    ('app_hidden.unit_ancestors', '{update,truncate}', 'false', 'Triggers add and delete pairs, and change none.'),
-    ('app_public.units', '{insert,delete,truncate}', 'false', 'A trigger changes units, and makes and deletes none.'),
-    ('audit.changes', '{delete,truncate}', 'false', 'The history loses no entry.'),
-    ('feed.changes', '{update,delete,truncate}', 'false', 'The feed is only added to.')
-) as bounded (relation, commands, expression, rule);
+) as bounded (relation, expression, rule);
 insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
   ('ancestors only', 'app_public.units', '{update}', '{graph_helper}', '{organization_id,id,parent_id,name,external_identifier}', 'false', 'The trigger that moves subtrees writes ancestors alone.'),
   ('erasure', 'audit.changes', '{update}', '{graph_helper}', default, 'new.before is null and new.after is null', 'An erasure takes values out of the history, and writes none.');

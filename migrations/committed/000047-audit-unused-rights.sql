@@ -1,5 +1,5 @@
---! Previous: sha1:f70519cdbfefede6f88a0bac61650d1cbfa4b2ab
---! Hash: sha1:e5aefd1e15b69f448d70914ca2f4011e5d2fc5ab
+--! Previous: sha1:4717663d9111f3c0a2dd0aef1c981114fbc8706b
+--! Hash: sha1:6eabcc985092d9b60e2476cbc78278bcfabc2bd8
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:e5aefd1e15b69f448d70914ca2f4011e5d2fc5ab
---! Hash: sha1:62b4c95e1352ea6477cddcab32d2876108ddaeea
+--! Previous: sha1:6eabcc985092d9b60e2476cbc78278bcfabc2bd8
+--! Hash: sha1:87269e0764d30f91cd3b38f268d21195c28ba0b2
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

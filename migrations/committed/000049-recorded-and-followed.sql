@@ -1,5 +1,5 @@
---! Previous: sha1:62b4c95e1352ea6477cddcab32d2876108ddaeea
---! Hash: sha1:4edab15c8c9c6fb9dd85d4ed58fbfe8e2264080b
+--! Previous: sha1:87269e0764d30f91cd3b38f268d21195c28ba0b2
+--! Hash: sha1:4dd1393edb10c517ea1a18dbd43e728d18fdbde5
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

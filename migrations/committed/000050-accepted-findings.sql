@@ -1,5 +1,5 @@
---! Previous: sha1:4edab15c8c9c6fb9dd85d4ed58fbfe8e2264080b
---! Hash: sha1:9cfbc6bc209bee71e2df5a9e9ee5b3d00ca7f479
+--! Previous: sha1:4dd1393edb10c517ea1a18dbd43e728d18fdbde5
+--! Hash: sha1:3b8333c4951bd196551068ed8b5f3ff14a9c6edb
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -9,7 +9,12 @@ insert into audit.accepted (kind, object, who, reason) values
   -- Functions with the rights of their owner.
   ('definer', 'oauth.find_application(text)', 'graph_oauth', 'Finds out whose a client id is; until then there is no organization that a policy could ask for.'),
   ('definer', 'oauth.verify_access_token(bytea)', 'graph_oauth', 'Finds out whose a token is; until then there is no organization that a policy could ask for.'),
-  ('definer', 'oauth.purge(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; policies on graph_helper bound it to that.'),
+  ('definer', 'oauth.purge_tokens(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
+  ('definer', 'oauth.purge_authorization_codes(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
+  ('definer', 'oauth.purge_sessions(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
+  ('definer', 'oauth.purge_throttles(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
+  ('definer', 'oauth.purge_idempotency_keys(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
+  ('definer', 'oauth.purge_deliveries(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
   ('definer', 'audit.record_rows()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.record_update()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.record_updates()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
@@ -26,7 +31,6 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'feed.record_updates()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
   ('definer', 'feed.changed_since(uuid[], xid8[], bigint[])', 'graph_oauth', 'Says of organizations that the service serves whether they have changes, and nothing of these.'),
   ('definer', 'feed.rotate_partitions()', 'graph_admin, graph_oauth', 'Makes and drops partitions of the feed, which only its owner may.'),
-  ('definer', 'oauth.purge_deliveries(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_helper bounds it to that.'),
   ('definer', 'audit.record_read(text, double precision)', 'nobody', 'Policies of audit.record_reads call it, and there is none.'),
   ('definer', 'oauth.note_uses(text[], text[])', 'graph_admin, graph_oauth', 'Notes which rights are used, which is no row of an organization, and answers nothing.'),
   -- Tables whose changes are not recorded.
@@ -48,7 +52,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('policy_always_true', 'select_graph_oauth on oauth.throttles', '', 'Tries are counted before their organization is known; a key tells nothing without SECRET_KEY.'),
   ('policy_column_without_index', 'all_graph_oauth on oauth.consents', '', 'A question is found by its hash, or by its session.'),
   ('policy_column_without_index', 'select_graph_user on app_hidden.unit_access', '', 'The person finds the few grants, and the same index has their times beside the key.'),
-  ('policy_column_without_index', 'delete_graph_helper on oauth.throttles', '', 'The table is small, and counting must not touch an index.'),
+  ('policy_column_without_index', 'delete_graph_purger on oauth.throttles', '', 'The table is small, and counting must not touch an index.'),
   ('secret_readable', 'app_public.users.external_authentication_token_ciphertext', '', 'Only the service has the key. With the right to ask, a wrong token is refused one field and not all.'),
   ('secret_readable', 'app_public.users.external_authentication_token_hash', '', 'Keyed with what only the service has; the application set the token itself.'),
   ('secret_readable', 'app_hidden.idempotency_keys.answer_ciphertext', '', 'Only the service has the key, and the application was given the answer.'),

@@ -12,7 +12,7 @@ export const lifetimes = {
   codeSeconds: 60,
   /**
    * How long the second use of a code is noticed, after it expired:
-   * in a policy (…-authorization-codes.sql) and in `oauth.purge` (…-purge.sql).
+   * in a policy (…-authorization-codes.sql) and in `oauth.purge_authorization_codes` (…-purge.sql).
    */
   codeReplayDays: 1,
   /** How long a consent screen may be answered. */

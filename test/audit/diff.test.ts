@@ -102,7 +102,7 @@ describe('comparing who may do what', () => {
       'alter policy select_graph_app on app_public.cards using (organization_id = (select app_hidden.current_organization_id()) and false)',
       'create policy select_nobody on app_public.units as restrictive for select to graph_user using (false)',
       'drop policy select_graph_user on app_public.card_assignments',
-      'revoke execute on function oauth.purge(int) from graph_oauth',
+      'revoke execute on function oauth.purge_sessions(int) from graph_oauth',
     );
 
     expect(lines(found)).toEqual([
@@ -115,9 +115,9 @@ describe('comparing who may do what', () => {
       'narrower: app_public.units, graph_user',
       'narrower: app_public.units.select_nobody, graph_user',
       'narrower: app_public.users, graph_app',
-      'narrower: oauth.purge(integer), graph_admin, graph_oauth',
-      'narrower: oauth.purge(integer), graph_oauth',
-      'wider: oauth.purge(integer), graph_admin',
+      'narrower: oauth.purge_sessions(integer), graph_admin, graph_oauth',
+      'narrower: oauth.purge_sessions(integer), graph_oauth',
+      'wider: oauth.purge_sessions(integer), graph_admin',
     ]);
   });
 

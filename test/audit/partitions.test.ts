@@ -186,6 +186,7 @@ describe('a partition by its name', () => {
     'graph_admin',
     'graph_auditor',
     'graph_helper',
+    'graph_purger',
   ];
 
   it.each(roles)('is closed to %s, whatever it may do with the history', async (role) => {
@@ -264,7 +265,7 @@ describe('a history from before it had partitions', () => {
 
   beforeAll(async () => {
     await asAdministrator(`create role ${name} login createrole password 'x'`);
-    for (const role of ['app', 'user', 'basic', 'oauth', 'admin', 'helper', 'auditor'])
+    for (const role of ['app', 'user', 'basic', 'oauth', 'admin', 'helper', 'purger', 'auditor'])
       await asAdministrator(`grant graph_${role} to ${name} with admin option`);
     await asAdministrator(`create database ${name} owner ${name} template template0`);
     const url = new URL(process.env.TEST_OWNER_URL ?? '');

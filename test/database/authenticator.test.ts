@@ -30,7 +30,7 @@ describe('the login roles of the server', () => {
     });
     await withLogin(logins.oauthUrl, async (oauth) => {
       for (const role of ['graph_oauth', 'graph_worker']) await oauth.query(`set role ${role}`);
-      for (const role of ['graph_app', 'graph_user', 'graph_basic', 'graph_helper', 'graph_admin'])
+      for (const role of ['graph_app', 'graph_user', 'graph_basic', 'graph_helper', 'graph_purger', 'graph_admin'])
         await expect(oauth.query(`set role ${role}`)).rejects.toMatchObject({ code: '42501' });
     });
     expect(await membershipsOf(logins.names.authenticator)).toEqual(['graph_app', 'graph_basic', 'graph_user']);

@@ -236,7 +236,7 @@ describe('migrating as an owner who is no superuser', () => {
   it('needs CREATEROLE and the database, nothing else', async () => {
     await asAdministrator(`create role ${owner} login createrole password 'x'`);
     // The roles exist already, since the template's migrations made them: their maker hands them on.
-    for (const role of ['app', 'user', 'basic', 'oauth', 'worker', 'admin', 'helper']) {
+    for (const role of ['app', 'user', 'basic', 'oauth', 'worker', 'admin', 'helper', 'purger']) {
       await asAdministrator(`grant graph_${role} to ${owner} with admin option`);
     }
     await asAdministrator(`create database ${name} owner ${owner} template template0`);

@@ -64,14 +64,14 @@ describe('the permissions of the database', () => {
     expect(await lines(owned)).toEqual([]);
     const powers = `
       select rolname from pg_roles
-      where (oid in ${requestRoles} or rolname in ('graph_admin', 'graph_helper'))
+      where (oid in ${requestRoles} or rolname in ('graph_admin', 'graph_helper', 'graph_purger'))
         and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication)`;
     expect(await lines(powers)).toEqual([]);
     const memberships = `
       select member.rolname || ' in ' || r.rolname
       from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles member on member.oid = m.member
       where m.member in ${requestRoles} and member.rolname <> 'graph_authenticator'
-         or r.rolname in ('graph_admin', 'graph_helper') and member.rolname = 'graph_authenticator'`;
+         or r.rolname in ('graph_admin', 'graph_helper', 'graph_purger') and member.rolname = 'graph_authenticator'`;
     expect(await lines(memberships)).toEqual([]);
   });
 
@@ -101,10 +101,12 @@ describe('the permissions of the database', () => {
       'feed.rotate_partitions() as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.note_uses(text[],text[]) as graph_helper, search_path=pg_catalog, pg_temp',
-      'oauth.purge(integer) as graph_helper, search_path=pg_catalog, pg_temp',
+      'oauth.purge_authorization_codes(integer) as graph_purger, search_path=pg_catalog, pg_temp',
       // The owner of the history, for the same reason.
       'oauth.purge_changes(integer) as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
-      'oauth.purge_deliveries(integer) as graph_helper, search_path=pg_catalog, pg_temp',
+      ...['deliveries', 'idempotency_keys', 'sessions', 'throttles', 'tokens'].map(
+        (subject) => `oauth.purge_${subject}(integer) as graph_purger, search_path=pg_catalog, pg_temp`,
+      ),
       'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.written_lsn(uuid,uuid) as graph_helper, search_path=pg_catalog, pg_temp',
     ]);

@@ -10,7 +10,7 @@ import { withLogin } from '../support/logins.ts';
 // The roles without a login are there, since the template of every database has made them. With PostgreSQL 15 to 17, and where there are
 // none: test/system/owners.system.ts.
 
-const inherited = 'graph_admin, graph_helper';
+const inherited = 'graph_admin, graph_helper, graph_purger';
 const requests = 'graph_user, graph_app, graph_basic, graph_oauth, graph_worker';
 
 let names: { owner: string; authenticator: string; other: string; database: string };

@@ -132,7 +132,7 @@ describe('sharding by organization, as described', () => {
       from oauth.grants, (values ('-1'), ('1')) as given (kind)
       where kind = '-1' or scopes = '{app}'`);
 
-    await database.owner.query('select * from oauth.purge(100)');
+    await database.owner.query('select * from oauth.purge_tokens(100)');
 
     expect(await column("select array_to_string(scopes, ' ') from oauth.grants")).toEqual(['app']);
   });

@@ -141,9 +141,11 @@ test('each grant has a name and each request one grant', () => {
 test('a used code is kept for as long as the lifetimes say', async () => {
   const policy = await read(
     `select qual from pg_policies
-     where tablename = 'authorization_codes' and policyname = 'delete_graph_helper'`,
+     where tablename = 'authorization_codes' and policyname = 'delete_graph_purger'`,
   );
-  const purge = await read(`select prosrc from pg_proc where oid = 'oauth.purge(int)'::regprocedure`);
+  const purge = await read(
+    `select prosrc from pg_proc where oid = 'oauth.purge_authorization_codes(int)'::regprocedure`,
+  );
 
   expect(lifetimes.codeReplayDays).toBe(1);
   expect(policy).toContain(`'1 day'::interval`);

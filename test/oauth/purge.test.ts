@@ -226,17 +226,17 @@ test('has rights over nothing that is alive', async () => {
   await insertOwners();
   await insertGrant('live', { access: 1, refresh: 24 });
   await insertGrant('gone', { access: -1, refresh: -1 });
-  const helper = await database.owner.connect();
-  await helper.query('begin; set local role graph_helper');
+  const purger = await database.owner.connect();
+  await purger.query('begin; set local role graph_purger');
 
   const deleted: (number | null)[] = [];
   for (const table of ['access_tokens', 'refresh_tokens', 'grants']) {
-    deleted.push((await helper.query(`delete from oauth.${table}`)).rowCount);
+    deleted.push((await purger.query(`delete from oauth.${table}`)).rowCount);
   }
-  const change = helper.query(`update oauth.grants set id = gen_random_uuid()`);
+  const change = purger.query(`update oauth.grants set id = gen_random_uuid()`);
 
   await expect(change).rejects.toMatchObject({ code: '42501' });
   expect(deleted).toEqual([2, 2, 2]);
-  await helper.query('rollback');
-  helper.release();
+  await purger.query('rollback');
+  purger.release();
 });

@@ -226,11 +226,35 @@ export const functions: Record<string, Function> = {
     values: () => [],
     expected: () => ['null'],
   },
-  'oauth.purge(integer)': {
+  'oauth.purge_tokens(integer)': {
     roles: ['graph_oauth'],
-    text: 'select purged::text from oauth.purge($1) as purged',
+    text: 'select purged::text from oauth.purge_tokens($1) as purged',
     values: () => ['100'],
-    expected: () => ['(0,0,0,0,0,0,0)'],
+    expected: () => ['(0,0,0)'],
+  },
+  'oauth.purge_authorization_codes(integer)': {
+    roles: ['graph_oauth'],
+    text: 'select authorization_codes::text from oauth.purge_authorization_codes($1)',
+    values: () => ['100'],
+    expected: () => ['0'],
+  },
+  'oauth.purge_sessions(integer)': {
+    roles: ['graph_oauth'],
+    text: 'select sessions::text from oauth.purge_sessions($1)',
+    values: () => ['100'],
+    expected: () => ['0'],
+  },
+  'oauth.purge_throttles(integer)': {
+    roles: ['graph_oauth'],
+    text: 'select throttles::text from oauth.purge_throttles($1)',
+    values: () => ['100'],
+    expected: () => ['0'],
+  },
+  'oauth.purge_idempotency_keys(integer)': {
+    roles: ['graph_oauth'],
+    text: 'select idempotency_keys::text from oauth.purge_idempotency_keys($1)',
+    values: () => ['100'],
+    expected: () => ['0'],
   },
   'oauth.purge_changes(integer)': {
     roles: ['graph_oauth'],

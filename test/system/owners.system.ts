@@ -83,7 +83,7 @@ describe.each(majors)('on PostgreSQL %i', (major) => {
       const message = await migrate(second, log).catch((error: Error) => error.message);
       const statements = String(message).split('\n').slice(1, -1);
       expect(statements).toHaveLength(4);
-      expect(statements[1]).toContain('grant graph_admin, graph_helper to "second_owner"');
+      expect(statements[1]).toContain('grant graph_admin, graph_helper, graph_purger to "second_owner"');
       await administer(...statements.map((statement) => statement.replace("'…'", "'of-the-test'")));
     }
     await migrate(second, log);

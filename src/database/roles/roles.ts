@@ -52,8 +52,8 @@ async function refuseBypassingRls(owner: ClientBase, logins: readonly NamedLogin
 /** `shown` has no password. */
 type Statement = { readonly sql: string; readonly shown: string };
 
-/** The owner's: it works through the forced policies of the first, and gives functions to the second. */
-const ownersRoles = ['graph_admin', 'graph_helper'];
+/** The owner's: it works through the forced policies of the first, and gives functions to the others. */
+const ownersRoles = ['graph_admin', 'graph_helper', 'graph_purger'];
 /** Every role that is no login; docs/operating.md has them. */
 export const groupRoles: readonly string[] = [...ownersRoles, ...requestRoles, 'graph_auditor'];
 

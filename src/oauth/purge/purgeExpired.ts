@@ -5,70 +5,83 @@ import type { QueryConfig, QueryResult } from 'pg';
  * That is tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. In batches, each
  * a transaction of its own, so that no request waits for long.
  *
- * @param query runs one statement in a transaction of its own, in a role that may call oauth.purge
+ * @param query runs one statement in a transaction of its own, in a role that may call the functions
  * @param signal ends it after the batch that is running
  * @returns how many rows of each kind were deleted, and what became of the history; null when another process is at it
- * @throws lock_not_available (55P03) when the history or the feed is in use; the rest is purged by then
+ * @throws the first failure, such as lock_not_available (55P03) when the history or the feed is in use; the rest is purged by then
  */
 export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promise<Counts | null> {
-  const rows = await repeat(query, purge, (batch) => Object.values(batch).includes(batchSize), signal);
-  if (!rows) return null;
+  const [first, ...others] = subjects;
+  const tokens = await repeat(query, first, signal);
+  if (!tokens) return null;
   // One that is in use keeps none of the others.
   const failures: unknown[] = [];
-  const attempt = (statement: QueryConfig, goesOn: (batch: Counts) => boolean) =>
-    repeat(query, statement, goesOn, signal).catch((error: unknown) => {
-      failures.push(error);
-      return null;
-    });
-  const history = await attempt(
-    purgeChanges,
-    ({ changes, months = 0, newMonths = 0 }) => changes === batchSize || months + newMonths > 0,
-  );
-  const feed = await attempt(rotateFeed, ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0);
-  const sent = await attempt(purgeDeliveries, ({ deliveries }) => deliveries === batchSize);
+  const purged: Counts[] = [tokens];
+  for (const subject of others) {
+    const counts = await repeat(query, subject, signal).catch((error: unknown) => void failures.push(error));
+    purged.push(counts ?? Object.fromEntries(Object.keys(subject.counts).map((name) => [name, 0])));
+  }
   if (failures.length > 0) throw failures[0];
-  return {
-    ...rows,
-    ...(history ?? { changes: 0, months: 0, newMonths: 0 }),
-    ...(feed ?? { feedDays: 0, newFeedDays: 0 }),
-    ...(sent ?? { deliveries: 0 }),
-  };
+  return Object.assign({}, ...purged);
 }
 
 export type RunQuery = (query: QueryConfig) => Promise<QueryResult<Counts>>;
 
 type Counts = Record<string, number>;
 
+/** A function that purges some, what it calls its counts, and whether there may be more. */
+type Subject = {
+  readonly call: string;
+  readonly counts: Readonly<Record<string, string>>;
+  readonly goesOn: (batch: Counts) => boolean;
+};
+
 /** Of each kind. */
 const batchSize = 1000;
 
-const purge = {
-  text: `
-  select access_tokens as "accessTokens", refresh_tokens as "refreshTokens", grants,
-    authorization_codes as "authorizationCodes", sessions, throttles, idempotency_keys as "idempotencyKeys"
-  from oauth.purge($1)`,
-  values: [batchSize],
-};
+const isFull = (batch: Counts) => Object.values(batch).includes(batchSize);
 
-/** Rows from before the history had partitions, partitions that were dropped, and those made ahead. */
-const purgeChanges = {
-  text: 'select changes, months, new_months as "newMonths" from oauth.purge_changes($1)',
-  values: [batchSize],
-};
-
-/** Days of the change feed that were dropped, and those made ahead. */
-const rotateFeed = { text: 'select days as "feedDays", new_days as "newFeedDays" from feed.rotate_partitions()' };
-
-/** Deliveries to webhooks, which are kept as long as their changes. */
-const purgeDeliveries = { text: 'select deliveries from oauth.purge_deliveries($1)', values: [batchSize] };
+const subjects: readonly [Subject, ...Subject[]] = [
+  {
+    call: 'oauth.purge_tokens($1)',
+    counts: { accessTokens: 'access_tokens', refreshTokens: 'refresh_tokens', grants: 'grants' },
+    goesOn: isFull,
+  },
+  {
+    call: 'oauth.purge_authorization_codes($1)',
+    counts: { authorizationCodes: 'authorization_codes' },
+    goesOn: isFull,
+  },
+  { call: 'oauth.purge_sessions($1)', counts: { sessions: 'sessions' }, goesOn: isFull },
+  { call: 'oauth.purge_throttles($1)', counts: { throttles: 'throttles' }, goesOn: isFull },
+  { call: 'oauth.purge_idempotency_keys($1)', counts: { idempotencyKeys: 'idempotency_keys' }, goesOn: isFull },
+  {
+    // Rows from before the history had partitions, partitions that were dropped, and those made ahead.
+    call: 'oauth.purge_changes($1)',
+    counts: { changes: 'changes', months: 'months', newMonths: 'new_months' },
+    goesOn: ({ changes, months = 0, newMonths = 0 }) => changes === batchSize || months + newMonths > 0,
+  },
+  {
+    // Days of the change feed that were dropped, and those made ahead.
+    call: 'feed.rotate_partitions()',
+    counts: { feedDays: 'days', newFeedDays: 'new_days' },
+    goesOn: ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,
+  },
+  // Deliveries to webhooks, which are kept as long as their changes.
+  { call: 'oauth.purge_deliveries($1)', counts: { deliveries: 'deliveries' }, goesOn: isFull },
+];
 
 /** @returns the sums of all batches; null when there was none */
 async function repeat(
   query: RunQuery,
-  statement: QueryConfig,
-  goesOn: (batch: Counts) => boolean,
+  { call, counts, goesOn }: Subject,
   signal?: AbortSignal,
 ): Promise<Counts | null> {
+  const columns = Object.entries(counts).map(([name, column]) => `${column} as "${name}"`);
+  const statement = {
+    text: `select ${columns.join(', ')} from ${call}`,
+    values: call.includes('$1') ? [batchSize] : [],
+  };
   let total: Counts | null = null;
   let batch: Counts | undefined;
   do {

@@ -37,7 +37,7 @@ export function createCounter({ pool, key, name, limit, windowSeconds, inMemory 
     storeType: 'client',
     schemaName: 'oauth',
     tableName: 'throttles',
-    // By a migration; and oauth.purge deletes what expired.
+    // By a migration; and oauth.purge_throttles deletes what expired.
     tableCreated: true,
     clearExpiredByTimeout: false,
     keyPrefix: name,

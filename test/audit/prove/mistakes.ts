@@ -124,10 +124,10 @@ export const mistakes: Record<string, { sql: string; tried?: true }> = {
     sql: `create policy more on app_public.users for select to graph_worker using (true); grant select on app_public.users to graph_worker`,
   },
   'lets a purge delete what is kept': {
-    sql: `alter policy delete_graph_helper on app_public.webhook_deliveries using (true)`,
+    sql: `alter policy delete_graph_purger on app_public.webhook_deliveries using (true)`,
   },
   'lets a purge end a grant that has a token': {
-    sql: `alter policy delete_graph_helper on oauth.grants using (not exists (select from oauth.refresh_tokens t where t.grant_id = grants.id))`,
+    sql: `alter policy delete_graph_purger on oauth.grants using (not exists (select from oauth.refresh_tokens t where t.grant_id = grants.id))`,
   },
   'lets an erasure write into the history': {
     sql: `alter policy update_graph_helper on audit.changes with check (before is null)`,

@@ -5,5 +5,6 @@ grant usage on schema app_public to graph_app;
 grant usage on schema app_public to graph_basic;
 grant usage on schema app_public to graph_helper;
 grant usage on schema app_public to graph_oauth;
+grant usage on schema app_public to graph_purger;
 grant usage on schema app_public to graph_user;
 grant usage on schema app_public to graph_worker;

@@ -4,4 +4,5 @@ grant usage on schema feed to graph_admin;
 grant usage on schema feed to graph_app;
 grant usage on schema feed to graph_helper;
 grant usage on schema feed to graph_oauth;
+grant usage on schema feed to graph_purger;
 grant usage on schema feed to graph_worker;

@@ -43,18 +43,18 @@ create policy all_graph_user on app_hidden.idempotency_keys for all to graph_use
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)) AND application_id = (( SELECT app_hidden.current_application_id() AS current_application_id)) AND principal_id = COALESCE(( SELECT app_hidden.current_user_id() AS current_user_id), ( SELECT app_hidden.current_application_id() AS current_application_id)) AND role = CURRENT_USER);
 comment on policy all_graph_user on app_hidden.idempotency_keys is 'A token keeps and reads answers to its own application, person and role only.';
 
-create policy delete_graph_helper on app_hidden.idempotency_keys for delete to graph_helper
+create policy delete_graph_purger on app_hidden.idempotency_keys for delete to graph_purger
   using (expires_at <= statement_timestamp());
-comment on policy delete_graph_helper on app_hidden.idempotency_keys is 'oauth.purge deletes expired answers.';
+comment on policy delete_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys deletes expired answers.';
 
-create policy select_graph_helper on app_hidden.idempotency_keys for select to graph_helper
+create policy select_graph_purger on app_hidden.idempotency_keys for select to graph_purger
   using (true);
-comment on policy select_graph_helper on app_hidden.idempotency_keys is 'oauth.purge looks for expired answers.';
+comment on policy select_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys looks for expired answers.';
 
 CREATE TRIGGER count_idempotency_key AFTER INSERT ON app_hidden.idempotency_keys FOR EACH ROW EXECUTE FUNCTION app_hidden.count_idempotency_key();
 
 grant delete, insert, select, update on app_hidden.idempotency_keys to graph_admin;
 grant delete, insert, select on app_hidden.idempotency_keys to graph_app;
 grant delete, insert, select on app_hidden.idempotency_keys to graph_basic;
-grant delete, select (organization_id, application_id, principal_id, role, key_hash, expires_at) on app_hidden.idempotency_keys to graph_helper;
+grant delete, select (organization_id, application_id, principal_id, role, key_hash, expires_at) on app_hidden.idempotency_keys to graph_purger;
 grant delete, insert, select on app_hidden.idempotency_keys to graph_user;

@@ -21,9 +21,9 @@ create policy all_graph_admin on app_hidden.idempotency_usage for all to graph_a
   with check (true);
 comment on policy all_graph_admin on app_hidden.idempotency_usage is 'Administration deletes counts along with their organization.';
 
-create policy delete_graph_helper on app_hidden.idempotency_usage for delete to graph_helper
+create policy delete_graph_purger on app_hidden.idempotency_usage for delete to graph_purger
   using (expires_at <= statement_timestamp());
-comment on policy delete_graph_helper on app_hidden.idempotency_usage is 'oauth.purge deletes the counts of hours that are over.';
+comment on policy delete_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys deletes the counts of hours that are over.';
 
 create policy insert_graph_helper on app_hidden.idempotency_usage for insert to graph_helper
   with check (true);
@@ -39,7 +39,11 @@ comment on policy select_graph_basic on app_hidden.idempotency_usage is 'app_hid
 
 create policy select_graph_helper on app_hidden.idempotency_usage for select to graph_helper
   using (true);
-comment on policy select_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more; oauth.purge looks for hours that are over.';
+comment on policy select_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more.';
+
+create policy select_graph_purger on app_hidden.idempotency_usage for select to graph_purger
+  using (true);
+comment on policy select_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys looks for hours that are over.';
 
 create policy select_graph_user on app_hidden.idempotency_usage for select to graph_user
   using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
@@ -53,5 +57,6 @@ comment on policy update_graph_helper on app_hidden.idempotency_usage is 'A trig
 grant delete, insert, select, update on app_hidden.idempotency_usage to graph_admin;
 grant select on app_hidden.idempotency_usage to graph_app;
 grant select on app_hidden.idempotency_usage to graph_basic;
-grant delete, insert, select, update (keys, bytes) on app_hidden.idempotency_usage to graph_helper;
+grant insert, select, update (keys, bytes) on app_hidden.idempotency_usage to graph_helper;
+grant delete, select (expires_at) on app_hidden.idempotency_usage to graph_purger;
 grant select on app_hidden.idempotency_usage to graph_user;

@@ -57,9 +57,9 @@ create policy all_graph_admin on app_public.webhook_deliveries for all to graph_
   with check (true);
 comment on policy all_graph_admin on app_public.webhook_deliveries is 'Administration sees and changes every delivery.';
 
-create policy delete_graph_helper on app_public.webhook_deliveries for delete to graph_helper
+create policy delete_graph_purger on app_public.webhook_deliveries for delete to graph_purger
   using (changed_at <= (statement_timestamp() - feed.retention()));
-comment on policy delete_graph_helper on app_public.webhook_deliveries is 'oauth.purge_deliveries deletes deliveries whose changes are no longer kept.';
+comment on policy delete_graph_purger on app_public.webhook_deliveries is 'oauth.purge_deliveries deletes deliveries whose changes are no longer kept.';
 
 create policy insert_graph_worker on app_public.webhook_deliveries for insert to graph_worker
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
@@ -73,9 +73,9 @@ create policy select_graph_basic on app_public.webhook_deliveries for select to 
   using (false);
 comment on policy select_graph_basic on app_public.webhook_deliveries is 'A basic token reads no row.';
 
-create policy select_graph_helper on app_public.webhook_deliveries for select to graph_helper
+create policy select_graph_purger on app_public.webhook_deliveries for select to graph_purger
   using (true);
-comment on policy select_graph_helper on app_public.webhook_deliveries is 'oauth.purge_deliveries looks for old deliveries.';
+comment on policy select_graph_purger on app_public.webhook_deliveries is 'oauth.purge_deliveries looks for old deliveries.';
 
 create policy select_graph_user on app_public.webhook_deliveries for select to graph_user
   using (false);
@@ -98,6 +98,6 @@ comment on policy update_graph_worker on app_public.webhook_deliveries is 'The w
 grant delete, insert, select, update on app_public.webhook_deliveries to graph_admin;
 grant select, update (outcome, attempts, first_attempt_at, next_attempt_at) on app_public.webhook_deliveries to graph_app;
 grant select on app_public.webhook_deliveries to graph_basic;
-grant delete, select (organization_id, id, changed_at) on app_public.webhook_deliveries to graph_helper;
+grant delete, select (organization_id, id, changed_at) on app_public.webhook_deliveries to graph_purger;
 grant select on app_public.webhook_deliveries to graph_user;
 grant insert (organization_id, webhook_id, origin, horizon, change_id, changed_at), select, update (outcome, attempts, first_attempt_at, next_attempt_at, status_code, last_error) on app_public.webhook_deliveries to graph_worker;

@@ -8,4 +8,5 @@ comment on function feed.retention() is 'How long changes can be followed. A mig
 grant execute on function feed.retention() to graph_admin;
 grant execute on function feed.retention() to graph_app;
 grant execute on function feed.retention() to graph_helper;
+grant execute on function feed.retention() to graph_purger;
 grant execute on function feed.retention() to graph_worker;

@@ -28,14 +28,19 @@ create policy all_graph_oauth on oauth.access_tokens for all to graph_oauth
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy all_graph_oauth on oauth.access_tokens is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 
-create policy delete_graph_helper on oauth.access_tokens for delete to graph_helper
+create policy delete_graph_purger on oauth.access_tokens for delete to graph_purger
   using (expires_at <= statement_timestamp());
-comment on policy delete_graph_helper on oauth.access_tokens is 'oauth.purge deletes expired tokens.';
+comment on policy delete_graph_purger on oauth.access_tokens is 'oauth.purge_tokens deletes expired tokens.';
 
 create policy select_graph_helper on oauth.access_tokens for select to graph_helper
   using (true);
 comment on policy select_graph_helper on oauth.access_tokens is 'oauth.verify_access_token finds a token by its hash.';
 
+create policy select_graph_purger on oauth.access_tokens for select to graph_purger
+  using (true);
+comment on policy select_graph_purger on oauth.access_tokens is 'oauth.purge_tokens asks whether a grant has tokens left.';
+
 grant delete, insert, select, update on oauth.access_tokens to graph_admin;
-grant delete, select on oauth.access_tokens to graph_helper;
+grant select on oauth.access_tokens to graph_helper;
 grant delete, insert, select, update on oauth.access_tokens to graph_oauth;
+grant delete, select (organization_id, token_hash, grant_id, expires_at) on oauth.access_tokens to graph_purger;

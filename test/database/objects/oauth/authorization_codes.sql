@@ -42,14 +42,14 @@ create policy all_graph_oauth on oauth.authorization_codes for all to graph_oaut
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy all_graph_oauth on oauth.authorization_codes is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 
-create policy delete_graph_helper on oauth.authorization_codes for delete to graph_helper
+create policy delete_graph_purger on oauth.authorization_codes for delete to graph_purger
   using (expires_at <= (statement_timestamp() - '1 day'::interval));
-comment on policy delete_graph_helper on oauth.authorization_codes is 'oauth.purge deletes codes a day after they expired: until then a replay is noticed.';
+comment on policy delete_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes deletes codes a day after they expired: until then a replay is noticed.';
 
-create policy select_graph_helper on oauth.authorization_codes for select to graph_helper
+create policy select_graph_purger on oauth.authorization_codes for select to graph_purger
   using (true);
-comment on policy select_graph_helper on oauth.authorization_codes is 'oauth.purge looks for expired codes.';
+comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes looks for expired codes.';
 
 grant delete, insert, select, update on oauth.authorization_codes to graph_admin;
-grant delete, select (organization_id, code_hash, expires_at) on oauth.authorization_codes to graph_helper;
 grant delete, insert, select, update on oauth.authorization_codes to graph_oauth;
+grant delete, select (organization_id, code_hash, expires_at) on oauth.authorization_codes to graph_purger;

@@ -38,22 +38,26 @@ create policy all_graph_oauth on oauth.grants for all to graph_oauth
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy all_graph_oauth on oauth.grants is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 
-create policy delete_graph_helper on oauth.grants for delete to graph_helper
+create policy delete_graph_purger on oauth.grants for delete to graph_purger
   using (NOT (EXISTS ( SELECT
    FROM oauth.access_tokens t
   WHERE t.organization_id = grants.organization_id AND t.grant_id = grants.id)) AND NOT (EXISTS ( SELECT
    FROM oauth.refresh_tokens t
   WHERE t.organization_id = grants.organization_id AND t.grant_id = grants.id)));
-comment on policy delete_graph_helper on oauth.grants is 'oauth.purge deletes grants that have no token left.';
+comment on policy delete_graph_purger on oauth.grants is 'oauth.purge_tokens deletes grants that have no token left.';
 
 create policy select_graph_helper on oauth.grants for select to graph_helper
   using (true);
 comment on policy select_graph_helper on oauth.grants is 'oauth.verify_access_token reads the grant of a token.';
 
-create policy update_graph_helper on oauth.grants for update to graph_helper
+create policy select_graph_purger on oauth.grants for select to graph_purger
+  using (true);
+comment on policy select_graph_purger on oauth.grants is 'oauth.purge_tokens looks for the grants of expired tokens.';
+
+create policy update_graph_purger on oauth.grants for update to graph_purger
   using (true)
   with check (false);
-comment on policy update_graph_helper on oauth.grants is 'oauth.purge locks grants; it can change none.';
+comment on policy update_graph_purger on oauth.grants is 'oauth.purge_tokens locks grants; it can change none.';
 
 CREATE TRIGGER audit_delete AFTER DELETE ON oauth.grants REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{written_lsn}');
 
@@ -62,5 +66,6 @@ CREATE TRIGGER audit_insert AFTER INSERT ON oauth.grants REFERENCING NEW TABLE A
 CREATE TRIGGER audit_update AFTER UPDATE ON oauth.grants FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{written_lsn}');
 
 grant delete, insert, select, update on oauth.grants to graph_admin;
-grant delete, select, update (id) on oauth.grants to graph_helper;
+grant select on oauth.grants to graph_helper;
 grant delete, insert, select, update on oauth.grants to graph_oauth;
+grant delete, select (organization_id, id), update (id) on oauth.grants to graph_purger;

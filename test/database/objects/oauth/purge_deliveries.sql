@@ -5,8 +5,8 @@ CREATE OR REPLACE FUNCTION oauth.purge_deliveries(batch integer)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   begin
-    -- Runs as graph_helper because what is old belongs to every organization; its policy leaves the rest.
-    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge_deliveries', 0)) then
+    -- Runs as graph_purger because what is old belongs to every organization; its policy leaves the rest.
+    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
       return;
     end if;
     delete from app_public.webhook_deliveries as old
@@ -21,7 +21,7 @@ AS $function$
     return next;
   end
   $function$;
-alter function oauth.purge_deliveries(integer) owner to graph_helper;
+alter function oauth.purge_deliveries(integer) owner to graph_purger;
 comment on function oauth.purge_deliveries(integer) is 'Deletes at most so many deliveries whose changes are older than feed.retention, and says how many; no row when another session is at it.';
 grant execute on function oauth.purge_deliveries(integer) to graph_admin;
 grant execute on function oauth.purge_deliveries(integer) to graph_oauth;

@@ -41,14 +41,14 @@ create policy all_graph_oauth on oauth.refresh_tokens for all to graph_oauth
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy all_graph_oauth on oauth.refresh_tokens is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 
-create policy delete_graph_helper on oauth.refresh_tokens for delete to graph_helper
+create policy delete_graph_purger on oauth.refresh_tokens for delete to graph_purger
   using (expires_at <= statement_timestamp());
-comment on policy delete_graph_helper on oauth.refresh_tokens is 'oauth.purge deletes expired tokens; a used one stays until then, to notice its reuse.';
+comment on policy delete_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens deletes expired tokens; a used one stays until then, to notice its reuse.';
 
-create policy select_graph_helper on oauth.refresh_tokens for select to graph_helper
+create policy select_graph_purger on oauth.refresh_tokens for select to graph_purger
   using (true);
-comment on policy select_graph_helper on oauth.refresh_tokens is 'oauth.purge asks whether a grant has tokens left.';
+comment on policy select_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens asks whether a grant has tokens left.';
 
 grant delete, insert, select, update on oauth.refresh_tokens to graph_admin;
-grant delete, select (organization_id, token_hash, grant_id, expires_at) on oauth.refresh_tokens to graph_helper;
 grant delete, insert, select, update on oauth.refresh_tokens to graph_oauth;
+grant delete, select (organization_id, token_hash, grant_id, expires_at) on oauth.refresh_tokens to graph_purger;

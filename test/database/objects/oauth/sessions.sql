@@ -30,14 +30,14 @@ create policy all_graph_oauth on oauth.sessions for all to graph_oauth
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy all_graph_oauth on oauth.sessions is 'The OAuth server begins, reads and ends what belongs to the organization it works for.';
 
-create policy delete_graph_helper on oauth.sessions for delete to graph_helper
+create policy delete_graph_purger on oauth.sessions for delete to graph_purger
   using (expire <= statement_timestamp());
-comment on policy delete_graph_helper on oauth.sessions is 'oauth.purge deletes expired sessions, and with them the questions that they have open.';
+comment on policy delete_graph_purger on oauth.sessions is 'oauth.purge_sessions deletes expired sessions, and with them the questions that they have open.';
 
-create policy select_graph_helper on oauth.sessions for select to graph_helper
+create policy select_graph_purger on oauth.sessions for select to graph_purger
   using (true);
-comment on policy select_graph_helper on oauth.sessions is 'oauth.purge looks for expired sessions.';
+comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_sessions looks for expired sessions.';
 
 grant delete, insert, select, update on oauth.sessions to graph_admin;
-grant delete, select (organization_id, sid, expire) on oauth.sessions to graph_helper;
 grant delete, insert (organization_id, sid, sess, expire), select, update (sess, expire) on oauth.sessions to graph_oauth;
+grant delete, select (organization_id, sid, expire) on oauth.sessions to graph_purger;

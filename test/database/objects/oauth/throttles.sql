@@ -17,21 +17,21 @@ create policy all_graph_admin on oauth.throttles for all to graph_admin
   with check (true);
 comment on policy all_graph_admin on oauth.throttles is 'Administration lifts a limit and purges what expired.';
 
-create policy delete_graph_helper on oauth.throttles for delete to graph_helper
+create policy delete_graph_purger on oauth.throttles for delete to graph_purger
   using (expire::numeric <= (EXTRACT(epoch FROM statement_timestamp()) * 1000::numeric));
-comment on policy delete_graph_helper on oauth.throttles is 'oauth.purge deletes counts whose window is over.';
+comment on policy delete_graph_purger on oauth.throttles is 'oauth.purge_throttles deletes counts whose window is over.';
 
 create policy insert_graph_oauth on oauth.throttles for insert to graph_oauth
   with check (true);
 comment on policy insert_graph_oauth on oauth.throttles is 'The OAuth server begins a window.';
 
-create policy select_graph_helper on oauth.throttles for select to graph_helper
-  using (true);
-comment on policy select_graph_helper on oauth.throttles is 'oauth.purge looks for counts whose window is over.';
-
 create policy select_graph_oauth on oauth.throttles for select to graph_oauth
   using (true);
 comment on policy select_graph_oauth on oauth.throttles is 'The OAuth server counts tries of whatever organization; a key tells nothing without SECRET_KEY.';
+
+create policy select_graph_purger on oauth.throttles for select to graph_purger
+  using (true);
+comment on policy select_graph_purger on oauth.throttles is 'oauth.purge_throttles looks for counts whose window is over.';
 
 create policy update_graph_oauth on oauth.throttles for update to graph_oauth
   using (true)
@@ -39,5 +39,5 @@ create policy update_graph_oauth on oauth.throttles for update to graph_oauth
 comment on policy update_graph_oauth on oauth.throttles is 'The OAuth server counts one more.';
 
 grant delete, insert, select, update on oauth.throttles to graph_admin;
-grant delete, select (key, expire) on oauth.throttles to graph_helper;
 grant insert, select, update (points, expire) on oauth.throttles to graph_oauth;
+grant delete, select (key, expire) on oauth.throttles to graph_purger;
