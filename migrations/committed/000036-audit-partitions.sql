@@ -1,5 +1,5 @@
 --! Previous: sha1:5062bddce4d86e8cc5e268c1d50984d7360077e2
---! Hash: sha1:3470bc5a652dab6bd15634ce48dd331333b7df10
+--! Hash: sha1:2ff11e822a6de97890274dc2f523966a9b341999
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.
@@ -140,5 +140,41 @@ comment on function oauth.purge_changes(int) is
   'Makes the partitions of the coming months; or drops the oldest one, if all of it is older than audit.retention; or deletes at most so many changes from before there '
   'were partitions; and says how many. No row when another session is at it; lock_not_available when the history is in use.';
 grant execute on function oauth.purge_changes(int) to graph_oauth, graph_admin;
+
+create function oauth.partition_state() returns table (relation text, since timestamptz, until timestamptz, in_default bigint)
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    -- Runs as the owner because no other role reads a partition by its name. It tells how many rows, and none of them.
+    return query
+      with bounds as materialized (
+        select
+          parent.relation,
+          coalesce((regexp_match(bound, 'FROM \(''([^'']+)''\)'))[1]::timestamptz, '-infinity') as since,
+          (regexp_match(bound, 'TO \(''([^'']+)''\)'))[1]::timestamptz as until
+        from (values ('audit.changes'), ('feed.changes')) as parent (relation)
+        join pg_inherits i on i.inhparent = parent.relation::regclass
+        join pg_class c on c.oid = i.inhrelid
+        cross join lateral pg_get_expr(c.relpartbound, c.oid) as bound
+        where bound <> 'DEFAULT'
+      )
+      select
+        b.relation,
+        min(b.since),
+        -- Where the partitions that follow each other from now on end.
+        case
+          when bool_or(statement_timestamp() >= b.since and statement_timestamp() < b.until)
+            then min(b.until) filter (
+              where b.until > statement_timestamp() and not exists (select from bounds next where next.relation = b.relation and next.since = b.until))
+          else statement_timestamp()
+        end,
+        case b.relation when 'audit.changes' then (select count(*) from audit.changes_default) else (select count(*) from feed.changes_default) end
+      from bounds b
+      group by b.relation;
+  end
+  $$;
+comment on function oauth.partition_state() is
+  'Of the history and the feed: since when there are partitions, until when without a gap from now on, and how many rows are in the default one, which a purge moves.';
+grant execute on function oauth.partition_state() to graph_oauth, graph_auditor, graph_admin;
 
 select audit.create_partitions();

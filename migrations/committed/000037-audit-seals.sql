@@ -1,5 +1,5 @@
---! Previous: sha1:3470bc5a652dab6bd15634ce48dd331333b7df10
---! Hash: sha1:746984e8139e397c81efd3850079446d3bd4800b
+--! Previous: sha1:2ff11e822a6de97890274dc2f523966a9b341999
+--! Hash: sha1:6555df8af4afb84a11bc3d0810238a1e9bbd34fc
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:746984e8139e397c81efd3850079446d3bd4800b
---! Hash: sha1:c851e0ddce36dd4779f5357a7d56f3ae0ebcf3c9
+--! Previous: sha1:6555df8af4afb84a11bc3d0810238a1e9bbd34fc
+--! Hash: sha1:c64ff0203e46a094dfb480d65e2af47deff4ccb9
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:c851e0ddce36dd4779f5357a7d56f3ae0ebcf3c9
---! Hash: sha1:0f98df2bdc539d400255cbd6465901c734ec3bca
+--! Previous: sha1:c64ff0203e46a094dfb480d65e2af47deff4ccb9
+--! Hash: sha1:db4380028a5a42da428ef65e5eefb4dd75d3a651
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

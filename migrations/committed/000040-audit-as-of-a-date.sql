@@ -1,5 +1,5 @@
---! Previous: sha1:0f98df2bdc539d400255cbd6465901c734ec3bca
---! Hash: sha1:2b39e9ec0796cf7bc29e34b2cf0e69a75ef5201b
+--! Previous: sha1:db4380028a5a42da428ef65e5eefb4dd75d3a651
+--! Hash: sha1:ed90b6f5b50a7b644d628fe869430cea1a200ef9
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

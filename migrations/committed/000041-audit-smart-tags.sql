@@ -1,5 +1,5 @@
---! Previous: sha1:2b39e9ec0796cf7bc29e34b2cf0e69a75ef5201b
---! Hash: sha1:5f0f0598505ad6d645c54807791494dd157b741a
+--! Previous: sha1:ed90b6f5b50a7b644d628fe869430cea1a200ef9
+--! Hash: sha1:aebfe39a1f58417c0be680451aefd4613459adc9
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

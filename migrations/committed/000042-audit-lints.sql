@@ -1,5 +1,5 @@
---! Previous: sha1:5f0f0598505ad6d645c54807791494dd157b741a
---! Hash: sha1:2ddd620baec81d5112e17e26bdce4ff04182d7d1
+--! Previous: sha1:aebfe39a1f58417c0be680451aefd4613459adc9
+--! Hash: sha1:809db1233771f28df3d821d47b5e82dac38041d4
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:2ddd620baec81d5112e17e26bdce4ff04182d7d1
---! Hash: sha1:679a55f53903a334a855f59c5136106663084279
+--! Previous: sha1:809db1233771f28df3d821d47b5e82dac38041d4
+--! Hash: sha1:fde0985354d0d2e7a7dac2e51bbbf06e423065ec
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:679a55f53903a334a855f59c5136106663084279
---! Hash: sha1:468d55cc2f97cc9c97c0b7d2579c931c3f4896d3
+--! Previous: sha1:fde0985354d0d2e7a7dac2e51bbbf06e423065ec
+--! Hash: sha1:b6836dfb330cc79320c0440f8cba30af3fd870aa
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

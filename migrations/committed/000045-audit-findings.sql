@@ -1,11 +1,13 @@
---! Previous: sha1:468d55cc2f97cc9c97c0b7d2579c931c3f4896d3
---! Hash: sha1:f11d4c258a9740a2c9c4c454ec78bb6b4979ae29
+--! Previous: sha1:b6836dfb330cc79320c0440f8cba30af3fd870aa
+--! Hash: sha1:7d4941fe3ca521a5748cf65e76a8be6f8a3f23be
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.
 --
 -- A login role that may become a role of requests is known by its name, which `db:migrate` accepts. Its settings are a finding: they hold for
 -- every session, and no policy shows them. A role of both the GraphQL and the OAuth server is a finding when another role is for one of them.
+--
+-- A purge makes partitions ahead, every hour. Rows of the default partition, and a day without any, say that it does not.
 
 create view audit.findings with (security_invoker = true) as
   with memberships as (
@@ -45,6 +47,18 @@ create view audit.findings with (security_invoker = true) as
       'When every server has OAUTH_DATABASE_URL: npm run db:migrate while none is connected, or revoke what it does not need.'
     from authenticators
     where of_oauth and of_graph and exists (select from authenticators where of_oauth <> of_graph)
+    union all
+    select
+      'partition_default', 'warning', relation || '_default', format('has %s rows of a time that no partition is for', in_default),
+      'npm run -s admin -- purge makes the partitions. Find out whose clock was wrong, or why there was no purge.'
+    from oauth.partition_state()
+    where in_default > 0
+    union all
+    select
+      'partition_missing', 'error', relation, format('has partitions until %s alone', until),
+      'npm run -s admin -- purge makes the next. The log of the service says why it did not.'
+    from oauth.partition_state()
+    where until < statement_timestamp() + interval '1 day'
   )
   select name, level, object, detail, remedy
   from audit.lints

@@ -1,5 +1,5 @@
---! Previous: sha1:f11d4c258a9740a2c9c4c454ec78bb6b4979ae29
---! Hash: sha1:4717663d9111f3c0a2dd0aef1c981114fbc8706b
+--! Previous: sha1:7d4941fe3ca521a5748cf65e76a8be6f8a3f23be
+--! Hash: sha1:9cc56f6e9cfbad88e88db118a7929394285d2715
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:4717663d9111f3c0a2dd0aef1c981114fbc8706b
---! Hash: sha1:6eabcc985092d9b60e2476cbc78278bcfabc2bd8
+--! Previous: sha1:9cc56f6e9cfbad88e88db118a7929394285d2715
+--! Hash: sha1:f3a3814ed783b6f28f7057b99c18b9ae16246221
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

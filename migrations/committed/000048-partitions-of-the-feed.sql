@@ -1,5 +1,5 @@
---! Previous: sha1:6eabcc985092d9b60e2476cbc78278bcfabc2bd8
---! Hash: sha1:87269e0764d30f91cd3b38f268d21195c28ba0b2
+--! Previous: sha1:f3a3814ed783b6f28f7057b99c18b9ae16246221
+--! Hash: sha1:79b2e3b5cab284d5e9001f5a0593313b16a1173b
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

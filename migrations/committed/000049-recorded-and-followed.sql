@@ -1,5 +1,5 @@
---! Previous: sha1:87269e0764d30f91cd3b38f268d21195c28ba0b2
---! Hash: sha1:4dd1393edb10c517ea1a18dbd43e728d18fdbde5
+--! Previous: sha1:79b2e3b5cab284d5e9001f5a0593313b16a1173b
+--! Hash: sha1:71e5579bca76a8fde50d6dcc6edcf67e9aec300d
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:4dd1393edb10c517ea1a18dbd43e728d18fdbde5
---! Hash: sha1:3b8333c4951bd196551068ed8b5f3ff14a9c6edb
+--! Previous: sha1:71e5579bca76a8fde50d6dcc6edcf67e9aec300d
+--! Hash: sha1:9f3ee3f9e92ae02db6da7610f20e3ee3dd459745
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -20,6 +20,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'audit.record_updates()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.erase_person()', 'nobody', 'A trigger of app_public.users calls it, and nobody may change the history by hand.'),
   ('definer', 'oauth.purge_changes(integer)', 'graph_admin, graph_oauth', 'Makes and drops partitions of the history, which only its owner may; those alone of which all is older than audit.retention.'),
+  ('definer', 'oauth.partition_state()', 'graph_admin, graph_auditor, graph_oauth', 'Counts what is in default partitions, which only the owner may read by name, and shows no row.'),
   ('definer', 'app_hidden.require_access_token(bytea)', 'graph_app, graph_basic, graph_user', 'Who presents a token proves it; nobody who holds one may look at tokens.'),
   ('definer', 'oauth.written_lsn(uuid, uuid)', 'graph_oauth', 'Asked together with whose a token is; until then there is no organization that a policy could ask for.'),
   ('definer', 'app_hidden.units_delete_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),

@@ -69,7 +69,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
   const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
   const oauth = createOauthRouter({ ...context, pool: oauthPool, secrets, userIdOf, onThrottled });
-  const purging = startPurging(oauthPool, log);
+  const purging = startPurging(oauthPool, log, config.metricsPort === undefined ? null : context.metrics);
   const recordingUses = startRecordingUses(oauthPool, log);
   const feedLag = config.metricsPort === undefined ? null : watchFeedLag(oauthPool, log);
   if (feedLag) context.metrics.watchFeedLag(feedLag.get);

@@ -101,6 +101,8 @@ describe('the permissions of the database', () => {
       'feed.rotate_partitions() as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
       'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
       'oauth.note_uses(text[],text[]) as graph_helper, search_path=pg_catalog, pg_temp',
+      // The owner of the partitions.
+      'oauth.partition_state() as postgres, search_path=pg_catalog, pg_temp',
       'oauth.purge_authorization_codes(integer) as graph_purger, search_path=pg_catalog, pg_temp',
       // The owner of the history, for the same reason.
       'oauth.purge_changes(integer) as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',

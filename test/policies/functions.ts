@@ -226,6 +226,12 @@ export const functions: Record<string, Function> = {
     values: () => [],
     expected: () => ['null'],
   },
+  'oauth.partition_state()': {
+    roles: ['graph_oauth'],
+    text: 'select concat(relation, in_default) from oauth.partition_state() order by 1',
+    values: () => [],
+    expected: () => ['audit.changes0', 'feed.changes0'],
+  },
   'oauth.purge_tokens(integer)': {
     roles: ['graph_oauth'],
     text: 'select purged::text from oauth.purge_tokens($1) as purged',

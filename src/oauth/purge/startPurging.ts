@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Log } from '../../log.ts';
+import type { Metrics, PartitionState } from '../../observability/metrics/createMetrics.ts';
 import { noRequest } from '../../observability/requestFields.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
@@ -10,7 +11,12 @@ import { purgeExpired } from './purgeExpired.ts';
  * Purges what has expired soon after the start, and then every hour.
  * As long as the process lives; of several processes at a time one does it. Logs what it deleted, and why it could not.
  */
-export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000, everyMs: 3_600_000 }) {
+export function startPurging(
+  pool: Pool,
+  log: Log,
+  metrics: Pick<Metrics, 'purged' | 'showPartitions'> | null,
+  intervals = { firstMs: 60_000, everyMs: 3_600_000 },
+) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const purgeRepeatedly = async () => {
@@ -18,9 +24,18 @@ export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000
       await setTimeout(waitMs, null, { ref: false, signal });
       try {
         const purged = await purgeExpired((query) => queryOnce(pool, oauthSettings(null, noRequest), query), signal);
-        if (purged) log.info({ purged }, 'purged what has expired');
+        if (purged) {
+          log.info({ purged }, 'purged what has expired');
+          metrics?.purged.setToCurrentTime();
+        }
       } catch (error) {
         log.warn({ error }, 'could not purge what has expired; trying again later');
+      }
+      if (metrics) {
+        await queryOnce<PartitionState>(pool, oauthSettings(null, noRequest), readPartitions).then(
+          ({ rows }) => metrics.showPartitions(rows),
+          (error: unknown) => log.warn({ error }, 'the partitions cannot be read; trying again later'),
+        );
       }
     }
   };
@@ -35,3 +50,10 @@ export function startPurging(pool: Pool, log: Log, intervals = { firstMs: 60_000
     },
   };
 }
+
+const readPartitions = {
+  text: `
+  select relation as "table", extract(epoch from since)::float8 as since, extract(epoch from until)::float8 as until,
+    in_default::float8 as "inDefault"
+  from oauth.partition_state()`,
+};

@@ -10,6 +10,14 @@ export type ThreadState = {
   readonly eventLoopLagSeconds?: number;
 };
 
+/** Of a table that a purge makes partitions of; since when and until when in seconds of Unix time. */
+export type PartitionState = {
+  readonly table: string;
+  readonly since: number;
+  readonly until: number;
+  readonly inDefault: number;
+};
+
 /**
  * Everything that `/metrics` shows.
  * No label has anything in it that a client made up, but the names of operations that were answered, a bounded number of them.
@@ -72,6 +80,18 @@ export function createMetrics(worker = '1') {
     },
   });
 
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
+  const since = gauge('graph_partitions_since_timestamp_seconds', 'Since when a table has partitions', ['table']);
+  const until = gauge('graph_partitions_until_timestamp_seconds', 'Until when a table has partitions without a gap', [
+    'table',
+  ]);
+  const inDefault = gauge(
+    'graph_default_partition_rows',
+    'Rows of a time that no partition is for; a purge makes it and moves them',
+    ['table'],
+  );
+
   return {
     registry,
     labelOf: createOperationLabels(),
@@ -121,6 +141,14 @@ export function createMetrics(worker = '1') {
       'Requests that came too often, and tries to sign in to a locked account, by what was counted',
       ['limit'],
     ),
+    purged: gauge('graph_purge_timestamp_seconds', 'When this process last purged what has expired', []),
+    showPartitions(states: readonly PartitionState[]): void {
+      for (const { table, ...state } of states) {
+        since.set({ table }, state.since);
+        until.set({ table }, state.until);
+        inDefault.set({ table }, state.inDefault);
+      }
+    },
     /** Shows this thread's state from now on; a second call with its name takes the place of the first. */
     watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
     watchReplica(isUsed: () => boolean): void {

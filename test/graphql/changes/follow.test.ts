@@ -136,6 +136,10 @@ describe('the days of the feed', () => {
     (await query('select relation, tableoid::regclass::text as day from feed.changes order by at')).map(
       ({ relation, day }) => [Number(relation), /default/.test(day) ? 'default' : 'day'],
     );
+  const partitionFindings = async () =>
+    (await query(`select name, object, detail from audit.findings where name like 'partition%' order by name`)).map(
+      ({ name, object, detail }) => [name, object, detail],
+    );
   /** Partitions of days that have passed, as they were when these were the present. */
   const addDays = (...ago: number[]) =>
     query(
@@ -161,8 +165,13 @@ describe('the days of the feed', () => {
     await query(`drop table feed.${await dayOf(0)}`);
     await insert(0, 3, 40, -40);
     expect((await kept()).map(([, day]) => day)).toEqual(Array(4).fill('default'));
+    expect(await partitionFindings()).toEqual([
+      ['partition_default', 'feed.changes_default', 'has 4 rows of a time that no partition is for'],
+      ['partition_missing', 'feed.changes', expect.stringMatching(/^has partitions until .+ alone$/)],
+    ]);
 
     expect(await purge()).toMatchObject({ newFeedDays: 4, feedDays: 1 });
+    expect(await partitionFindings()).toEqual([]);
 
     expect(await kept()).toEqual([
       [3, 'day'],
@@ -176,6 +185,16 @@ describe('the days of the feed', () => {
     ).toEqual([{ guarded: true }]);
     await insert(0, 3);
     expect(await query('select from feed.changes_default')).toEqual([]);
+  });
+
+  test('are a finding when there is none for tomorrow, until a purge', async () => {
+    await query(`drop table feed.${await dayOf(-1)}`);
+    expect((await partitionFindings()).map(([name, object]) => [name, object])).toEqual([
+      ['partition_missing', 'feed.changes'],
+    ]);
+
+    await purge();
+    expect(await partitionFindings()).toEqual([]);
   });
 
   test('are rotated though the history is in use', async () => {

@@ -53,6 +53,22 @@ create view audit.findings with (security_invoker=true) as
           WHERE authenticators.of_oauth AND authenticators.of_graph AND (EXISTS ( SELECT
                    FROM authenticators authenticators_1
                   WHERE authenticators_1.of_oauth <> authenticators_1.of_graph))
+        UNION ALL
+         SELECT 'partition_default'::text,
+            'warning'::text,
+            partition_state.relation || '_default'::text,
+            format('has %s rows of a time that no partition is for'::text, partition_state.in_default) AS format,
+            'npm run -s admin -- purge makes the partitions. Find out whose clock was wrong, or why there was no purge.'::text
+           FROM oauth.partition_state() partition_state(relation, since, until, in_default)
+          WHERE partition_state.in_default > 0
+        UNION ALL
+         SELECT 'partition_missing'::text,
+            'error'::text,
+            partition_state.relation,
+            format('has partitions until %s alone'::text, partition_state.until) AS format,
+            'npm run -s admin -- purge makes the next. The log of the service says why it did not.'::text
+           FROM oauth.partition_state() partition_state(relation, since, until, in_default)
+          WHERE partition_state.until < (statement_timestamp() + '1 day'::interval)
         )
  SELECT lints.name,
     lints.level,
