@@ -1,5 +1,5 @@
 --! Previous: sha1:0c83c311eb7ae3e6aabec51078c7e3b0d0a7de5b
---! Hash: sha1:25e7b603cc53b1218922ca5b333393e6c75121c0
+--! Hash: sha1:bfa97f7008faa972e9ffbf7a1811c08ab50be35b
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.
@@ -47,7 +47,7 @@ create table oauth.access_tokens (
   constraint access_tokens_grant_id_fkey foreign key (organization_id, grant_id) references oauth.grants on delete cascade,
   constraint access_tokens_token_hash_length check (octet_length(token_hash) = 32),
   constraint access_tokens_scopes_known check (cardinality(scopes) > 0 and scopes <@ '{app,basic,me}')
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 create index access_tokens_grant_id_idx on oauth.access_tokens (organization_id, grant_id, expires_at);
 create index access_tokens_expires_at_idx on oauth.access_tokens (expires_at);
 comment on table oauth.access_tokens is 'SHA-256 of the access tokens.';
@@ -71,7 +71,7 @@ create table oauth.refresh_tokens (
   constraint refresh_tokens_expires_at_range check (expires_at <= absolute_expires_at),
   constraint refresh_tokens_used_whole check ((used_at is null) = (successor_hash is null)),
   constraint refresh_tokens_reply_ciphertext_length check (octet_length(reply_ciphertext) <= 4096)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 create index refresh_tokens_grant_id_idx on oauth.refresh_tokens (organization_id, grant_id, expires_at);
 create index refresh_tokens_expires_at_idx on oauth.refresh_tokens (expires_at);
 -- Each issue of a token by client credentials looks for the unused refresh tokens of its grant, beside which it may have many used ones.

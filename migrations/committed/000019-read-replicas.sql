@@ -1,5 +1,5 @@
---! Previous: sha1:25e7b603cc53b1218922ca5b333393e6c75121c0
---! Hash: sha1:39ec28fa461dcf04f7fb34164140bc058410290d
+--! Previous: sha1:bfa97f7008faa972e9ffbf7a1811c08ab50be35b
+--! Hash: sha1:fd9e1d7400e12212940e2cd8d6ae938412fdadb0
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:39ec28fa461dcf04f7fb34164140bc058410290d
---! Hash: sha1:0a0faa3d38fc25178d18f68c7a77750882f31673
+--! Previous: sha1:fd9e1d7400e12212940e2cd8d6ae938412fdadb0
+--! Hash: sha1:ae0404ed161d52f83dee258df1d7f20d3ebe747e
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one
@@ -25,7 +25,7 @@ create table oauth.authorization_codes (
   constraint authorization_codes_scopes_known check (scopes <@ '{me}' and cardinality(scopes) > 0),
   constraint authorization_codes_redirect_uri_length check (char_length(redirect_uri) <= 2000),
   constraint authorization_codes_code_challenge_format check (code_challenge ~ '^[A-Za-z0-9_-]{43}$')
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 create index authorization_codes_application_id_idx on oauth.authorization_codes (organization_id, application_id);
 create index authorization_codes_user_id_idx on oauth.authorization_codes (organization_id, user_id);
 create index authorization_codes_grant_id_idx on oauth.authorization_codes (organization_id, grant_id);

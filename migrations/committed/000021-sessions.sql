@@ -1,5 +1,5 @@
---! Previous: sha1:0a0faa3d38fc25178d18f68c7a77750882f31673
---! Hash: sha1:170224ad1a17be8f35647952e84912e2b1c05f20
+--! Previous: sha1:ae0404ed161d52f83dee258df1d7f20d3ebe747e
+--! Hash: sha1:715045a52f85738058158a567768cfe0055901eb
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.
@@ -17,7 +17,7 @@ create table oauth.sessions (
   constraint sessions_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade,
   constraint sessions_sid_format check (sid ~ '^[A-Za-z0-9_-]{43}$'),
   constraint sessions_sess_length check (octet_length(sess::text) <= 2000)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 create index sessions_user_id_idx on oauth.sessions (organization_id, user_id);
 create index sessions_expire_idx on oauth.sessions (expire);
 comment on table oauth.sessions is 'A browser in which one person of one organization has signed in. Deleting it signs the person out.';

@@ -1,5 +1,5 @@
---! Previous: sha1:170224ad1a17be8f35647952e84912e2b1c05f20
---! Hash: sha1:2bed17cab8e8e6239a6b675fb29b0a7d4d5a4cba
+--! Previous: sha1:715045a52f85738058158a567768cfe0055901eb
+--! Hash: sha1:db32f6304491b12bb09d2dbb20e143e247ac2283
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

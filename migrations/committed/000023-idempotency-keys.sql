@@ -1,5 +1,5 @@
---! Previous: sha1:2bed17cab8e8e6239a6b675fb29b0a7d4d5a4cba
---! Hash: sha1:727a37d398e45a40db0f19b91d6da7cd5ee8bea4
+--! Previous: sha1:db32f6304491b12bb09d2dbb20e143e247ac2283
+--! Hash: sha1:ca0b7805131eac5493399855a5bd14ceddba0d5f
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.
@@ -37,7 +37,7 @@ create table app_hidden.idempotency_keys (
   constraint idempotency_keys_role_known check (role in ('graph_app', 'graph_user', 'graph_basic')),
   constraint idempotency_keys_key_hash_length check (octet_length(key_hash) = 32),
   constraint idempotency_keys_answer_ciphertext_length check (octet_length(answer_ciphertext) >= 28)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 -- Absent on purpose: a limit of the answer's length, which is that of any answer, LIMIT_BYTES; and a foreign key of the person, who may be what
 -- the request has deleted. What is left then opens for no token, and is gone in a day.
 create index idempotency_keys_expires_at_idx on app_hidden.idempotency_keys (expires_at);

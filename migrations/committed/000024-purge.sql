@@ -1,11 +1,14 @@
---! Previous: sha1:727a37d398e45a40db0f19b91d6da7cd5ee8bea4
---! Hash: sha1:cc7556b17bc5b991ac8b87c89aaf2686d317c208
+--! Previous: sha1:ca0b7805131eac5493399855a5bd14ceddba0d5f
+--! Hash: sha1:b36d26782f86327ae716b59f456ad193c91045ae
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.
 --
 -- The policies of graph_purger on each table say what may go. So a mistake in a function deletes nothing that is alive.
 -- Deliveries have theirs with the webhooks, and the history with its partitions.
+--
+-- What expires is at the front of an index by time, and so are the rows that are dead. Each purge would read these anew. So the tables are
+-- vacuumed when a fiftieth of them is dead, and not a fifth.
 
 -- Grants before their tokens, as everybody locks them. One that is in use is left for another time.
 create function oauth.purge_tokens(batch int) returns table (access_tokens int, refresh_tokens int, grants int)

@@ -1,5 +1,5 @@
---! Previous: sha1:cc7556b17bc5b991ac8b87c89aaf2686d317c208
---! Hash: sha1:5996e4a10b23270310ff3f187fcd24dffb41d8da
+--! Previous: sha1:b36d26782f86327ae716b59f456ad193c91045ae
+--! Hash: sha1:57164b0df4e8d7a3edacd108d22f0da5c3f8afd0
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

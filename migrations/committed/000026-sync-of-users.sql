@@ -1,5 +1,5 @@
---! Previous: sha1:5996e4a10b23270310ff3f187fcd24dffb41d8da
---! Hash: sha1:aa2563a93cb8bf49cf32c5f840757741775696ed
+--! Previous: sha1:57164b0df4e8d7a3edacd108d22f0da5c3f8afd0
+--! Hash: sha1:7f131f0fc02ae8a5976baee5a0503c17b7c1b153
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:aa2563a93cb8bf49cf32c5f840757741775696ed
---! Hash: sha1:70e57268dff4ee781345ed942e6619eeabfb00dc
+--! Previous: sha1:7f131f0fc02ae8a5976baee5a0503c17b7c1b153
+--! Hash: sha1:02052d9ba27db79df8450174db6bb1cec6487fe5
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:70e57268dff4ee781345ed942e6619eeabfb00dc
---! Hash: sha1:34073d9590c8a6464c68f193e671a5ff35b4b2ac
+--! Previous: sha1:02052d9ba27db79df8450174db6bb1cec6487fe5
+--! Hash: sha1:a76c6ab82c45c088ed31a091200f2a83cd818c02
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:34073d9590c8a6464c68f193e671a5ff35b4b2ac
---! Hash: sha1:7482f1dbc116aa8437e35ac78f09e10b7e43f41a
+--! Previous: sha1:a76c6ab82c45c088ed31a091200f2a83cd818c02
+--! Hash: sha1:8b96544d25e094e77b2e404660d3f57e532ab4a5
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

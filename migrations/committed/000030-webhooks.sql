@@ -1,5 +1,5 @@
---! Previous: sha1:7482f1dbc116aa8437e35ac78f09e10b7e43f41a
---! Hash: sha1:e0aee6d23aa28a81176ef6767a36907becfdea18
+--! Previous: sha1:8b96544d25e094e77b2e404660d3f57e532ab4a5
+--! Hash: sha1:4ae3d7755bf4de66759bbf4e65e2c832c6d33a2d
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

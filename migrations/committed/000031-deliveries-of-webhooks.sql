@@ -1,5 +1,5 @@
---! Previous: sha1:e0aee6d23aa28a81176ef6767a36907becfdea18
---! Hash: sha1:4857cd16e31feededd17b30f8abf076e01db2ff0
+--! Previous: sha1:4ae3d7755bf4de66759bbf4e65e2c832c6d33a2d
+--! Hash: sha1:d09d1ce3437d8975ae7d75adf86618061e354148
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.
@@ -31,7 +31,7 @@ create table app_public.webhook_deliveries (
   constraint webhook_deliveries_attempts_counted check (attempts >= 0),
   constraint webhook_deliveries_next_attempt_pending check ((outcome = 'PENDING') = (next_attempt_at is not null)),
   constraint webhook_deliveries_last_error_length check (length(last_error) between 1 and 200)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 -- Absent on purpose: the change itself, which is in feed.changes as long as the delivery is here.
 create index webhook_deliveries_webhook_id_idx on app_public.webhook_deliveries (organization_id, webhook_id, id);
 create index webhook_deliveries_due_idx on app_public.webhook_deliveries (organization_id, webhook_id, next_attempt_at) where outcome = 'PENDING';

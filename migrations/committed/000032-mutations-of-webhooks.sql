@@ -1,5 +1,5 @@
---! Previous: sha1:4857cd16e31feededd17b30f8abf076e01db2ff0
---! Hash: sha1:ad0717afc1de213e036ea53df5b017fca77cbce0
+--! Previous: sha1:d09d1ce3437d8975ae7d75adf86618061e354148
+--! Hash: sha1:45a5371a4f9db87881393e264abdae3a4e2e03d2
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

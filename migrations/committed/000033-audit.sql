@@ -1,5 +1,5 @@
---! Previous: sha1:ad0717afc1de213e036ea53df5b017fca77cbce0
---! Hash: sha1:f7deb4f1ace443be96a395e358968903edc24c83
+--! Previous: sha1:45a5371a4f9db87881393e264abdae3a4e2e03d2
+--! Hash: sha1:0e08d3498ebfff0b6c1081e6fdfad04b67b33d9c
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

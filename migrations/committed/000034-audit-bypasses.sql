@@ -1,5 +1,5 @@
---! Previous: sha1:f7deb4f1ace443be96a395e358968903edc24c83
---! Hash: sha1:0555248914ce5b1593dc26529d9991aa31473754
+--! Previous: sha1:0e08d3498ebfff0b6c1081e6fdfad04b67b33d9c
+--! Hash: sha1:d68c3259f2b442dc66100e981af872605f53ff0c
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

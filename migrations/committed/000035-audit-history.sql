@@ -1,5 +1,5 @@
---! Previous: sha1:0555248914ce5b1593dc26529d9991aa31473754
---! Hash: sha1:5062bddce4d86e8cc5e268c1d50984d7360077e2
+--! Previous: sha1:d68c3259f2b442dc66100e981af872605f53ff0c
+--! Hash: sha1:7a210ec6608044bc710d72b25a6250415306529d
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

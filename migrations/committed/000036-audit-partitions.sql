@@ -1,5 +1,5 @@
---! Previous: sha1:5062bddce4d86e8cc5e268c1d50984d7360077e2
---! Hash: sha1:2ff11e822a6de97890274dc2f523966a9b341999
+--! Previous: sha1:7a210ec6608044bc710d72b25a6250415306529d
+--! Hash: sha1:f8a622d24fcba83a17ed1e26ad9c374d7a085d4d
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:2ff11e822a6de97890274dc2f523966a9b341999
---! Hash: sha1:6555df8af4afb84a11bc3d0810238a1e9bbd34fc
+--! Previous: sha1:f8a622d24fcba83a17ed1e26ad9c374d7a085d4d
+--! Hash: sha1:7c70951754ec5f5b627843b1be2c0a211c3695c0
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:6555df8af4afb84a11bc3d0810238a1e9bbd34fc
---! Hash: sha1:c64ff0203e46a094dfb480d65e2af47deff4ccb9
+--! Previous: sha1:7c70951754ec5f5b627843b1be2c0a211c3695c0
+--! Hash: sha1:1a39ce4cc8d06fdf1ee7960a6c317cc4a1d196fe
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

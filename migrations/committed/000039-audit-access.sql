@@ -1,5 +1,5 @@
---! Previous: sha1:c64ff0203e46a094dfb480d65e2af47deff4ccb9
---! Hash: sha1:db4380028a5a42da428ef65e5eefb4dd75d3a651
+--! Previous: sha1:1a39ce4cc8d06fdf1ee7960a6c317cc4a1d196fe
+--! Hash: sha1:1d718d57dcf46f99058ad9f420613bd6d587a875
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:db4380028a5a42da428ef65e5eefb4dd75d3a651
---! Hash: sha1:ed90b6f5b50a7b644d628fe869430cea1a200ef9
+--! Previous: sha1:1d718d57dcf46f99058ad9f420613bd6d587a875
+--! Hash: sha1:de420045d0e01d8aa4d098136823e52c53a98a7c
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

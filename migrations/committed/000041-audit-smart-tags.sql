@@ -1,5 +1,5 @@
---! Previous: sha1:ed90b6f5b50a7b644d628fe869430cea1a200ef9
---! Hash: sha1:aebfe39a1f58417c0be680451aefd4613459adc9
+--! Previous: sha1:de420045d0e01d8aa4d098136823e52c53a98a7c
+--! Hash: sha1:20bead0783d781905bfbfa99a2ffa4fb5d52218f
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:aebfe39a1f58417c0be680451aefd4613459adc9
---! Hash: sha1:809db1233771f28df3d821d47b5e82dac38041d4
+--! Previous: sha1:20bead0783d781905bfbfa99a2ffa4fb5d52218f
+--! Hash: sha1:c40ffb5edda1cf81aa25d446ceaf6fbff645754f
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:809db1233771f28df3d821d47b5e82dac38041d4
---! Hash: sha1:fde0985354d0d2e7a7dac2e51bbbf06e423065ec
+--! Previous: sha1:c40ffb5edda1cf81aa25d446ceaf6fbff645754f
+--! Hash: sha1:0a953a929124b8e9b0b700fa1060586dd018592d
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

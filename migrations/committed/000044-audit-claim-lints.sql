@@ -1,5 +1,5 @@
---! Previous: sha1:fde0985354d0d2e7a7dac2e51bbbf06e423065ec
---! Hash: sha1:b6836dfb330cc79320c0440f8cba30af3fd870aa
+--! Previous: sha1:0a953a929124b8e9b0b700fa1060586dd018592d
+--! Hash: sha1:46f69b7463a845770fa319a4fdd6703c8802edc5
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

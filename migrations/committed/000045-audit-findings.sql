@@ -1,5 +1,5 @@
---! Previous: sha1:b6836dfb330cc79320c0440f8cba30af3fd870aa
---! Hash: sha1:7d4941fe3ca521a5748cf65e76a8be6f8a3f23be
+--! Previous: sha1:46f69b7463a845770fa319a4fdd6703c8802edc5
+--! Hash: sha1:26a18457d41124f479ac57579e7831ea9e4ae74b
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:7d4941fe3ca521a5748cf65e76a8be6f8a3f23be
---! Hash: sha1:9cc56f6e9cfbad88e88db118a7929394285d2715
+--! Previous: sha1:26a18457d41124f479ac57579e7831ea9e4ae74b
+--! Hash: sha1:0c986322c15e66478e3fb32880bd66e9f3c250fa
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

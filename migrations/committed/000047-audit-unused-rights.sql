@@ -1,5 +1,5 @@
---! Previous: sha1:9cc56f6e9cfbad88e88db118a7929394285d2715
---! Hash: sha1:f3a3814ed783b6f28f7057b99c18b9ae16246221
+--! Previous: sha1:0c986322c15e66478e3fb32880bd66e9f3c250fa
+--! Hash: sha1:fe59b28a7ae3d40ad6eeece4cc3d71012a866e04
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

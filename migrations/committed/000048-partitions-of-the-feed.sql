@@ -1,5 +1,5 @@
---! Previous: sha1:f3a3814ed783b6f28f7057b99c18b9ae16246221
---! Hash: sha1:79b2e3b5cab284d5e9001f5a0593313b16a1173b
+--! Previous: sha1:fe59b28a7ae3d40ad6eeece4cc3d71012a866e04
+--! Hash: sha1:c9839f601e45dee9f0f40c2ac61f36168146a5f1
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:79b2e3b5cab284d5e9001f5a0593313b16a1173b
---! Hash: sha1:71e5579bca76a8fde50d6dcc6edcf67e9aec300d
+--! Previous: sha1:c9839f601e45dee9f0f40c2ac61f36168146a5f1
+--! Hash: sha1:053c9ce56b564e50b144b2d743b3318af4e43e6f
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:71e5579bca76a8fde50d6dcc6edcf67e9aec300d
---! Hash: sha1:9f3ee3f9e92ae02db6da7610f20e3ee3dd459745
+--! Previous: sha1:053c9ce56b564e50b144b2d743b3318af4e43e6f
+--! Hash: sha1:fe4a0cdba6f049dcf97a724adf09b0eff8e870c8
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -11,7 +11,8 @@ create table app_hidden.idempotency_keys (
   constraint idempotency_keys_answer_ciphertext_length CHECK (octet_length(answer_ciphertext) >= 28),
   constraint idempotency_keys_key_hash_length CHECK (octet_length(key_hash) = 32),
   constraint idempotency_keys_role_known CHECK (role = ANY (ARRAY['graph_app'::text, 'graph_user'::text, 'graph_basic'::text]))
-);
+)
+with (autovacuum_vacuum_scale_factor=0.02);
 alter table app_hidden.idempotency_keys alter column answer_ciphertext set storage external;
 comment on table app_hidden.idempotency_keys is 'The answers to requests with an Idempotency-Key, each for its application, person and role alone.';
 comment on column app_hidden.idempotency_keys.principal_id is 'The person, or of an application''s own token the application.';

@@ -18,7 +18,8 @@ create table app_public.webhook_deliveries (
   constraint webhook_deliveries_attempts_counted CHECK (attempts >= 0),
   constraint webhook_deliveries_last_error_length CHECK (length(last_error) >= 1 AND length(last_error) <= 200),
   constraint webhook_deliveries_next_attempt_pending CHECK ((outcome = 'PENDING'::app_public.delivery_outcome) = (next_attempt_at IS NOT NULL))
-);
+)
+with (autovacuum_vacuum_scale_factor=0.02);
 comment on table app_public.webhook_deliveries is 'A change on its way to a webhook. Kept as long as the change.';
 comment on column app_public.webhook_deliveries.origin is '@behavior -*';
 comment on column app_public.webhook_deliveries.horizon is '@behavior -*

@@ -9,7 +9,8 @@ create table oauth.access_tokens (
   constraint access_tokens_grant_id_fkey FOREIGN KEY (organization_id, grant_id) REFERENCES oauth.grants(organization_id, id) ON DELETE CASCADE,
   constraint access_tokens_scopes_known CHECK (cardinality(scopes) > 0 AND scopes <@ '{app,basic,me}'::text[]),
   constraint access_tokens_token_hash_length CHECK (octet_length(token_hash) = 32)
-);
+)
+with (autovacuum_vacuum_scale_factor=0.02);
 comment on table oauth.access_tokens is 'SHA-256 of the access tokens.';
 
 alter table oauth.access_tokens enable row level security, force row level security;

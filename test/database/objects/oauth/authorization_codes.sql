@@ -18,7 +18,8 @@ create table oauth.authorization_codes (
   constraint authorization_codes_code_hash_length CHECK (octet_length(code_hash) = 32),
   constraint authorization_codes_redirect_uri_length CHECK (char_length(redirect_uri) <= 2000),
   constraint authorization_codes_scopes_known CHECK (scopes <@ '{me}'::text[] AND cardinality(scopes) > 0)
-);
+)
+with (autovacuum_vacuum_scale_factor=0.02);
 comment on table oauth.authorization_codes is 'SHA-256 of the authorization codes, with the PKCE challenge (S256) and redirect that each is bound to.';
 comment on column oauth.authorization_codes.grant_id is 'What the code bought; replaying the code deletes it.';
 

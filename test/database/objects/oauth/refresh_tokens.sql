@@ -17,7 +17,8 @@ create table oauth.refresh_tokens (
   constraint refresh_tokens_successor_hash_length CHECK (octet_length(successor_hash) = 32),
   constraint refresh_tokens_token_hash_length CHECK (octet_length(token_hash) = 32),
   constraint refresh_tokens_used_whole CHECK ((used_at IS NULL) = (successor_hash IS NULL))
-);
+)
+with (autovacuum_vacuum_scale_factor=0.02);
 comment on table oauth.refresh_tokens is 'SHA-256 of the refresh tokens. A used one is kept to notice its reuse.';
 comment on column oauth.refresh_tokens.expires_at is 'Idle limit: each rotation sets it anew.';
 comment on column oauth.refresh_tokens.absolute_expires_at is 'Absolute limit: each rotation hands it on.';

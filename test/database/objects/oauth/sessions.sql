@@ -9,7 +9,8 @@ create table oauth.sessions (
   constraint sessions_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES app_public.users(organization_id, id) ON DELETE CASCADE,
   constraint sessions_sess_length CHECK (octet_length(sess::text) <= 2000),
   constraint sessions_sid_format CHECK (sid ~ '^[A-Za-z0-9_-]{43}$'::text)
-);
+)
+with (autovacuum_vacuum_scale_factor=0.02);
 comment on table oauth.sessions is 'A browser in which one person of one organization has signed in. Deleting it signs the person out.';
 comment on column oauth.sessions.sid is 'SHA-256 of the session id, in base64url: nobody who reads it can show the id.';
 comment on column oauth.sessions.sess is 'Who signed in, and the attributes of the cookie.';
