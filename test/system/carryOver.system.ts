@@ -197,7 +197,7 @@ test('cards that version 1.0.0 does not allow are named before', async () => {
        select id, 'BeaconCard', 'Phone', 'f7826da6-4fa2-4e98-8024-bc5b71e0893e', 1, 1 from app_hidden.organizations, generate_series(1, 2);
      alter table app_public.card_assignments disable trigger user;
      with grace as (insert into app_public.users (organization_id, full_name, email) select id, 'Grace', 'grace@acme.test' from app_hidden.organizations returning *)
-     insert into app_public.card_assignments (organization_id, user_id, card_id) select g.organization_id, g.id, a.card_id from grace g, app_public.card_assignments a;
+     insert into app_public.card_assignments (organization_id, user_id, card_id, is_exclusive) select g.organization_id, g.id, a.card_id, false from grace g, app_public.card_assignments a;
      commit`,
   );
 

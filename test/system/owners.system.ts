@@ -51,7 +51,7 @@ describe.each(majors)('on PostgreSQL %i', (major) => {
     const message = await migrate(urls, log).catch((error: Error) => error.message);
 
     const statements = String(message).split('\n').slice(1, -1);
-    expect(statements.filter((statement) => statement.includes('create role'))).toHaveLength(9);
+    expect(statements.filter((statement) => statement.includes('create role'))).toHaveLength(10);
     expect(await query(urls.ownerUrl, `select from pg_roles where rolname = 'graph_app'`)).toEqual([]);
     expect(
       await query(urls.ownerUrl, `select from pg_namespace where nspname in ('app_public', 'graphile_migrate')`),
