@@ -94,20 +94,22 @@ const drawers: Readonly<Record<string, (random: Random) => Arguments>> = {
   webhookUpdate: (random) => ({
     id: reference(random, 'Webhook'),
     ...maybe(random, 0.4, 'url', () => orNull(random, drawUrl(random))),
-    ...maybe(random, 0.4, 'typeNames', () => drawTypeNames(random)),
+    ...maybe(random, 0.4, 'typeNames', () => (random.chance(0.3) ? null : drawTypeNames(random))),
     ...maybe(random, 0.4, 'enabled', () => orNull(random, random.chance(0.5))),
   }),
   webhookDelete: (random) => ({ id: reference(random, 'Webhook') }),
   webhookRotateSecret: (random) => ({ id: reference(random, 'Webhook') }),
 };
 
-/** Syncs, users and units more often than webhooks. */
+/** Most often what may move or leave something behind. */
 const weights: Readonly<Record<string, number>> = {
   usersSync: 3,
   unitsSync: 3,
   userUpdate: 2,
   unitUpdate: 2,
   cardAssign: 2,
+  webhookCreate: 2,
+  webhookUpdate: 2,
 };
 export const fieldNames = Object.keys(drawers).flatMap((name) => Array<string>(weights[name] ?? 1).fill(name));
 

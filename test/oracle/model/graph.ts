@@ -20,7 +20,7 @@ export const schema = buildSchema(readFileSync(new URL('../../graphql/schema.gra
 
 type Resolver = (source: never, context: GraphContext, args: Record<string, unknown>) => unknown;
 
-/** Rows without pages, filters and orders: these are another oracle's subject. Lists are compared as sets. */
+/** Rows without filters and orders, and pages from the front: the rest is another oracle's subject. Lists are compared as sets. */
 const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
   Query: {
     viewer: (_: unknown, { state, caller }) => {
@@ -49,9 +49,10 @@ const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = 
     },
     cardAssignments: (user: User, context) => list(context, 'CardAssignment', ({ userId }) => userId === user.id),
     accessGrants: (user: User, context) => connection(context, 'AccessGrant', ({ userId }) => userId === user.id),
-    accessibleUnits: (user: User, context) => {
+    accessibleUnits: (user: User, context, { first }) => {
       const ids = accessibleUnits(context.state, user.id).map(({ id }) => id);
-      return connection(context, 'Unit', ({ id }) => ids.includes(id));
+      const units = list(context, 'Unit', ({ id }) => ids.includes(id));
+      return pageOf(units, typeof first === 'number' ? first : undefined);
     },
   },
   Unit: {
@@ -115,7 +116,12 @@ function connection<Type extends TypeName>(
   return pageOf(list(context, type, holds));
 }
 
-const pageOf = (nodes: Typed[]) => ({ nodes, edges: nodes.map((node) => ({ node })), totalCount: nodes.length });
+/** The first of these in the order of their ids. */
+function pageOf(rows: Typed[], first = rows.length) {
+  const nodes = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, first);
+  const pageInfo = { hasNextPage: rows.length > first };
+  return { nodes, edges: nodes.map((node) => ({ node })), totalCount: rows.length, pageInfo };
+}
 
 type RowOf<Type extends TypeName> = ReturnType<typeof rowsOf<Type>>[number];
 

@@ -2,7 +2,7 @@ import type { AccessGrant, Card, CardAssignment, Unit, User } from '../rows.ts';
 import type { RowOfType, TypeName, Webhook } from './state.ts';
 
 /** A row with the name of its type: an executor needs to know which of the types of a card it is. */
-export type Typed = { __typename: string; organizationId: string };
+export type Typed = { __typename: string; organizationId: string; id: string };
 
 /** The opaque id that the graph gives a row; clients may not look into it, and the model has to foretell it. */
 export function globalIdOf(typeName: string, key: string): string {

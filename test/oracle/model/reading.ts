@@ -5,9 +5,11 @@ import type { Caller, State } from './state.ts';
 const people = 'id createdAt updatedAt fullName email locale timeZone externalIdentifier';
 const assignments = 'cardAssignments { id createdAt user { id } card { id } }';
 const grants = 'accessGrants(first: 1000) { totalCount nodes { id createdAt user { id } unit { id } } }';
+/** What is in front of a page, and is none of the rows, would shorten it. */
+const page = 'page: accessibleUnits(first: 2) { nodes { id } pageInfo { hasNextPage } }';
 const unit = `id createdAt updatedAt name externalIdentifier parent { id } children { nodes { id } } ${grants} usersWithAccess { totalCount nodes { id } }`;
 const card = `id createdAt updatedAt name externalIdentifier ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } ${assignments}`;
-const user = `${people} ${assignments} ${grants} accessibleUnits(first: 1000) { totalCount nodes { id } }`;
+const user = `${people} ${assignments} ${grants} accessibleUnits(first: 1000) { totalCount nodes { id } } ${page}`;
 
 const ofApplication = `{ app {
   users(first: 1000) { totalCount nodes { ${user} externalAuthenticationToken } }
@@ -18,7 +20,7 @@ const ofApplication = `{ app {
 
 const ofPerson = `{ viewer { ${people} ${grants}
   cardAssignments { id createdAt user { id } card { ${card} } }
-  accessibleUnits(first: 1000) { totalCount nodes { ${unit} } } } }`;
+  accessibleUnits(first: 1000) { totalCount nodes { ${unit} } } ${page} } }`;
 
 /** A query for all that a caller may read. */
 export const readingOf = ({ scope }: Caller): Operation => ({

@@ -92,15 +92,18 @@ function readRow(call: Call, input: Input, earlier: readonly Input[]): Row {
  */
 function refuseTaken(call: Call, rows: readonly Row[]): void {
   const users = rowsOf(call.state, 'User', call.organizationId);
-  for (let isDone = false; !isDone; ) {
-    const active = rows.filter(({ failures }) => failures.length === 0);
+  const judged = rows.filter(({ failures }) => failures.length === 0);
+  const isActive = ({ failures }: Row) => failures.length === 0;
+  const keptByOthers = (row: Row) => {
     const givesUp = (user: User, name: keyof Unique) =>
-      active.some((row) => row.user?.id === user.id && wanted(row)[name] !== unique(user)[name]);
-    const kept = active.flatMap((row) => {
-      const others = users.filter((user) => user.id !== row.user?.id);
-      const holds = (name: keyof Unique) => others.filter((user) => !givesUp(user, name)).map(unique);
-      return taken(row, holds).map((argument) => ({ row, argument }));
-    });
+      rows.some((other) => isActive(other) && other.user?.id === user.id && wanted(other)[name] !== unique(user)[name]);
+    const others = users.filter((user) => user.id !== row.user?.id);
+    const holds = (name: keyof Unique) => others.filter((user) => !givesUp(user, name)).map(unique);
+    return taken(row, holds).map((argument) => ({ row, argument }));
+  };
+  for (let isDone = false; !isDone; ) {
+    const active = rows.filter(isActive);
+    const kept = active.flatMap(keptByOthers);
     // Of two rows that want the same, the later is refused.
     const contested = active.flatMap((row, index) =>
       taken(row, () => active.slice(0, index).map(wanted)).map((argument) => ({ row, argument })),
@@ -109,6 +112,9 @@ function refuseTaken(call: Call, rows: readonly Row[]): void {
     for (const { row, argument } of refused) row.failures.push(conflict(argument));
     isDone = refused.length === 0;
   }
+  // What was refused for one of them may want another that a refused row keeps: either may be told.
+  for (const row of judged.filter((row) => !isActive(row)))
+    for (const { argument } of keptByOthers(row)) row.failures.push(conflict(argument));
 }
 
 type Unique = { email: string | null; externalAuthenticationToken: string | null };
