@@ -22,10 +22,11 @@ let person: string;
 beforeAll(async () => {
   const database = await createTestDatabase();
   recorder = await recordStatements(database.authUrl);
-  // One connection, so that a request waits for the end of the transaction before, which its client does not wait for.
+  // One connection, so that a request waits for the end of the transaction before, which its client does not wait for. Of a slow operation
+  // the plan would be asked for, which is a statement, too.
   const service = await startTestService(
     { ownerUrl: database.ownerUrl, authUrl: recorder.url },
-    { DATABASE_POOL_SIZE: '1' },
+    { DATABASE_POOL_SIZE: '1', SLOW_MS: '600000' },
   );
   graph = { ...service, database };
   await createRows();
