@@ -1,5 +1,5 @@
 --! Previous: sha1:20bead0783d781905bfbfa99a2ffa4fb5d52218f
---! Hash: sha1:c40ffb5edda1cf81aa25d446ceaf6fbff645754f
+--! Hash: sha1:bf866a33d60dacb9062e57e7bb42c9cb2c142095
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
@@ -257,6 +257,20 @@ create view audit.lints with (security_invoker = true) as
       where k.confupdtype in ('n', 'd')
     ) as happens
     where k.contype = 'f' and k.conparentid = 0
+    union all
+    -- PostgreSQL chooses none of two collations that are both named: a field that follows the key would fail.
+    select
+      'reference_of_two_collations', 'error', format('%s on %s', k.conname, t.name),
+      format('compares %s of collation %s with %s of %s', own.attname, own.attcollation::regcollation, their.attname, their.attcollation::regcollation),
+      'alter table … alter column … type … collate …, so that both have the same.'
+    from pg_constraint k
+    join tables t on t.oid = k.conrelid
+    cross join lateral unnest(k.conkey, k.confkey) as pair (own, their)
+    join pg_attribute own on own.attrelid = k.conrelid and own.attnum = pair.own
+    join pg_attribute their on their.attrelid = k.confrelid and their.attnum = pair.their
+    where k.contype = 'f' and k.conparentid = 0 and own.attcollation <> their.attcollation
+      and 0 <> all (array[own.attcollation, their.attcollation])
+      and (select oid from pg_collation where collname = 'default' and collnamespace = 'pg_catalog'::regnamespace) <> all (array[own.attcollation, their.attcollation])
     union all
     select 'type_that_hinders_upgrades', 'warning', format('%s.%s', c.oid::regclass, a.attname), format('is of type %s, whose values name objects by number', a.atttypid::regtype),
       'Keep the name as text: pg_upgrade refuses this type.'

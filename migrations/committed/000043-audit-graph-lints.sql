@@ -1,5 +1,5 @@
---! Previous: sha1:c40ffb5edda1cf81aa25d446ceaf6fbff645754f
---! Hash: sha1:0a953a929124b8e9b0b700fa1060586dd018592d
+--! Previous: sha1:bf866a33d60dacb9062e57e7bb42c9cb2c142095
+--! Hash: sha1:3ead13c8b4d18214252da421f1ecb56c3ea0af4c
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

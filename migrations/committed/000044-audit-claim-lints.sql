@@ -1,5 +1,5 @@
---! Previous: sha1:0a953a929124b8e9b0b700fa1060586dd018592d
---! Hash: sha1:46f69b7463a845770fa319a4fdd6703c8802edc5
+--! Previous: sha1:3ead13c8b4d18214252da421f1ecb56c3ea0af4c
+--! Hash: sha1:76de7673c7a7ab746913326463adbc50c26e8682
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:46f69b7463a845770fa319a4fdd6703c8802edc5
---! Hash: sha1:26a18457d41124f479ac57579e7831ea9e4ae74b
+--! Previous: sha1:76de7673c7a7ab746913326463adbc50c26e8682
+--! Hash: sha1:6ce8471ed9941d218b2edab5d9d79ee4e0f3228e
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

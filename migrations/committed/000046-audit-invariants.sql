@@ -1,5 +1,5 @@
---! Previous: sha1:26a18457d41124f479ac57579e7831ea9e4ae74b
---! Hash: sha1:0c986322c15e66478e3fb32880bd66e9f3c250fa
+--! Previous: sha1:6ce8471ed9941d218b2edab5d9d79ee4e0f3228e
+--! Hash: sha1:77c61644c01ff6bf79e1425b7b569e1eeea65f6b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

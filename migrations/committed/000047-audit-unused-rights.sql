@@ -1,5 +1,5 @@
---! Previous: sha1:0c986322c15e66478e3fb32880bd66e9f3c250fa
---! Hash: sha1:fe59b28a7ae3d40ad6eeece4cc3d71012a866e04
+--! Previous: sha1:77c61644c01ff6bf79e1425b7b569e1eeea65f6b
+--! Hash: sha1:3fedddc1c463bfdadb9a117f7572cfa8ac999046
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:fe59b28a7ae3d40ad6eeece4cc3d71012a866e04
---! Hash: sha1:c9839f601e45dee9f0f40c2ac61f36168146a5f1
+--! Previous: sha1:3fedddc1c463bfdadb9a117f7572cfa8ac999046
+--! Hash: sha1:4afd7604022aa9127a640f8d4ceb1ee97cfd168c
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

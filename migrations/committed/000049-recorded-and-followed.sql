@@ -1,5 +1,5 @@
---! Previous: sha1:c9839f601e45dee9f0f40c2ac61f36168146a5f1
---! Hash: sha1:053c9ce56b564e50b144b2d743b3318af4e43e6f
+--! Previous: sha1:4afd7604022aa9127a640f8d4ceb1ee97cfd168c
+--! Hash: sha1:dd76d43457b33b260497c37132354f701f99a607
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

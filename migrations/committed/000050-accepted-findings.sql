@@ -1,5 +1,5 @@
---! Previous: sha1:053c9ce56b564e50b144b2d743b3318af4e43e6f
---! Hash: sha1:fe4a0cdba6f049dcf97a724adf09b0eff8e870c8
+--! Previous: sha1:dd76d43457b33b260497c37132354f701f99a607
+--! Hash: sha1:00b8325a0eb2fd0dca68781d3f0047813ca10834
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

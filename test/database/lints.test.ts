@@ -121,6 +121,12 @@ const violations: Record<string, { statement: string; object: string }> = {
                   constraint nulling foreign key (organization_id, unit_id) references app_public.units on delete set null)`,
     object: 'nulling on app_public.doors',
   },
+  reference_of_two_collations: {
+    statement: `alter table app_public.units add unique (organization_id, name);
+                create table app_public.doors (organization_id uuid not null, id uuid not null, unit_name text collate "POSIX", primary key (organization_id, id),
+                  constraint named foreign key (organization_id, unit_name) references app_public.units (organization_id, name))`,
+    object: 'named on app_public.doors',
+  },
   type_that_hinders_upgrades: {
     statement: 'alter table app_public.cards add column opens regproc',
     object: 'app_public.cards.opens',

@@ -1,7 +1,7 @@
 import { undone } from '../audit/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-// The finding `reference_sets_organization`: what a foreign key of an organization does when its unit goes.
+// The findings about foreign keys: `reference_sets_organization`, what one does when its unit goes, and `reference_of_two_collations`.
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -50,4 +50,28 @@ it('a unit is deleted when its doors are written as the finding says', async () 
     { organization_id: organization, unit_id: null },
   ]);
   await expect(undone(database.owner, doors('on delete set null'), ...rows)).rejects.toMatchObject({ code: '23502' });
+});
+
+describe('a key between texts', () => {
+  const named = (collation: string) =>
+    `alter table app_public.units add unique (organization_id, name);
+     create table app_public.doors (organization_id uuid not null, id uuid not null, unit_name text ${collation}, primary key (organization_id, id),
+       constraint doors_unit foreign key (organization_id, unit_name) references app_public.units (organization_id, name));
+     with acme as (insert into app_hidden.organizations (name) values ('Named') returning id),
+       unit as (insert into app_public.units (organization_id, name) select id, 'HQ' from acme returning organization_id, id, name)
+     insert into app_public.doors select * from unit`;
+  const join = 'select count(*)::int from app_public.doors d join app_public.units u on u.name = d.unit_name';
+  const findings = `select detail from audit.findings where name = 'reference_of_two_collations'`;
+
+  it('of two collations is a finding, since PostgreSQL joins by neither', async () => {
+    expect(await undone(database.owner, named('collate "POSIX"'), findings)).toEqual([
+      { detail: 'compares unit_name of collation "POSIX" with name of "C"' },
+    ]);
+    await expect(undone(database.owner, named('collate "POSIX"'), join)).rejects.toMatchObject({ code: '42P22' });
+  });
+
+  it.each(['', 'collate "C"'])('is none with "%s", by which it joins', async (collation) => {
+    expect(await undone(database.owner, named(collation), findings)).toEqual([]);
+    expect(await undone(database.owner, named(collation), join)).toEqual([{ count: 1 }]);
+  });
 });

@@ -345,6 +345,20 @@ create view audit.lints with (security_invoker=true) as
                   WHERE k.confupdtype = ANY (ARRAY['n'::"char", 'd'::"char"])) happens
           WHERE k.contype = 'f'::"char" AND k.conparentid = 0::oid
         UNION ALL
+         SELECT 'reference_of_two_collations'::text,
+            'error'::text,
+            format('%s on %s'::text, k.conname, t.name) AS format,
+            format('compares %s of collation %s with %s of %s'::text, own.attname, own.attcollation::regcollation, their.attname, their.attcollation::regcollation) AS format,
+            'alter table … alter column … type … collate …, so that both have the same.'::text
+           FROM pg_constraint k
+             JOIN tables t ON t.oid = k.conrelid
+             CROSS JOIN LATERAL UNNEST(k.conkey, k.confkey) pair(own, their)
+             JOIN pg_attribute own ON own.attrelid = k.conrelid AND own.attnum = pair.own
+             JOIN pg_attribute their ON their.attrelid = k.confrelid AND their.attnum = pair.their
+          WHERE k.contype = 'f'::"char" AND k.conparentid = 0::oid AND own.attcollation <> their.attcollation AND (0::oid <> ALL (ARRAY[own.attcollation, their.attcollation])) AND ((( SELECT pg_collation.oid
+                   FROM pg_collation
+                  WHERE pg_collation.collname = 'default'::name AND pg_collation.collnamespace = 'pg_catalog'::regnamespace::oid)) <> ALL (ARRAY[own.attcollation, their.attcollation]))
+        UNION ALL
          SELECT 'type_that_hinders_upgrades'::text,
             'warning'::text,
             format('%s.%s'::text, c.oid::regclass, a.attname) AS format,
