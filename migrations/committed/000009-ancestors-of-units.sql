@@ -1,5 +1,5 @@
 --! Previous: sha1:3a239c9d505cec6d3f22a1afb68640573088869c
---! Hash: sha1:76aae4e420c779e49cf36b96c58471c4d412ba11
+--! Hash: sha1:4f3f10cba4aeb1c1e72976939b1c4d9891c10ef4
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.
@@ -15,7 +15,7 @@ create table app_hidden.unit_ancestors (
 );
 -- Absent on purpose: foreign keys. They would be checked once for each pair, which takes twice as long as writing it; the triggers delete the
 -- pairs of a unit with it, and a unit with descendants cannot be deleted.
-create index unit_ancestors_unit_id_idx on app_hidden.unit_ancestors (organization_id, unit_id);
+-- And an index from a unit to its ancestors: units.ancestor_ids has these.
 comment on table app_hidden.unit_ancestors is 'Each unit below each of its ancestors, itself included. Kept by triggers.';
 
 alter table app_hidden.unit_ancestors enable row level security, force row level security;
@@ -130,16 +130,19 @@ create trigger units_300_insert_ancestors after insert on app_public.units
 comment on function app_hidden.units_insert_ancestors() is 'Adds the pairs of a new unit and those above it to app_hidden.unit_ancestors.';
 
 create function app_hidden.units_delete_ancestors() returns trigger
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
   as $$
   declare
-    organization_ids uuid[] = array(select organization_id from deleted order by organization_id, id);
-    unit_ids uuid[] = array(select id from deleted order by organization_id, id);
+    organization_ids uuid[];
+    ancestor_ids uuid[];
+    unit_ids uuid[];
   begin
     -- Runs as graph_helper because no other role may write ancestors.
+    select array_agg(gone.organization_id), array_agg(gone.ancestor_id), array_agg(gone.unit_id) into organization_ids, ancestor_ids, unit_ids
+    from (select organization_id, unnest(deleted.ancestor_ids) as ancestor_id, id as unit_id from deleted) as gone;
     delete from app_hidden.unit_ancestors a
-    using unnest(organization_ids, unit_ids) as gone (organization_id, unit_id)
-    where a.organization_id = gone.organization_id and a.unit_id = gone.unit_id;
+    using unnest(organization_ids, ancestor_ids, unit_ids) as gone (organization_id, ancestor_id, unit_id)
+    where a.organization_id = gone.organization_id and a.ancestor_id = gone.ancestor_id and a.unit_id = gone.unit_id;
     return null;
   end
   $$;
@@ -190,35 +193,30 @@ create function app_hidden.units_move_subtrees() returns trigger
       update app_public.units u set ancestor_ids = placed.ancestor_ids
       from placed
       where u.organization_id = placed.organization_id and u.id = placed.id and u.ancestor_ids <> placed.ancestor_ids
+    ),
+    pairs_before as materialized (
+      select u.organization_id, unnest(coalesce(b.ancestor_ids, u.ancestor_ids)) as ancestor_id, u.id as unit_id
+      from affected
+      join app_public.units u using (organization_id, id)
+      left join before b using (organization_id, id)
+    ),
+    pairs_after as materialized (
+      select organization_id, unnest(placed.ancestor_ids) as ancestor_id, id as unit_id from placed
+    ),
+    added as (
+      insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+      table pairs_after except table pairs_before
     )
-    select array_agg(a.organization_id), array_agg(a.id), count(*) > (select count(*) from placed)
-      into organization_ids, unit_ids, is_circular
-    from affected a;
+    select
+        array_agg(gone.organization_id), array_agg(gone.ancestor_id), array_agg(gone.unit_id),
+        (select count(*) from affected) > (select count(*) from placed)
+      into organization_ids, ancestor_ids, unit_ids, is_circular
+    from (table pairs_before except table pairs_after) as gone;
     -- No way leads from a root to what is in a circle or below one.
     if is_circular then
       raise exception 'A unit cannot be below itself'
         using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
     end if;
-
-    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
-    select u.organization_id, unnest(u.ancestor_ids), u.id
-    from unnest(organization_ids, unit_ids) as affected (organization_id, id)
-    join app_public.units u using (organization_id, id)
-    except
-    select a.organization_id, a.ancestor_id, a.unit_id
-    from unnest(organization_ids, unit_ids) as affected (organization_id, unit_id)
-    join app_hidden.unit_ancestors a using (organization_id, unit_id);
-
-    select array_agg(gone.organization_id), array_agg(gone.ancestor_id), array_agg(gone.unit_id) into organization_ids, ancestor_ids, unit_ids
-    from (
-      select a.organization_id, a.ancestor_id, a.unit_id
-      from unnest(organization_ids, unit_ids) as affected (organization_id, unit_id)
-      join app_hidden.unit_ancestors a using (organization_id, unit_id)
-      except
-      select u.organization_id, unnest(u.ancestor_ids), u.id
-      from unnest(organization_ids, unit_ids) as affected (organization_id, id)
-      join app_public.units u using (organization_id, id)
-    ) as gone;
     delete from app_hidden.unit_ancestors a
     using unnest(organization_ids, ancestor_ids, unit_ids) as gone (organization_id, ancestor_id, unit_id)
     where a.organization_id = gone.organization_id and a.ancestor_id = gone.ancestor_id and a.unit_id = gone.unit_id;

@@ -1,5 +1,5 @@
---! Previous: sha1:76aae4e420c779e49cf36b96c58471c4d412ba11
---! Hash: sha1:442f248ae14b4ab33d7b94888738bebdf01abd6b
+--! Previous: sha1:4f3f10cba4aeb1c1e72976939b1c4d9891c10ef4
+--! Hash: sha1:7429330f66fffb64156f348ecedeafa60d06a8f1
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

@@ -1,5 +1,5 @@
---! Previous: sha1:442f248ae14b4ab33d7b94888738bebdf01abd6b
---! Hash: sha1:97d527b3a43e89113e5b806e92258e78c23c5574
+--! Previous: sha1:7429330f66fffb64156f348ecedeafa60d06a8f1
+--! Hash: sha1:a114fa1a5ed829a7d100012eb22cf635ee1fa63a
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

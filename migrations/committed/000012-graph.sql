@@ -1,5 +1,5 @@
---! Previous: sha1:97d527b3a43e89113e5b806e92258e78c23c5574
---! Hash: sha1:3308068d4a3a5ba4826a5bcf2f58e6e6ca8c9d54
+--! Previous: sha1:a114fa1a5ed829a7d100012eb22cf635ee1fa63a
+--! Hash: sha1:fd8ce2447b7f3aace847ffbc7948fdf30a514340
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:3308068d4a3a5ba4826a5bcf2f58e6e6ca8c9d54
---! Hash: sha1:0d998ca9bf54bae713ee0798526fa3fb69d8e26c
+--! Previous: sha1:fd8ce2447b7f3aace847ffbc7948fdf30a514340
+--! Hash: sha1:4faa7ec33a9ab5ba32f93335a958485f4c542f4e
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:0d998ca9bf54bae713ee0798526fa3fb69d8e26c
---! Hash: sha1:1aa28d3225a72a49fecbcfd10a995ac1d37d2ef6
+--! Previous: sha1:4faa7ec33a9ab5ba32f93335a958485f4c542f4e
+--! Hash: sha1:bc03231a48383cbbbdcf1d4bbc8da604b9753af8
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:1aa28d3225a72a49fecbcfd10a995ac1d37d2ef6
---! Hash: sha1:81bf650222b1e1ea8eaf42b94c68c55f55242b14
+--! Previous: sha1:bc03231a48383cbbbdcf1d4bbc8da604b9753af8
+--! Hash: sha1:1665b2a87382bf4ffd804abba5803fbcab4fa291
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:81bf650222b1e1ea8eaf42b94c68c55f55242b14
---! Hash: sha1:d4bf97ef8a227c763a6c2191cd7b1a9725c6ccf4
+--! Previous: sha1:1665b2a87382bf4ffd804abba5803fbcab4fa291
+--! Hash: sha1:13ae132743d886173e64c0ba58f6b80f80038c8c
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:d4bf97ef8a227c763a6c2191cd7b1a9725c6ccf4
---! Hash: sha1:0c83c311eb7ae3e6aabec51078c7e3b0d0a7de5b
+--! Previous: sha1:13ae132743d886173e64c0ba58f6b80f80038c8c
+--! Hash: sha1:f745082c4fd01b363fc802598d0e91ff4c809877
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

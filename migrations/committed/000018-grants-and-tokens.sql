@@ -1,5 +1,5 @@
---! Previous: sha1:0c83c311eb7ae3e6aabec51078c7e3b0d0a7de5b
---! Hash: sha1:bfa97f7008faa972e9ffbf7a1811c08ab50be35b
+--! Previous: sha1:f745082c4fd01b363fc802598d0e91ff4c809877
+--! Hash: sha1:ac204099faeca1de63617f306a3d66229b7b7a19
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

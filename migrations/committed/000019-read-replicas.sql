@@ -1,5 +1,5 @@
---! Previous: sha1:bfa97f7008faa972e9ffbf7a1811c08ab50be35b
---! Hash: sha1:fd9e1d7400e12212940e2cd8d6ae938412fdadb0
+--! Previous: sha1:ac204099faeca1de63617f306a3d66229b7b7a19
+--! Hash: sha1:606f0f78daf2a3c393f07fc6d94a180943e9610a
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

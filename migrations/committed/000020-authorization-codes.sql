@@ -1,5 +1,5 @@
---! Previous: sha1:fd9e1d7400e12212940e2cd8d6ae938412fdadb0
---! Hash: sha1:ae0404ed161d52f83dee258df1d7f20d3ebe747e
+--! Previous: sha1:606f0f78daf2a3c393f07fc6d94a180943e9610a
+--! Hash: sha1:f997f3c281bbeeba00c640364381fbe5d00cb741
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

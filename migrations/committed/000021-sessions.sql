@@ -1,5 +1,5 @@
---! Previous: sha1:ae0404ed161d52f83dee258df1d7f20d3ebe747e
---! Hash: sha1:715045a52f85738058158a567768cfe0055901eb
+--! Previous: sha1:f997f3c281bbeeba00c640364381fbe5d00cb741
+--! Hash: sha1:84ded7d985b192f627ed1e773850e14c4bced2c7
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:715045a52f85738058158a567768cfe0055901eb
---! Hash: sha1:db32f6304491b12bb09d2dbb20e143e247ac2283
+--! Previous: sha1:84ded7d985b192f627ed1e773850e14c4bced2c7
+--! Hash: sha1:da7f586e49581a292fddb535ba16abb076c4467b
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

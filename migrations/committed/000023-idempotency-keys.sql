@@ -1,5 +1,5 @@
---! Previous: sha1:db32f6304491b12bb09d2dbb20e143e247ac2283
---! Hash: sha1:ca0b7805131eac5493399855a5bd14ceddba0d5f
+--! Previous: sha1:da7f586e49581a292fddb535ba16abb076c4467b
+--! Hash: sha1:a394223d7d69a36d43f6979051d15de107613c2f
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:ca0b7805131eac5493399855a5bd14ceddba0d5f
---! Hash: sha1:b36d26782f86327ae716b59f456ad193c91045ae
+--! Previous: sha1:a394223d7d69a36d43f6979051d15de107613c2f
+--! Hash: sha1:11aa25e0078892ec0aaa2aeb7b5cf8acd2cadc70
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

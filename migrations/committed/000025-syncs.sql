@@ -1,5 +1,5 @@
---! Previous: sha1:b36d26782f86327ae716b59f456ad193c91045ae
---! Hash: sha1:57164b0df4e8d7a3edacd108d22f0da5c3f8afd0
+--! Previous: sha1:11aa25e0078892ec0aaa2aeb7b5cf8acd2cadc70
+--! Hash: sha1:90165ed68687f54a2ebcca92b60db807e9c9781d
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:57164b0df4e8d7a3edacd108d22f0da5c3f8afd0
---! Hash: sha1:7f131f0fc02ae8a5976baee5a0503c17b7c1b153
+--! Previous: sha1:90165ed68687f54a2ebcca92b60db807e9c9781d
+--! Hash: sha1:f58a98e1fe1bae00417489ca0d6b344186d6577a
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

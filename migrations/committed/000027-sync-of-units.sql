@@ -1,5 +1,5 @@
---! Previous: sha1:7f131f0fc02ae8a5976baee5a0503c17b7c1b153
---! Hash: sha1:02052d9ba27db79df8450174db6bb1cec6487fe5
+--! Previous: sha1:f58a98e1fe1bae00417489ca0d6b344186d6577a
+--! Hash: sha1:bc0040f1dcd73644f936cced5cd50d729e16bb66
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:02052d9ba27db79df8450174db6bb1cec6487fe5
---! Hash: sha1:a76c6ab82c45c088ed31a091200f2a83cd818c02
+--! Previous: sha1:bc0040f1dcd73644f936cced5cd50d729e16bb66
+--! Hash: sha1:af638b26d74dd1b3a35a0999537555240d3f8b39
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

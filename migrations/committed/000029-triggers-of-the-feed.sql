@@ -1,5 +1,5 @@
---! Previous: sha1:a76c6ab82c45c088ed31a091200f2a83cd818c02
---! Hash: sha1:8b96544d25e094e77b2e404660d3f57e532ab4a5
+--! Previous: sha1:af638b26d74dd1b3a35a0999537555240d3f8b39
+--! Hash: sha1:e027d58e32f9912834751d9c8de965dc4a27c4d2
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

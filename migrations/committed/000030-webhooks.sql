@@ -1,5 +1,5 @@
---! Previous: sha1:8b96544d25e094e77b2e404660d3f57e532ab4a5
---! Hash: sha1:4ae3d7755bf4de66759bbf4e65e2c832c6d33a2d
+--! Previous: sha1:e027d58e32f9912834751d9c8de965dc4a27c4d2
+--! Hash: sha1:4766d965f980284bbc701ceaf4d7511af66f82d5
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:4ae3d7755bf4de66759bbf4e65e2c832c6d33a2d
---! Hash: sha1:d09d1ce3437d8975ae7d75adf86618061e354148
+--! Previous: sha1:4766d965f980284bbc701ceaf4d7511af66f82d5
+--! Hash: sha1:f6859606590ffdb8daaf75b74d7a7129c003f95f
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:d09d1ce3437d8975ae7d75adf86618061e354148
---! Hash: sha1:45a5371a4f9db87881393e264abdae3a4e2e03d2
+--! Previous: sha1:f6859606590ffdb8daaf75b74d7a7129c003f95f
+--! Hash: sha1:5828bfdd34ac703cd6940168d82b2da2cdcd9731
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

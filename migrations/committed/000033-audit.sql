@@ -1,5 +1,5 @@
---! Previous: sha1:45a5371a4f9db87881393e264abdae3a4e2e03d2
---! Hash: sha1:0e08d3498ebfff0b6c1081e6fdfad04b67b33d9c
+--! Previous: sha1:5828bfdd34ac703cd6940168d82b2da2cdcd9731
+--! Hash: sha1:531d8bc03e2e6201925e54c5e8ad5a41fa78d76e
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:0e08d3498ebfff0b6c1081e6fdfad04b67b33d9c
---! Hash: sha1:d68c3259f2b442dc66100e981af872605f53ff0c
+--! Previous: sha1:531d8bc03e2e6201925e54c5e8ad5a41fa78d76e
+--! Hash: sha1:cae7a97618bbc84c27c3cdc657ea5e7c118dd0fd
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:d68c3259f2b442dc66100e981af872605f53ff0c
---! Hash: sha1:7a210ec6608044bc710d72b25a6250415306529d
+--! Previous: sha1:cae7a97618bbc84c27c3cdc657ea5e7c118dd0fd
+--! Hash: sha1:a4a4a9103ceb4af9f78f8f97daaf2af54f8a13b9
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:7a210ec6608044bc710d72b25a6250415306529d
---! Hash: sha1:f8a622d24fcba83a17ed1e26ad9c374d7a085d4d
+--! Previous: sha1:a4a4a9103ceb4af9f78f8f97daaf2af54f8a13b9
+--! Hash: sha1:7635454fdb7e5bfa37d4d23e10d5ca25caa548c2
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:f8a622d24fcba83a17ed1e26ad9c374d7a085d4d
---! Hash: sha1:7c70951754ec5f5b627843b1be2c0a211c3695c0
+--! Previous: sha1:7635454fdb7e5bfa37d4d23e10d5ca25caa548c2
+--! Hash: sha1:db257ccbba46d9308a75eb9620b2764cc915a2c7
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:7c70951754ec5f5b627843b1be2c0a211c3695c0
---! Hash: sha1:1a39ce4cc8d06fdf1ee7960a6c317cc4a1d196fe
+--! Previous: sha1:db257ccbba46d9308a75eb9620b2764cc915a2c7
+--! Hash: sha1:d9bc3238fea57695568e61d88792fbf7a7b0d012
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

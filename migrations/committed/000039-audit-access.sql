@@ -1,5 +1,5 @@
---! Previous: sha1:1a39ce4cc8d06fdf1ee7960a6c317cc4a1d196fe
---! Hash: sha1:1d718d57dcf46f99058ad9f420613bd6d587a875
+--! Previous: sha1:d9bc3238fea57695568e61d88792fbf7a7b0d012
+--! Hash: sha1:067bed7d25c83bf5e6ab79451e432d91d82309e4
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

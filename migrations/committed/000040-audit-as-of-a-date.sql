@@ -1,5 +1,5 @@
---! Previous: sha1:1d718d57dcf46f99058ad9f420613bd6d587a875
---! Hash: sha1:de420045d0e01d8aa4d098136823e52c53a98a7c
+--! Previous: sha1:067bed7d25c83bf5e6ab79451e432d91d82309e4
+--! Hash: sha1:11481d096dad48291df69242413076e26f2e2a19
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:de420045d0e01d8aa4d098136823e52c53a98a7c
---! Hash: sha1:20bead0783d781905bfbfa99a2ffa4fb5d52218f
+--! Previous: sha1:11481d096dad48291df69242413076e26f2e2a19
+--! Hash: sha1:20e4c1f42b51496d6f67bec49109a50916dbfee6
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:20bead0783d781905bfbfa99a2ffa4fb5d52218f
---! Hash: sha1:bf866a33d60dacb9062e57e7bb42c9cb2c142095
+--! Previous: sha1:20e4c1f42b51496d6f67bec49109a50916dbfee6
+--! Hash: sha1:8ec8c597a08fa2f152863932872fc30546e1e7a2
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

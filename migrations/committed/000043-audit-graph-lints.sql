@@ -1,5 +1,5 @@
---! Previous: sha1:bf866a33d60dacb9062e57e7bb42c9cb2c142095
---! Hash: sha1:3ead13c8b4d18214252da421f1ecb56c3ea0af4c
+--! Previous: sha1:8ec8c597a08fa2f152863932872fc30546e1e7a2
+--! Hash: sha1:444c4213ec3fd2a3bc5bd05980d0e843195bbefc
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

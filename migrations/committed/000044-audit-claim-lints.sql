@@ -1,5 +1,5 @@
---! Previous: sha1:3ead13c8b4d18214252da421f1ecb56c3ea0af4c
---! Hash: sha1:76de7673c7a7ab746913326463adbc50c26e8682
+--! Previous: sha1:444c4213ec3fd2a3bc5bd05980d0e843195bbefc
+--! Hash: sha1:2b8fa342cc4b73bebdfd40fe8262f973d8c531cb
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

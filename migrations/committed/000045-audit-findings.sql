@@ -1,5 +1,5 @@
---! Previous: sha1:76de7673c7a7ab746913326463adbc50c26e8682
---! Hash: sha1:6ce8471ed9941d218b2edab5d9d79ee4e0f3228e
+--! Previous: sha1:2b8fa342cc4b73bebdfd40fe8262f973d8c531cb
+--! Hash: sha1:ead47cd226677c77b81364c3200b8b89c538cbfb
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:6ce8471ed9941d218b2edab5d9d79ee4e0f3228e
---! Hash: sha1:77c61644c01ff6bf79e1425b7b569e1eeea65f6b
+--! Previous: sha1:ead47cd226677c77b81364c3200b8b89c538cbfb
+--! Hash: sha1:c6a308d32f3a83db93c86b0f0b863d2b0ed8e283
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:77c61644c01ff6bf79e1425b7b569e1eeea65f6b
---! Hash: sha1:3fedddc1c463bfdadb9a117f7572cfa8ac999046
+--! Previous: sha1:c6a308d32f3a83db93c86b0f0b863d2b0ed8e283
+--! Hash: sha1:3edd78d07463d724ba985982ccdb1b26ff288ca6
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

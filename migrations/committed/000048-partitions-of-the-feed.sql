@@ -1,5 +1,5 @@
---! Previous: sha1:3fedddc1c463bfdadb9a117f7572cfa8ac999046
---! Hash: sha1:4afd7604022aa9127a640f8d4ceb1ee97cfd168c
+--! Previous: sha1:3edd78d07463d724ba985982ccdb1b26ff288ca6
+--! Hash: sha1:78845471de189559140eb2df5bb3237f49f235b3
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:4afd7604022aa9127a640f8d4ceb1ee97cfd168c
---! Hash: sha1:dd76d43457b33b260497c37132354f701f99a607
+--! Previous: sha1:78845471de189559140eb2df5bb3237f49f235b3
+--! Hash: sha1:1de3deea0739d18dfe4836efdb497166bee9f4ff
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

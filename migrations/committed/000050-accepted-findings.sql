@@ -1,5 +1,5 @@
---! Previous: sha1:dd76d43457b33b260497c37132354f701f99a607
---! Hash: sha1:00b8325a0eb2fd0dca68781d3f0047813ca10834
+--! Previous: sha1:1de3deea0739d18dfe4836efdb497166bee9f4ff
+--! Hash: sha1:eaf2cd04afbcc93ec609cc16d3303191bb50e887
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -83,7 +83,7 @@ describe('the permissions of the database', () => {
       ...['app_hidden.count_idempotency_key()', 'app_hidden.require_access_token(bytea)'].map(
         (name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`,
       ),
-      'app_hidden.units_delete_ancestors() as graph_helper, search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan',
+      'app_hidden.units_delete_ancestors() as graph_helper, search_path=pg_catalog, pg_temp',
       'app_hidden.units_insert_ancestors() as graph_helper, search_path=pg_catalog, pg_temp',
       'app_hidden.units_move_subtrees() as graph_helper, search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan',
       ...[

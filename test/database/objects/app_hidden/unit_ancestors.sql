@@ -8,8 +8,6 @@ comment on table app_hidden.unit_ancestors is 'Each unit below each of its ances
 
 alter table app_hidden.unit_ancestors enable row level security, force row level security;
 
-CREATE INDEX unit_ancestors_unit_id_idx ON app_hidden.unit_ancestors USING btree (organization_id, unit_id);
-
 create policy delete_graph_helper on app_hidden.unit_ancestors for delete to graph_helper
   using (true);
 comment on policy delete_graph_helper on app_hidden.unit_ancestors is 'The triggers of app_public.units delete the pairs that no longer hold.';

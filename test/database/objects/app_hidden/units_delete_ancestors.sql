@@ -3,16 +3,18 @@ CREATE OR REPLACE FUNCTION app_hidden.units_delete_ancestors()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
- SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
   declare
-    organization_ids uuid[] = array(select organization_id from deleted order by organization_id, id);
-    unit_ids uuid[] = array(select id from deleted order by organization_id, id);
+    organization_ids uuid[];
+    ancestor_ids uuid[];
+    unit_ids uuid[];
   begin
     -- Runs as graph_helper because no other role may write ancestors.
+    select array_agg(gone.organization_id), array_agg(gone.ancestor_id), array_agg(gone.unit_id) into organization_ids, ancestor_ids, unit_ids
+    from (select organization_id, unnest(deleted.ancestor_ids) as ancestor_id, id as unit_id from deleted) as gone;
     delete from app_hidden.unit_ancestors a
-    using unnest(organization_ids, unit_ids) as gone (organization_id, unit_id)
-    where a.organization_id = gone.organization_id and a.unit_id = gone.unit_id;
+    using unnest(organization_ids, ancestor_ids, unit_ids) as gone (organization_id, ancestor_id, unit_id)
+    where a.organization_id = gone.organization_id and a.ancestor_id = gone.ancestor_id and a.unit_id = gone.unit_id;
     return null;
   end
   $function$;

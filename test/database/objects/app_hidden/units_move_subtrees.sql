@@ -42,35 +42,30 @@ AS $function$
       update app_public.units u set ancestor_ids = placed.ancestor_ids
       from placed
       where u.organization_id = placed.organization_id and u.id = placed.id and u.ancestor_ids <> placed.ancestor_ids
+    ),
+    pairs_before as materialized (
+      select u.organization_id, unnest(coalesce(b.ancestor_ids, u.ancestor_ids)) as ancestor_id, u.id as unit_id
+      from affected
+      join app_public.units u using (organization_id, id)
+      left join before b using (organization_id, id)
+    ),
+    pairs_after as materialized (
+      select organization_id, unnest(placed.ancestor_ids) as ancestor_id, id as unit_id from placed
+    ),
+    added as (
+      insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+      table pairs_after except table pairs_before
     )
-    select array_agg(a.organization_id), array_agg(a.id), count(*) > (select count(*) from placed)
-      into organization_ids, unit_ids, is_circular
-    from affected a;
+    select
+        array_agg(gone.organization_id), array_agg(gone.ancestor_id), array_agg(gone.unit_id),
+        (select count(*) from affected) > (select count(*) from placed)
+      into organization_ids, ancestor_ids, unit_ids, is_circular
+    from (table pairs_before except table pairs_after) as gone;
     -- No way leads from a root to what is in a circle or below one.
     if is_circular then
       raise exception 'A unit cannot be below itself'
         using errcode = 'check_violation', constraint = 'units_no_cycle', schema = 'app_public', table = 'units';
     end if;
-
-    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
-    select u.organization_id, unnest(u.ancestor_ids), u.id
-    from unnest(organization_ids, unit_ids) as affected (organization_id, id)
-    join app_public.units u using (organization_id, id)
-    except
-    select a.organization_id, a.ancestor_id, a.unit_id
-    from unnest(organization_ids, unit_ids) as affected (organization_id, unit_id)
-    join app_hidden.unit_ancestors a using (organization_id, unit_id);
-
-    select array_agg(gone.organization_id), array_agg(gone.ancestor_id), array_agg(gone.unit_id) into organization_ids, ancestor_ids, unit_ids
-    from (
-      select a.organization_id, a.ancestor_id, a.unit_id
-      from unnest(organization_ids, unit_ids) as affected (organization_id, unit_id)
-      join app_hidden.unit_ancestors a using (organization_id, unit_id)
-      except
-      select u.organization_id, unnest(u.ancestor_ids), u.id
-      from unnest(organization_ids, unit_ids) as affected (organization_id, id)
-      join app_public.units u using (organization_id, id)
-    ) as gone;
     delete from app_hidden.unit_ancestors a
     using unnest(organization_ids, ancestor_ids, unit_ids) as gone (organization_id, ancestor_id, unit_id)
     where a.organization_id = gone.organization_id and a.ancestor_id = gone.ancestor_id and a.unit_id = gone.unit_id;
