@@ -1,5 +1,5 @@
 --! Previous: sha1:90165ed68687f54a2ebcca92b60db807e9c9781d
---! Hash: sha1:f58a98e1fe1bae00417489ca0d6b344186d6577a
+--! Hash: sha1:916ec522ff88ccd5cb1042f8d39393c9488f5105
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -161,6 +161,10 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
     organization uuid = app_hidden.current_organization_id();
     counts_duplicates boolean;
     holders app_public.users[];
+    wish record;
+    taken text[] = '{}';
+    late_places int[] = '{}';
+    late_rules name[] = '{}';
   begin
     with zones as materialized (
       select z.name as time_zone, z.problem
@@ -200,8 +204,35 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
           select unnest(array[(j.after).external_authentication_token_hash, (j.changes ->> 'previous_hash')::bytea]) from unnest(judged) as j
           where j.outcome <> 'REFUSED' and j.changes ->> 'external_authentication_token_hash' is not null)));
     -- What is unique may change hands within a sync. A user who does not give it up, since the row does not say so or is refused, keeps it.
-    -- Then the later of two rows that want the same is refused.
+    -- Then, row by row, one is refused that wants what an earlier one gets.
     foreach counts_duplicates in array '{false,true}'::boolean[] loop
+      if counts_duplicates then
+        for wish in
+          select w.place, array_agg(format('%s %s', w.rule, w.value) order by w.rule) as keys
+          from (
+            select j.place, of_row.rule, of_row.value, count(*) over (partition by of_row.rule, of_row.value) as wishes
+            from unnest(judged) as j
+            cross join lateral (
+              select 'users_email_key' as rule, app_hidden.lowercase((j.after).email) as value
+              where (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email)
+              union all
+              select 'users_external_authentication_token_hash_key', encode((j.after).external_authentication_token_hash, 'hex')
+              where (j.after).external_authentication_token_hash is distinct from (j.before).external_authentication_token_hash
+            ) as of_row
+            where j.outcome <> 'REFUSED' and of_row.value is not null
+          ) as w
+          where w.wishes > 1
+          group by w.place
+          order by w.place
+        loop
+          if wish.keys && taken then
+            late_places = late_places || wish.place;
+            late_rules = late_rules || (select split_part(min(key), ' ', 1)::name from unnest(wish.keys) as key where key = any (taken));
+          else
+            taken = taken || wish.keys;
+          end if;
+        end loop;
+      end if;
       with recursive live as materialized (
         select j.place, (j.before).id as known_id, (j.after).id, app_hidden.lowercase((j.after).email) as email, (j.after).external_authentication_token_hash as hash,
           (j.changes ->> 'previous_hash')::bytea as previous_hash,
@@ -228,15 +259,7 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
         (
           select place, rule from held where holder is null
           union all
-          select place, rule
-          from (
-            select place, 'users_email_key'::name, row_number() over (partition by email order by place) from live where changes_email
-            union all
-            select place, 'users_external_authentication_token_hash_key', row_number() over (partition by hash order by place)
-            from live
-            where changes_hash and hash is not null
-          ) as wants (place, rule, number)
-          where counts_duplicates and number > 1
+          select * from unnest(late_places, late_rules)
         )
         union
         select held.place, held.rule from held join refused on refused.place = held.holder

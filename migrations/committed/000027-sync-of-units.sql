@@ -1,5 +1,5 @@
---! Previous: sha1:f58a98e1fe1bae00417489ca0d6b344186d6577a
---! Hash: sha1:bc0040f1dcd73644f936cced5cd50d729e16bb66
+--! Previous: sha1:916ec522ff88ccd5cb1042f8d39393c9488f5105
+--! Hash: sha1:10af58c9cdb40d4427657a7ceff6881f33240856
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

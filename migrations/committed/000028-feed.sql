@@ -1,5 +1,5 @@
---! Previous: sha1:bc0040f1dcd73644f936cced5cd50d729e16bb66
---! Hash: sha1:af638b26d74dd1b3a35a0999537555240d3f8b39
+--! Previous: sha1:10af58c9cdb40d4427657a7ceff6881f33240856
+--! Hash: sha1:ca233262d571486a60a4bb3cf82c276ea10a3977
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:af638b26d74dd1b3a35a0999537555240d3f8b39
---! Hash: sha1:e027d58e32f9912834751d9c8de965dc4a27c4d2
+--! Previous: sha1:ca233262d571486a60a4bb3cf82c276ea10a3977
+--! Hash: sha1:c712969f02484b28abbab03af149d4893ad33018
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

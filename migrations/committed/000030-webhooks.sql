@@ -1,5 +1,5 @@
---! Previous: sha1:e027d58e32f9912834751d9c8de965dc4a27c4d2
---! Hash: sha1:4766d965f980284bbc701ceaf4d7511af66f82d5
+--! Previous: sha1:c712969f02484b28abbab03af149d4893ad33018
+--! Hash: sha1:c9d24646597d890a39d01a09d9bdd398e0fdfc5c
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

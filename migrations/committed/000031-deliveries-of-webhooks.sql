@@ -1,5 +1,5 @@
---! Previous: sha1:4766d965f980284bbc701ceaf4d7511af66f82d5
---! Hash: sha1:f6859606590ffdb8daaf75b74d7a7129c003f95f
+--! Previous: sha1:c9d24646597d890a39d01a09d9bdd398e0fdfc5c
+--! Hash: sha1:3df66d17830ab1afe4bac2662f2630d7872a1d1c
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:f6859606590ffdb8daaf75b74d7a7129c003f95f
---! Hash: sha1:5828bfdd34ac703cd6940168d82b2da2cdcd9731
+--! Previous: sha1:3df66d17830ab1afe4bac2662f2630d7872a1d1c
+--! Hash: sha1:b9a7a2b21079ab25cea32bfe0fbf118219cb1220
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:5828bfdd34ac703cd6940168d82b2da2cdcd9731
---! Hash: sha1:531d8bc03e2e6201925e54c5e8ad5a41fa78d76e
+--! Previous: sha1:b9a7a2b21079ab25cea32bfe0fbf118219cb1220
+--! Hash: sha1:6256963ba3e60768d7375358b22cb60bb504db77
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

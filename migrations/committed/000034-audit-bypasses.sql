@@ -1,5 +1,5 @@
---! Previous: sha1:531d8bc03e2e6201925e54c5e8ad5a41fa78d76e
---! Hash: sha1:cae7a97618bbc84c27c3cdc657ea5e7c118dd0fd
+--! Previous: sha1:6256963ba3e60768d7375358b22cb60bb504db77
+--! Hash: sha1:6dc13715aaf8477fc7267785d18ddbf9c72b210f
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

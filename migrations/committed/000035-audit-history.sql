@@ -1,5 +1,5 @@
---! Previous: sha1:cae7a97618bbc84c27c3cdc657ea5e7c118dd0fd
---! Hash: sha1:a4a4a9103ceb4af9f78f8f97daaf2af54f8a13b9
+--! Previous: sha1:6dc13715aaf8477fc7267785d18ddbf9c72b210f
+--! Hash: sha1:1eb6dd7e3b13a5d9f45da2f9feb74b1198f0d3f6
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:a4a4a9103ceb4af9f78f8f97daaf2af54f8a13b9
---! Hash: sha1:7635454fdb7e5bfa37d4d23e10d5ca25caa548c2
+--! Previous: sha1:1eb6dd7e3b13a5d9f45da2f9feb74b1198f0d3f6
+--! Hash: sha1:72ef5b3ce96dca3bd346d385b71d0ee400004f04
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:7635454fdb7e5bfa37d4d23e10d5ca25caa548c2
---! Hash: sha1:db257ccbba46d9308a75eb9620b2764cc915a2c7
+--! Previous: sha1:72ef5b3ce96dca3bd346d385b71d0ee400004f04
+--! Hash: sha1:9bbb7c53a99383ea6092e497a4f9f7ee04409556
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

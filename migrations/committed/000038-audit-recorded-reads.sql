@@ -1,5 +1,5 @@
---! Previous: sha1:db257ccbba46d9308a75eb9620b2764cc915a2c7
---! Hash: sha1:d9bc3238fea57695568e61d88792fbf7a7b0d012
+--! Previous: sha1:9bbb7c53a99383ea6092e497a4f9f7ee04409556
+--! Hash: sha1:b6a06c1fd42afb7f02d92215ad7090fbac0645bb
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:d9bc3238fea57695568e61d88792fbf7a7b0d012
---! Hash: sha1:067bed7d25c83bf5e6ab79451e432d91d82309e4
+--! Previous: sha1:b6a06c1fd42afb7f02d92215ad7090fbac0645bb
+--! Hash: sha1:d1065aec8db66707a26a59d5add4378b609f4217
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

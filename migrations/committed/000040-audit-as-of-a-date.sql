@@ -1,5 +1,5 @@
---! Previous: sha1:067bed7d25c83bf5e6ab79451e432d91d82309e4
---! Hash: sha1:11481d096dad48291df69242413076e26f2e2a19
+--! Previous: sha1:d1065aec8db66707a26a59d5add4378b609f4217
+--! Hash: sha1:2dc0795ce12f58f89730a3328a058a3584dfbee8
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

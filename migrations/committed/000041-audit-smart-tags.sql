@@ -1,5 +1,5 @@
---! Previous: sha1:11481d096dad48291df69242413076e26f2e2a19
---! Hash: sha1:20e4c1f42b51496d6f67bec49109a50916dbfee6
+--! Previous: sha1:2dc0795ce12f58f89730a3328a058a3584dfbee8
+--! Hash: sha1:708ef61178df78712d3e47fac7cf2dc09b7f63c8
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

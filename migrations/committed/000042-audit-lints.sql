@@ -1,5 +1,5 @@
---! Previous: sha1:20e4c1f42b51496d6f67bec49109a50916dbfee6
---! Hash: sha1:8ec8c597a08fa2f152863932872fc30546e1e7a2
+--! Previous: sha1:708ef61178df78712d3e47fac7cf2dc09b7f63c8
+--! Hash: sha1:1bb62b6b38f694909ca6fd39a464d4197865f4a5
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

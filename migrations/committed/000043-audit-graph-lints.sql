@@ -1,5 +1,5 @@
---! Previous: sha1:8ec8c597a08fa2f152863932872fc30546e1e7a2
---! Hash: sha1:444c4213ec3fd2a3bc5bd05980d0e843195bbefc
+--! Previous: sha1:1bb62b6b38f694909ca6fd39a464d4197865f4a5
+--! Hash: sha1:b25d631a571a17a98b2faa76119f419da78d0165
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:444c4213ec3fd2a3bc5bd05980d0e843195bbefc
---! Hash: sha1:2b8fa342cc4b73bebdfd40fe8262f973d8c531cb
+--! Previous: sha1:b25d631a571a17a98b2faa76119f419da78d0165
+--! Hash: sha1:64ab784ebe08f6dc4c6821d5b0ee8e2d95822fc9
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

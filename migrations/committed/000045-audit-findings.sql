@@ -1,5 +1,5 @@
---! Previous: sha1:2b8fa342cc4b73bebdfd40fe8262f973d8c531cb
---! Hash: sha1:ead47cd226677c77b81364c3200b8b89c538cbfb
+--! Previous: sha1:64ab784ebe08f6dc4c6821d5b0ee8e2d95822fc9
+--! Hash: sha1:1c8ca0822331709bebd575c9dacbbe5de910ce89
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

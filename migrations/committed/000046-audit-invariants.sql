@@ -1,5 +1,5 @@
---! Previous: sha1:ead47cd226677c77b81364c3200b8b89c538cbfb
---! Hash: sha1:c6a308d32f3a83db93c86b0f0b863d2b0ed8e283
+--! Previous: sha1:1c8ca0822331709bebd575c9dacbbe5de910ce89
+--! Hash: sha1:f894c8178bba8da8369fdbf6abab7187594ba422
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

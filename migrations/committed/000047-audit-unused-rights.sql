@@ -1,5 +1,5 @@
---! Previous: sha1:c6a308d32f3a83db93c86b0f0b863d2b0ed8e283
---! Hash: sha1:3edd78d07463d724ba985982ccdb1b26ff288ca6
+--! Previous: sha1:f894c8178bba8da8369fdbf6abab7187594ba422
+--! Hash: sha1:4cee9c1ef377c8ef2f7794c02f826cd31feacafc
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

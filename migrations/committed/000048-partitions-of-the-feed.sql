@@ -1,5 +1,5 @@
---! Previous: sha1:3edd78d07463d724ba985982ccdb1b26ff288ca6
---! Hash: sha1:78845471de189559140eb2df5bb3237f49f235b3
+--! Previous: sha1:4cee9c1ef377c8ef2f7794c02f826cd31feacafc
+--! Hash: sha1:df351e3743d715fea8636f8a99402b0816c53c6a
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

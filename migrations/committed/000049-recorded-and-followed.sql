@@ -1,5 +1,5 @@
---! Previous: sha1:78845471de189559140eb2df5bb3237f49f235b3
---! Hash: sha1:1de3deea0739d18dfe4836efdb497166bee9f4ff
+--! Previous: sha1:df351e3743d715fea8636f8a99402b0816c53c6a
+--! Hash: sha1:294c90a2b447a1c5b5d24fbe7948c4cff9549b3e
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:1de3deea0739d18dfe4836efdb497166bee9f4ff
---! Hash: sha1:eaf2cd04afbcc93ec609cc16d3303191bb50e887
+--! Previous: sha1:294c90a2b447a1c5b5d24fbe7948c4cff9549b3e
+--! Hash: sha1:bc8f2637556a9c4b0a04fbe1d216bbc3cc0ef848
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -104,11 +104,14 @@ function refuseTaken(call: Call, rows: readonly Row[]): void {
   for (let isDone = false; !isDone; ) {
     const active = rows.filter(isActive);
     const kept = active.flatMap(keptByOthers);
-    // Of two rows that want the same, the later is refused.
-    const contested = active.flatMap((row, index) =>
-      taken(row, () => active.slice(0, index).map(wanted)).map((argument) => ({ row, argument })),
-    );
-    const refused = kept.length > 0 ? kept : contested.filter(({ row }) => row === contested[0]?.row);
+    // Of two rows that want the same, the later is refused, unless the earlier one is.
+    const getting: Row[] = [];
+    const late = active.flatMap((row) => {
+      const contested = taken(row, () => getting.map(wanted)).map((argument) => ({ row, argument }));
+      if (contested.length === 0) getting.push(row);
+      return contested;
+    });
+    const refused = kept.length > 0 ? kept : late;
     for (const { row, argument } of refused) row.failures.push(conflict(argument));
     isDone = refused.length === 0;
   }
