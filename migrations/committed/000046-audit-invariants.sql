@@ -1,5 +1,5 @@
 --! Previous: sha1:1c8ca0822331709bebd575c9dacbbe5de910ce89
---! Hash: sha1:f894c8178bba8da8369fdbf6abab7187594ba422
+--! Hash: sha1:cbe99b14def9f9e014ddf0b1c598ed9aec787076
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -48,6 +48,9 @@ insert into audit.invariants (name, relation, commands, roles, columns, expressi
   ('person', 'app_public.cards', default, '{graph_user}', default,
     'exists (select from app_public.card_assignments a where a.organization_id = old.organization_id and a.card_id = old.id and a.user_id = claims.user_id)',
     'A person reaches no card that is not assigned to them.'),
+  ('time', 'app_hidden.unit_access', default, '{graph_user}', default,
+    '(old.valid_from is null or old.valid_from <= app_hidden.current_moment()) and (old.valid_until is null or old.valid_until > app_hidden.current_moment())',
+    'A person reaches no grant outside its time.'),
   ('person', 'app_public.units', default, '{graph_user}', default,
     'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = any (old.ancestor_ids) and a.user_id = claims.user_id)',
     'A person reaches no unit that is neither granted to them nor below one that is.'),

@@ -1,5 +1,5 @@
---! Previous: sha1:f894c8178bba8da8369fdbf6abab7187594ba422
---! Hash: sha1:4cee9c1ef377c8ef2f7794c02f826cd31feacafc
+--! Previous: sha1:cbe99b14def9f9e014ddf0b1c598ed9aec787076
+--! Hash: sha1:2d57f1ec408fc7566b6106bb2f5e1329d545bb38
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:4cee9c1ef377c8ef2f7794c02f826cd31feacafc
---! Hash: sha1:df351e3743d715fea8636f8a99402b0816c53c6a
+--! Previous: sha1:2d57f1ec408fc7566b6106bb2f5e1329d545bb38
+--! Hash: sha1:333d48d22763e5e863d552056a2f45247376ffde
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

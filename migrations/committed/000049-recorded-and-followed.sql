@@ -1,5 +1,5 @@
---! Previous: sha1:df351e3743d715fea8636f8a99402b0816c53c6a
---! Hash: sha1:294c90a2b447a1c5b5d24fbe7948c4cff9549b3e
+--! Previous: sha1:333d48d22763e5e863d552056a2f45247376ffde
+--! Hash: sha1:4bcd7e2a4ca2417d9e3675438f1348caaed0aaef
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:294c90a2b447a1c5b5d24fbe7948c4cff9549b3e
---! Hash: sha1:bc8f2637556a9c4b0a04fbe1d216bbc3cc0ef848
+--! Previous: sha1:4bcd7e2a4ca2417d9e3675438f1348caaed0aaef
+--! Hash: sha1:d33c4f72a1b34f5da5bb90c43bccd9313b9ac7e8
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
