@@ -43,21 +43,25 @@ const isFull = (batch: Counts) => Object.values(batch).includes(batchSize);
 
 const subjects: readonly [Subject, ...Subject[]] = [
   {
-    call: 'oauth.purge_tokens($1)',
+    call: `oauth.purge_tokens(${batchSize})`,
     counts: { accessTokens: 'access_tokens', refreshTokens: 'refresh_tokens', grants: 'grants' },
     goesOn: isFull,
   },
   {
-    call: 'oauth.purge_authorization_codes($1)',
+    call: `oauth.purge_authorization_codes(${batchSize})`,
     counts: { authorizationCodes: 'authorization_codes' },
     goesOn: isFull,
   },
-  { call: 'oauth.purge_sessions($1)', counts: { sessions: 'sessions' }, goesOn: isFull },
-  { call: 'oauth.purge_throttles($1)', counts: { throttles: 'throttles' }, goesOn: isFull },
-  { call: 'oauth.purge_idempotency_keys($1)', counts: { idempotencyKeys: 'idempotency_keys' }, goesOn: isFull },
+  { call: `oauth.purge_sessions(${batchSize})`, counts: { sessions: 'sessions' }, goesOn: isFull },
+  { call: `oauth.purge_throttles(${batchSize})`, counts: { throttles: 'throttles' }, goesOn: isFull },
+  {
+    call: `oauth.purge_idempotency_keys(${batchSize})`,
+    counts: { idempotencyKeys: 'idempotency_keys' },
+    goesOn: isFull,
+  },
   {
     // Rows from before the history had partitions, partitions that were dropped, and those made ahead.
-    call: 'oauth.purge_changes($1)',
+    call: `oauth.purge_changes(${batchSize})`,
     counts: { changes: 'changes', months: 'months', newMonths: 'new_months' },
     goesOn: ({ changes, months = 0, newMonths = 0 }) => changes === batchSize || months + newMonths > 0,
   },
@@ -68,7 +72,7 @@ const subjects: readonly [Subject, ...Subject[]] = [
     goesOn: ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,
   },
   // Deliveries to webhooks, which are kept as long as their changes.
-  { call: 'oauth.purge_deliveries($1)', counts: { deliveries: 'deliveries' }, goesOn: isFull },
+  { call: `oauth.purge_deliveries(${batchSize})`, counts: { deliveries: 'deliveries' }, goesOn: isFull },
 ];
 
 /** @returns the sums of all batches; null when there was none */
@@ -78,10 +82,7 @@ async function repeat(
   signal?: AbortSignal,
 ): Promise<Counts | null> {
   const columns = Object.entries(counts).map(([name, column]) => `${column} as "${name}"`);
-  const statement = {
-    text: `select ${columns.join(', ')} from ${call}`,
-    values: call.includes('$1') ? [batchSize] : [],
-  };
+  const statement = { text: `select ${columns.join(', ')} from ${call}` };
   let total: Counts | null = null;
   let batch: Counts | undefined;
   do {

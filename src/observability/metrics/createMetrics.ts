@@ -33,6 +33,8 @@ export function createMetrics(worker = '1') {
     new Counter({ name, help, labelNames, registers });
   const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[]) =>
     new Histogram({ name, help, buckets, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
   const threads = new Map<string, () => ThreadState | null>();
 
   const statesOfThreads = () => [...threads].map(([thread, read]) => ({ thread, ...read() }));
@@ -80,8 +82,6 @@ export function createMetrics(worker = '1') {
     },
   });
 
-  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Gauge({ name, help, labelNames, registers });
   const since = gauge('graph_partitions_since_timestamp_seconds', 'Since when a table has partitions', ['table']);
   const until = gauge('graph_partitions_until_timestamp_seconds', 'Until when a table has partitions without a gap', [
     'table',
@@ -95,11 +95,7 @@ export function createMetrics(worker = '1') {
   return {
     registry,
     labelOf: createOperationLabels(),
-    requestsInFlight: new Gauge({
-      name: 'http_requests_in_flight',
-      help: 'Requests that are being answered',
-      registers,
-    }),
+    requestsInFlight: gauge('http_requests_in_flight', 'Requests that are being answered', []),
     requestDuration: histogram(
       'http_request_duration_seconds',
       'Time from the headers of a request to the end of its answer',
