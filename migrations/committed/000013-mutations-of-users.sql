@@ -1,5 +1,5 @@
 --! Previous: sha1:fd8ce2447b7f3aace847ffbc7948fdf30a514340
---! Hash: sha1:4faa7ec33a9ab5ba32f93335a958485f4c542f4e
+--! Hash: sha1:1776f9b2b9030c392feb48d0ce2fb750026f4a38
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.
@@ -74,6 +74,9 @@ create function app_hidden.free_token_hash(user_id uuid, token jsonb) returns by
   language plpgsql stable set search_path = pg_catalog, pg_temp
   as $$
   begin
+    if token is null then
+      return null;
+    end if;
     if exists (
       select from app_public.users u
       where u.organization_id = app_hidden.current_organization_id()

@@ -1,5 +1,5 @@
---! Previous: sha1:4faa7ec33a9ab5ba32f93335a958485f4c542f4e
---! Hash: sha1:bc03231a48383cbbbdcf1d4bbc8da604b9753af8
+--! Previous: sha1:1776f9b2b9030c392feb48d0ce2fb750026f4a38
+--! Hash: sha1:831b404ceb7d686cbfd860ec66fdb56cab77aec2
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:bc03231a48383cbbbdcf1d4bbc8da604b9753af8
---! Hash: sha1:1665b2a87382bf4ffd804abba5803fbcab4fa291
+--! Previous: sha1:831b404ceb7d686cbfd860ec66fdb56cab77aec2
+--! Hash: sha1:e545a22f857ca3ef2b52dcf6df1511544b46c0dd
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

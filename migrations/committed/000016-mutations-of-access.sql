@@ -1,5 +1,5 @@
---! Previous: sha1:1665b2a87382bf4ffd804abba5803fbcab4fa291
---! Hash: sha1:13ae132743d886173e64c0ba58f6b80f80038c8c
+--! Previous: sha1:e545a22f857ca3ef2b52dcf6df1511544b46c0dd
+--! Hash: sha1:68dda1598f87ff635e608cbe74bcea2ee2a40722
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:13ae132743d886173e64c0ba58f6b80f80038c8c
---! Hash: sha1:f745082c4fd01b363fc802598d0e91ff4c809877
+--! Previous: sha1:68dda1598f87ff635e608cbe74bcea2ee2a40722
+--! Hash: sha1:d649d0153f14c47efdfe8451ec3f862090759f76
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

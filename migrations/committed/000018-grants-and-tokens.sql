@@ -1,5 +1,5 @@
---! Previous: sha1:f745082c4fd01b363fc802598d0e91ff4c809877
---! Hash: sha1:ac204099faeca1de63617f306a3d66229b7b7a19
+--! Previous: sha1:d649d0153f14c47efdfe8451ec3f862090759f76
+--! Hash: sha1:0d569e01c8fabec916f731d5417cde6ff31bf105
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

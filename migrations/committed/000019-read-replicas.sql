@@ -1,5 +1,5 @@
---! Previous: sha1:ac204099faeca1de63617f306a3d66229b7b7a19
---! Hash: sha1:606f0f78daf2a3c393f07fc6d94a180943e9610a
+--! Previous: sha1:0d569e01c8fabec916f731d5417cde6ff31bf105
+--! Hash: sha1:ac3ef952a182b132d228d93845e8f8927b4cc82d
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

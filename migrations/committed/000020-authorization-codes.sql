@@ -1,5 +1,5 @@
---! Previous: sha1:606f0f78daf2a3c393f07fc6d94a180943e9610a
---! Hash: sha1:f997f3c281bbeeba00c640364381fbe5d00cb741
+--! Previous: sha1:ac3ef952a182b132d228d93845e8f8927b4cc82d
+--! Hash: sha1:8731e9ac7caf024ebd96fabc500db8076e79859f
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

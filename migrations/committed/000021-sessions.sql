@@ -1,5 +1,5 @@
---! Previous: sha1:f997f3c281bbeeba00c640364381fbe5d00cb741
---! Hash: sha1:84ded7d985b192f627ed1e773850e14c4bced2c7
+--! Previous: sha1:8731e9ac7caf024ebd96fabc500db8076e79859f
+--! Hash: sha1:75104cef9ca4c538728c7976c73326733cada675
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:84ded7d985b192f627ed1e773850e14c4bced2c7
---! Hash: sha1:da7f586e49581a292fddb535ba16abb076c4467b
+--! Previous: sha1:75104cef9ca4c538728c7976c73326733cada675
+--! Hash: sha1:c71f669e8f1f1e0affbfeceb305a31e6a12f9d3f
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:da7f586e49581a292fddb535ba16abb076c4467b
---! Hash: sha1:a394223d7d69a36d43f6979051d15de107613c2f
+--! Previous: sha1:c71f669e8f1f1e0affbfeceb305a31e6a12f9d3f
+--! Hash: sha1:cba5408041dceebe23bc65089bdbf4e557b394aa
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

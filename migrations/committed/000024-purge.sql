@@ -1,5 +1,5 @@
---! Previous: sha1:a394223d7d69a36d43f6979051d15de107613c2f
---! Hash: sha1:11aa25e0078892ec0aaa2aeb7b5cf8acd2cadc70
+--! Previous: sha1:cba5408041dceebe23bc65089bdbf4e557b394aa
+--! Hash: sha1:333e31431e257a0262a730f97d25ac75b472755c
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

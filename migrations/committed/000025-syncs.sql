@@ -1,5 +1,5 @@
---! Previous: sha1:11aa25e0078892ec0aaa2aeb7b5cf8acd2cadc70
---! Hash: sha1:90165ed68687f54a2ebcca92b60db807e9c9781d
+--! Previous: sha1:333e31431e257a0262a730f97d25ac75b472755c
+--! Hash: sha1:665176a8883d5d5ff236658f6dbff5461515a98a
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

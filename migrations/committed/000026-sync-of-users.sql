@@ -1,5 +1,5 @@
---! Previous: sha1:90165ed68687f54a2ebcca92b60db807e9c9781d
---! Hash: sha1:916ec522ff88ccd5cb1042f8d39393c9488f5105
+--! Previous: sha1:665176a8883d5d5ff236658f6dbff5461515a98a
+--! Hash: sha1:bb81c54cd268135369a199c56b4de7ef8646348f
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

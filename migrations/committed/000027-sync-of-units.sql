@@ -1,5 +1,5 @@
---! Previous: sha1:916ec522ff88ccd5cb1042f8d39393c9488f5105
---! Hash: sha1:10af58c9cdb40d4427657a7ceff6881f33240856
+--! Previous: sha1:bb81c54cd268135369a199c56b4de7ef8646348f
+--! Hash: sha1:e2ca49b942f37259d5ee155a08b4a2008727935a
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

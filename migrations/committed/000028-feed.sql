@@ -1,5 +1,5 @@
---! Previous: sha1:10af58c9cdb40d4427657a7ceff6881f33240856
---! Hash: sha1:ca233262d571486a60a4bb3cf82c276ea10a3977
+--! Previous: sha1:e2ca49b942f37259d5ee155a08b4a2008727935a
+--! Hash: sha1:d34714da5becd64e9e108d74b972fd713fd8443b
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:ca233262d571486a60a4bb3cf82c276ea10a3977
---! Hash: sha1:c712969f02484b28abbab03af149d4893ad33018
+--! Previous: sha1:d34714da5becd64e9e108d74b972fd713fd8443b
+--! Hash: sha1:9df7965dd8efe1c8b3e25032daaaec9c0db0b9c9
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:c712969f02484b28abbab03af149d4893ad33018
---! Hash: sha1:c9d24646597d890a39d01a09d9bdd398e0fdfc5c
+--! Previous: sha1:9df7965dd8efe1c8b3e25032daaaec9c0db0b9c9
+--! Hash: sha1:9e416e7fd4b9930d4fee32f478df67b94d63fb5b
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

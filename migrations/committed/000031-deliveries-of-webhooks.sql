@@ -1,5 +1,5 @@
---! Previous: sha1:c9d24646597d890a39d01a09d9bdd398e0fdfc5c
---! Hash: sha1:3df66d17830ab1afe4bac2662f2630d7872a1d1c
+--! Previous: sha1:9e416e7fd4b9930d4fee32f478df67b94d63fb5b
+--! Hash: sha1:91dd62865dfcd0e86755b6ce924ab948f9f0bbf1
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

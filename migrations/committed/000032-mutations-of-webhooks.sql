@@ -1,5 +1,5 @@
---! Previous: sha1:3df66d17830ab1afe4bac2662f2630d7872a1d1c
---! Hash: sha1:b9a7a2b21079ab25cea32bfe0fbf118219cb1220
+--! Previous: sha1:91dd62865dfcd0e86755b6ce924ab948f9f0bbf1
+--! Hash: sha1:5098cd0a409fd27d28ffbc4598255804a15837c8
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

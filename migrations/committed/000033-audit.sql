@@ -1,5 +1,5 @@
---! Previous: sha1:b9a7a2b21079ab25cea32bfe0fbf118219cb1220
---! Hash: sha1:6256963ba3e60768d7375358b22cb60bb504db77
+--! Previous: sha1:5098cd0a409fd27d28ffbc4598255804a15837c8
+--! Hash: sha1:61bf950e35c4e36079bd28a076f76e662812811b
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:6256963ba3e60768d7375358b22cb60bb504db77
---! Hash: sha1:6dc13715aaf8477fc7267785d18ddbf9c72b210f
+--! Previous: sha1:61bf950e35c4e36079bd28a076f76e662812811b
+--! Hash: sha1:1a0e7c780495e376aa856904005b7b72928ac93c
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:6dc13715aaf8477fc7267785d18ddbf9c72b210f
---! Hash: sha1:1eb6dd7e3b13a5d9f45da2f9feb74b1198f0d3f6
+--! Previous: sha1:1a0e7c780495e376aa856904005b7b72928ac93c
+--! Hash: sha1:93630f7f0988c2ad47e2c286ec0d462cf3d5fd83
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

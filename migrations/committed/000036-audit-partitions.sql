@@ -1,5 +1,5 @@
---! Previous: sha1:1eb6dd7e3b13a5d9f45da2f9feb74b1198f0d3f6
---! Hash: sha1:72ef5b3ce96dca3bd346d385b71d0ee400004f04
+--! Previous: sha1:93630f7f0988c2ad47e2c286ec0d462cf3d5fd83
+--! Hash: sha1:7981103af6d7ce408c526a82decf0a279f35771b
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.
@@ -24,15 +24,21 @@ create table audit.changes_default partition of audit.changes
   (constraint changes_default_pkey primary key (subject_id, organization_id, id)) default;
 select audit.guard_partition('audit.changes_default');
 
+create function audit.partitions_of(parent regclass) returns table (partition regclass, since timestamptz, until timestamptz)
+  language sql stable set search_path = pg_catalog, pg_temp
+  as $$
+    select c.oid::regclass, (regexp_match(bound, 'FROM \(''([^'']+)''\)'))[1]::timestamptz, (regexp_match(bound, 'TO \(''([^'']+)''\)'))[1]::timestamptz
+    from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+    cross join lateral pg_get_expr(c.relpartbound, c.oid) as bound
+    where i.inhparent = parent
+  $$;
+comment on function audit.partitions_of(regclass) is
+  'The partitions of a table that is partitioned by time, and the times that each is for. A bound is null without a limit; the default partition has neither.';
+grant execute on function audit.partitions_of(regclass) to graph_auditor, graph_admin;
+
 create view audit.partitions with (security_invoker = true) as
-  select
-    c.oid::regclass as partition,
-    (regexp_match(bound, 'FROM \(''([^'']+)''\)'))[1]::timestamptz as since,
-    (regexp_match(bound, 'TO \(''([^'']+)''\)'))[1]::timestamptz as until
-  from pg_inherits i
-  join pg_class c on c.oid = i.inhrelid
-  cross join lateral pg_get_expr(c.relpartbound, c.oid) as bound
-  where i.inhparent = 'audit.changes'::regclass;
+  select partition, since, until from audit.partitions_of('audit.changes');
 comment on view audit.partitions is 'The partitions of the history and the times that each is for; the default partition has neither bound.';
 grant select on audit.partitions to graph_auditor, graph_admin;
 
@@ -148,15 +154,10 @@ create function oauth.partition_state() returns table (relation text, since time
     -- Runs as the owner because no other role reads a partition by its name. It tells how many rows, and none of them.
     return query
       with bounds as materialized (
-        select
-          parent.relation,
-          coalesce((regexp_match(bound, 'FROM \(''([^'']+)''\)'))[1]::timestamptz, '-infinity') as since,
-          (regexp_match(bound, 'TO \(''([^'']+)''\)'))[1]::timestamptz as until
+        select parent.relation, coalesce(p.since, '-infinity') as since, p.until
         from (values ('audit.changes'), ('feed.changes')) as parent (relation)
-        join pg_inherits i on i.inhparent = parent.relation::regclass
-        join pg_class c on c.oid = i.inhrelid
-        cross join lateral pg_get_expr(c.relpartbound, c.oid) as bound
-        where bound <> 'DEFAULT'
+        cross join lateral audit.partitions_of(parent.relation::regclass) as p
+        where p.until is not null
       )
       select
         b.relation,

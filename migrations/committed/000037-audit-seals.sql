@@ -1,5 +1,5 @@
---! Previous: sha1:72ef5b3ce96dca3bd346d385b71d0ee400004f04
---! Hash: sha1:9bbb7c53a99383ea6092e497a4f9f7ee04409556
+--! Previous: sha1:7981103af6d7ce408c526a82decf0a279f35771b
+--! Hash: sha1:f4b3db31f2334306196774fd9da2df1ee137c99d
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

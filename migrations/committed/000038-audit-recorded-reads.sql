@@ -1,5 +1,5 @@
---! Previous: sha1:9bbb7c53a99383ea6092e497a4f9f7ee04409556
---! Hash: sha1:b6a06c1fd42afb7f02d92215ad7090fbac0645bb
+--! Previous: sha1:f4b3db31f2334306196774fd9da2df1ee137c99d
+--! Hash: sha1:0c2676ac03c0fc3c540e992d4d717c627e64562f
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

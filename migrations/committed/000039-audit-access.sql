@@ -1,5 +1,5 @@
---! Previous: sha1:b6a06c1fd42afb7f02d92215ad7090fbac0645bb
---! Hash: sha1:d1065aec8db66707a26a59d5add4378b609f4217
+--! Previous: sha1:0c2676ac03c0fc3c540e992d4d717c627e64562f
+--! Hash: sha1:76d06a89ea8c0f599284f2dbe70f0ef1a638faca
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

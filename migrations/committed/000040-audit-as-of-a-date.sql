@@ -1,5 +1,5 @@
---! Previous: sha1:d1065aec8db66707a26a59d5add4378b609f4217
---! Hash: sha1:2dc0795ce12f58f89730a3328a058a3584dfbee8
+--! Previous: sha1:76d06a89ea8c0f599284f2dbe70f0ef1a638faca
+--! Hash: sha1:7a23ef4fcefdc4462da5de900fb01340672f1967
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:2dc0795ce12f58f89730a3328a058a3584dfbee8
---! Hash: sha1:708ef61178df78712d3e47fac7cf2dc09b7f63c8
+--! Previous: sha1:7a23ef4fcefdc4462da5de900fb01340672f1967
+--! Hash: sha1:26e9bd09ffdbee82b953557e3410dd90ec982380
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:708ef61178df78712d3e47fac7cf2dc09b7f63c8
---! Hash: sha1:1bb62b6b38f694909ca6fd39a464d4197865f4a5
+--! Previous: sha1:26e9bd09ffdbee82b953557e3410dd90ec982380
+--! Hash: sha1:3ca41f1dc2ccff6194819f4062868aa0c62a019d
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

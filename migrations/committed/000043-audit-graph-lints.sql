@@ -1,5 +1,5 @@
---! Previous: sha1:1bb62b6b38f694909ca6fd39a464d4197865f4a5
---! Hash: sha1:b25d631a571a17a98b2faa76119f419da78d0165
+--! Previous: sha1:3ca41f1dc2ccff6194819f4062868aa0c62a019d
+--! Hash: sha1:480121607a1341ccd6c739fd8b299244a340ca5e
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

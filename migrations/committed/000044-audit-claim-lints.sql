@@ -1,5 +1,5 @@
---! Previous: sha1:b25d631a571a17a98b2faa76119f419da78d0165
---! Hash: sha1:64ab784ebe08f6dc4c6821d5b0ee8e2d95822fc9
+--! Previous: sha1:480121607a1341ccd6c739fd8b299244a340ca5e
+--! Hash: sha1:a1cc8f20b901d6d9eedfe65a3c4941ad633af5cc
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:64ab784ebe08f6dc4c6821d5b0ee8e2d95822fc9
---! Hash: sha1:1c8ca0822331709bebd575c9dacbbe5de910ce89
+--! Previous: sha1:a1cc8f20b901d6d9eedfe65a3c4941ad633af5cc
+--! Hash: sha1:0807a50fafe70713091fe4fac10c32e9fd6c0830
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

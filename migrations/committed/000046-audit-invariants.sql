@@ -1,5 +1,5 @@
---! Previous: sha1:1c8ca0822331709bebd575c9dacbbe5de910ce89
---! Hash: sha1:cbe99b14def9f9e014ddf0b1c598ed9aec787076
+--! Previous: sha1:0807a50fafe70713091fe4fac10c32e9fd6c0830
+--! Hash: sha1:d33a2a369137dd9937fa59bfa060bd3e5a0f1973
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:cbe99b14def9f9e014ddf0b1c598ed9aec787076
---! Hash: sha1:2d57f1ec408fc7566b6106bb2f5e1329d545bb38
+--! Previous: sha1:d33a2a369137dd9937fa59bfa060bd3e5a0f1973
+--! Hash: sha1:4f184fe004e5c5c486abe5b0e8d13b31c9b2694d
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:2d57f1ec408fc7566b6106bb2f5e1329d545bb38
---! Hash: sha1:333d48d22763e5e863d552056a2f45247376ffde
+--! Previous: sha1:4f184fe004e5c5c486abe5b0e8d13b31c9b2694d
+--! Hash: sha1:13311db906329dc0b40fde372034d780181a6f37
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies
@@ -75,12 +75,10 @@ create function feed.rotate_partitions() returns table (days int, new_days int)
       new_days = new_days + feed.create_partition(next)::int;
     end loop;
     if new_days = 0 then
-      select c.oid::regclass into expired
-      from pg_inherits i
-      join pg_class c on c.oid = i.inhrelid
-      cross join lateral (select (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz as until) as bound
-      where i.inhparent = 'feed.changes'::regclass and until <= statement_timestamp() - feed.retention()
-      order by until
+      select p.partition into expired
+      from audit.partitions_of('feed.changes') as p
+      where p.until <= statement_timestamp() - feed.retention()
+      order by p.until
       limit 1;
       if expired is not null then
         delete from audit.accepted where kind = 'history' and object = expired::text;

@@ -1,5 +1,5 @@
---! Previous: sha1:333d48d22763e5e863d552056a2f45247376ffde
---! Hash: sha1:4bcd7e2a4ca2417d9e3675438f1348caaed0aaef
+--! Previous: sha1:13311db906329dc0b40fde372034d780181a6f37
+--! Hash: sha1:9a3f4728136aba2cfc992f6efebfb6105b7a6f0e
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

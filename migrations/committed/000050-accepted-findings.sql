@@ -1,5 +1,5 @@
---! Previous: sha1:4bcd7e2a4ca2417d9e3675438f1348caaed0aaef
---! Hash: sha1:d33c4f72a1b34f5da5bb90c43bccd9313b9ac7e8
+--! Previous: sha1:9a3f4728136aba2cfc992f6efebfb6105b7a6f0e
+--! Hash: sha1:983aa1960a8dfd109151fa27cd1e99ba7c81b08a
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

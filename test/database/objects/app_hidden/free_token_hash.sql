@@ -5,6 +5,9 @@ CREATE OR REPLACE FUNCTION app_hidden.free_token_hash(user_id uuid, token jsonb)
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   begin
+    if token is null then
+      return null;
+    end if;
     if exists (
       select from app_public.users u
       where u.organization_id = app_hidden.current_organization_id()

@@ -28,12 +28,10 @@ AS $function$
       new_days = new_days + feed.create_partition(next)::int;
     end loop;
     if new_days = 0 then
-      select c.oid::regclass into expired
-      from pg_inherits i
-      join pg_class c on c.oid = i.inhrelid
-      cross join lateral (select (regexp_match(pg_get_expr(c.relpartbound, c.oid), 'TO \(''([^'']+)''\)'))[1]::timestamptz as until) as bound
-      where i.inhparent = 'feed.changes'::regclass and until <= statement_timestamp() - feed.retention()
-      order by until
+      select p.partition into expired
+      from audit.partitions_of('feed.changes') as p
+      where p.until <= statement_timestamp() - feed.retention()
+      order by p.until
       limit 1;
       if expired is not null then
         delete from audit.accepted where kind = 'history' and object = expired::text;

@@ -8,15 +8,10 @@ AS $function$
     -- Runs as the owner because no other role reads a partition by its name. It tells how many rows, and none of them.
     return query
       with bounds as materialized (
-        select
-          parent.relation,
-          coalesce((regexp_match(bound, 'FROM \(''([^'']+)''\)'))[1]::timestamptz, '-infinity') as since,
-          (regexp_match(bound, 'TO \(''([^'']+)''\)'))[1]::timestamptz as until
+        select parent.relation, coalesce(p.since, '-infinity') as since, p.until
         from (values ('audit.changes'), ('feed.changes')) as parent (relation)
-        join pg_inherits i on i.inhparent = parent.relation::regclass
-        join pg_class c on c.oid = i.inhrelid
-        cross join lateral pg_get_expr(c.relpartbound, c.oid) as bound
-        where bound <> 'DEFAULT'
+        cross join lateral audit.partitions_of(parent.relation::regclass) as p
+        where p.until is not null
       )
       select
         b.relation,
