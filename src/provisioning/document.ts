@@ -30,13 +30,8 @@ export function documentJsonSchema() {
 }
 
 /** One application, by a document's rules. @throws {DocumentError} with every problem at once */
-export const parseApplication = (source: unknown): Application => parsePart(application, source);
-
-/** One card. @throws {DocumentError} with every problem at once */
-export const parseCard = (source: unknown): Card => parsePart(card, source);
-
-function parsePart<T>(schema: z.ZodType<T>, source: unknown): T {
-  const parsed = schema.safeParse(source, { error: describeIssue });
+export function parseApplication(source: unknown): Application {
+  const parsed = application.safeParse(source, { error: describeIssue });
   if (!parsed.success) throw new DocumentError(parsed.error.issues.flatMap(toProblems));
   return parsed.data;
 }

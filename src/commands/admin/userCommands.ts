@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { assignCard, assignUnit, withdrawCard, withdrawUnit } from './access.ts';
 import type { UserName } from './findUser.ts';
 import { readLine } from './readLine.ts';
 import { endUserTokens, setPassword, setUserDisabled } from './users.ts';
@@ -40,35 +39,4 @@ export function addUserCommands(program: Command, run: Run, runWithInput: RunWit
   aboutUser('end-user-tokens', 'ends every token and session of a user, from the next request on').action(
     (user: UserName) => run(({ owner }) => endUserTokens(owner, user)),
   );
-
-  program.commandsGroup('Cards and units of a user:');
-  aboutUser('assign-card', 'gives the user a card, or changes the one of the same type and name')
-    .addOption(cardType())
-    .requiredOption('--name <name>', 'the name of the card')
-    .option('--nfc-identifier <hex>', '4, 7 or 10 bytes; of an NfcCard')
-    .option('--proximity-uuid <uuid>', 'of a BeaconCard')
-    .option('--major <number>', '0 to 65535; of a BeaconCard', Number)
-    .option('--minor <number>', '0 to 65535; of a BeaconCard', Number)
-    .action(({ organization, externalIdentifier, email, ...card }: UserName & CardOptions) =>
-      run(({ owner }) => assignCard(owner, { organization, externalIdentifier, email }, card)),
-    );
-  aboutUser('withdraw-card', 'takes a card from the user')
-    .addOption(cardType())
-    .requiredOption('--name <name>', 'the name of the card')
-    .action(({ type, name, ...user }: UserName & CardOptions) =>
-      run(({ owner }) => withdrawCard(owner, user, { type, name })),
-    );
-  aboutUser('assign-unit', 'lets the user access a unit and everything below it')
-    .requiredOption('--unit <identifier>', 'the external identifier of the unit')
-    .action(({ unit, ...user }: UserName & { unit: string }) => run(({ owner }) => assignUnit(owner, user, unit)));
-  aboutUser('withdraw-unit', 'ends that; access by way of a unit above stays')
-    .requiredOption('--unit <identifier>', 'the external identifier of the unit')
-    .action(({ unit, ...user }: UserName & { unit: string }) => run(({ owner }) => withdrawUnit(owner, user, unit)));
 }
-
-type CardOptions = { type: string; name: string };
-
-const cardType = () =>
-  new Option('--type <type>', 'the type of the card')
-    .choices(['NfcCard', 'BeaconCard', 'IdentificationCode'])
-    .makeOptionMandatory();
