@@ -1,5 +1,5 @@
 --! Previous: sha1:665176a8883d5d5ff236658f6dbff5461515a98a
---! Hash: sha1:bb81c54cd268135369a199c56b4de7ef8646348f
+--! Hash: sha1:07ceeeb91f765e61a4904eae36576b3ea6a0f2d1
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -154,6 +154,27 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
 comment on function app_hidden.judge_users(jsonb[]) is
   'What would come of each row of a sync of users as long as none breaks a rule of the table, and why it would be refused. Writes nothing.';
 
+-- A row wants its new value; of a token the hash under the key before, too, since no other user may have the same token.
+create function app_hidden.unique_values(judged app_hidden.judged_user[])
+  returns table (place int, known_id uuid, id uuid, rule name, wants text[])
+  language sql stable set search_path = pg_catalog, pg_temp
+  as $$
+    select j.place, (j.before).id, (j.after).id, of_row.rule, of_row.wants
+    from unnest(judged) as j
+    cross join lateral (
+      select 'users_email_key'::name as rule, array[app_hidden.lowercase((j.after).email)] as wants
+      where (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email)
+      union all
+      select
+        'users_external_authentication_token_hash_key',
+        array[encode((j.after).external_authentication_token_hash, 'hex'), encode((j.changes ->> 'previous_hash')::bytea, 'hex')]
+      where (j.after).external_authentication_token_hash is distinct from (j.before).external_authentication_token_hash
+    ) as of_row
+    where j.outcome <> 'REFUSED'
+  $$;
+comment on function app_hidden.unique_values(app_hidden.judged_user[]) is
+  'The addresses and hashes of tokens that the rows of a sync change, by the unique constraint. Rows that are refused change none.';
+
 create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns app_hidden.judged_user[]
   language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
   as $$
@@ -195,14 +216,12 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
       select u from app_public.users u
       where u.organization_id = organization
         and u.email_lowercase = any (array(
-          select app_hidden.lowercase((j.after).email) from unnest(judged) as j
-          where j.outcome <> 'REFUSED' and (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email))))
+          select unnest(v.wants) from app_hidden.unique_values(judged) as v where v.rule = 'users_email_key')))
       || array(
       select u from app_public.users u
       where u.organization_id = organization
         and u.external_authentication_token_hash = any (array(
-          select unnest(array[(j.after).external_authentication_token_hash, (j.changes ->> 'previous_hash')::bytea]) from unnest(judged) as j
-          where j.outcome <> 'REFUSED' and j.changes ->> 'external_authentication_token_hash' is not null)));
+          select decode(unnest(v.wants), 'hex') from app_hidden.unique_values(judged) as v where v.rule = 'users_external_authentication_token_hash_key')));
     -- What is unique may change hands within a sync. A user who does not give it up, since the row does not say so or is refused, keeps it.
     -- Then, row by row, one is refused that wants what an earlier one gets.
     foreach counts_duplicates in array '{false,true}'::boolean[] loop
@@ -210,16 +229,9 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
         for wish in
           select w.place, array_agg(format('%s %s', w.rule, w.value) order by w.rule) as keys
           from (
-            select j.place, of_row.rule, of_row.value, count(*) over (partition by of_row.rule, of_row.value) as wishes
-            from unnest(judged) as j
-            cross join lateral (
-              select 'users_email_key' as rule, app_hidden.lowercase((j.after).email) as value
-              where (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email)
-              union all
-              select 'users_external_authentication_token_hash_key', encode((j.after).external_authentication_token_hash, 'hex')
-              where (j.after).external_authentication_token_hash is distinct from (j.before).external_authentication_token_hash
-            ) as of_row
-            where j.outcome <> 'REFUSED' and of_row.value is not null
+            select v.place, v.rule, v.wants[1] as value, count(*) over (partition by v.rule, v.wants[1]) as wishes
+            from app_hidden.unique_values(judged) as v
+            where v.wants[1] is not null
           ) as w
           where w.wishes > 1
           group by w.place
@@ -233,27 +245,18 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
           end if;
         end loop;
       end if;
-      with recursive live as materialized (
-        select j.place, (j.before).id as known_id, (j.after).id, app_hidden.lowercase((j.after).email) as email, (j.after).external_authentication_token_hash as hash,
-          (j.changes ->> 'previous_hash')::bytea as previous_hash,
-          (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email) as changes_email,
-          (j.before).external_authentication_token_hash is distinct from (j.after).external_authentication_token_hash as changes_hash
-        from unnest(judged) as j
-        where j.outcome <> 'REFUSED'
+      with recursive wanted as materialized (
+        select * from app_hidden.unique_values(judged)
       ),
       held as materialized (
-        select l.place, 'users_email_key'::name as rule, h.place as holder
-        from live l
-        join unnest(holders) as u on u.email_lowercase = l.email and u.id <> l.id
-        left join live h on h.known_id = u.id and h.changes_email
-        where l.changes_email
-        union all
-        select l.place, 'users_external_authentication_token_hash_key', h.place
-        from live l
-        cross join lateral unnest(array[l.hash, l.previous_hash]) as wanted (hash)
-        join unnest(holders) as u on u.external_authentication_token_hash = wanted.hash and u.id <> l.id
-        left join live h on h.known_id = u.id and h.changes_hash
-        where l.changes_hash
+        select w.place, w.rule, giver.place as holder
+        from unnest(holders) as u
+        cross join lateral (
+          values ('users_email_key'::name, u.email_lowercase),
+            ('users_external_authentication_token_hash_key', encode(u.external_authentication_token_hash, 'hex'))
+        ) as has (rule, value)
+        join (select place, id, rule, unnest(wants) as value from wanted) as w on w.rule = has.rule and w.value = has.value and w.id <> u.id
+        left join wanted giver on giver.known_id = u.id and giver.rule = has.rule
       ),
       refused (place, rule) as (
         (
@@ -405,6 +408,6 @@ comment on function app_public.users_sync(jsonb[], boolean) is
   E'@mutation\n@payloadField results\n@param {UserSyncInput} users The users: 1 to 1,000.\n@param dryRun = false Whether nothing is written, and the results say what would come of it.\nMakes users what a client system has: creates those that are new, changes those that differ and leaves the rest untouched; none is deleted. A row that is refused changes nothing, the others are written, all in one transaction. The results are in the order of the rows. Needs an app token (scope `app`).';
 
 grant execute on function
-  app_hidden.judge_users(jsonb[]), app_hidden.refuse_users(app_hidden.judged_user[]), app_hidden.write_users(app_hidden.judged_user[]),
-  app_public.users_sync(jsonb[], boolean)
+  app_hidden.judge_users(jsonb[]), app_hidden.unique_values(app_hidden.judged_user[]), app_hidden.refuse_users(app_hidden.judged_user[]),
+  app_hidden.write_users(app_hidden.judged_user[]), app_public.users_sync(jsonb[], boolean)
   to graph_app, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:bb81c54cd268135369a199c56b4de7ef8646348f
---! Hash: sha1:e2ca49b942f37259d5ee155a08b4a2008727935a
+--! Previous: sha1:07ceeeb91f765e61a4904eae36576b3ea6a0f2d1
+--! Hash: sha1:df5117f65bb2343a5a9e7dbfb996f02f5ef166af
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

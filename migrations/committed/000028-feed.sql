@@ -1,5 +1,5 @@
---! Previous: sha1:e2ca49b942f37259d5ee155a08b4a2008727935a
---! Hash: sha1:d34714da5becd64e9e108d74b972fd713fd8443b
+--! Previous: sha1:df5117f65bb2343a5a9e7dbfb996f02f5ef166af
+--! Hash: sha1:0ada994e2c9302b37c94c18b0f9a4ff158547b7e
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:d34714da5becd64e9e108d74b972fd713fd8443b
---! Hash: sha1:9df7965dd8efe1c8b3e25032daaaec9c0db0b9c9
+--! Previous: sha1:0ada994e2c9302b37c94c18b0f9a4ff158547b7e
+--! Hash: sha1:c5026032aa999f7c2efef9d0a5ca9ff3c12b1f2b
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

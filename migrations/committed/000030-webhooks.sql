@@ -1,5 +1,5 @@
---! Previous: sha1:9df7965dd8efe1c8b3e25032daaaec9c0db0b9c9
---! Hash: sha1:9e416e7fd4b9930d4fee32f478df67b94d63fb5b
+--! Previous: sha1:c5026032aa999f7c2efef9d0a5ca9ff3c12b1f2b
+--! Hash: sha1:fdab5f1959eb04133dc8d4f472f6d1e87a78a1f6
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:9e416e7fd4b9930d4fee32f478df67b94d63fb5b
---! Hash: sha1:91dd62865dfcd0e86755b6ce924ab948f9f0bbf1
+--! Previous: sha1:fdab5f1959eb04133dc8d4f472f6d1e87a78a1f6
+--! Hash: sha1:7f79bcfeed8a9e1ec9973ce87f4999c46cd92f9a
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:91dd62865dfcd0e86755b6ce924ab948f9f0bbf1
---! Hash: sha1:5098cd0a409fd27d28ffbc4598255804a15837c8
+--! Previous: sha1:7f79bcfeed8a9e1ec9973ce87f4999c46cd92f9a
+--! Hash: sha1:7b88d5aba41e1f421538cf5be8f87063289c554a
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

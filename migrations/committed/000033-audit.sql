@@ -1,5 +1,5 @@
---! Previous: sha1:5098cd0a409fd27d28ffbc4598255804a15837c8
---! Hash: sha1:61bf950e35c4e36079bd28a076f76e662812811b
+--! Previous: sha1:7b88d5aba41e1f421538cf5be8f87063289c554a
+--! Hash: sha1:79718d03740ed3e37fcfb3d1a2411e4f29acdc78
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:61bf950e35c4e36079bd28a076f76e662812811b
---! Hash: sha1:1a0e7c780495e376aa856904005b7b72928ac93c
+--! Previous: sha1:79718d03740ed3e37fcfb3d1a2411e4f29acdc78
+--! Hash: sha1:fc191abcfd145d6a3d829ade711813a69f750dec
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:1a0e7c780495e376aa856904005b7b72928ac93c
---! Hash: sha1:93630f7f0988c2ad47e2c286ec0d462cf3d5fd83
+--! Previous: sha1:fc191abcfd145d6a3d829ade711813a69f750dec
+--! Hash: sha1:9f38b3a67133f103b91e0d5062bf7abbce6125de
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

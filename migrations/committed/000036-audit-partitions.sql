@@ -1,5 +1,5 @@
---! Previous: sha1:93630f7f0988c2ad47e2c286ec0d462cf3d5fd83
---! Hash: sha1:7981103af6d7ce408c526a82decf0a279f35771b
+--! Previous: sha1:9f38b3a67133f103b91e0d5062bf7abbce6125de
+--! Hash: sha1:9b57dd3ff9795a4c44fc6bbd85a3d19745a4ee91
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

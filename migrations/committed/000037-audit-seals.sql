@@ -1,5 +1,5 @@
---! Previous: sha1:7981103af6d7ce408c526a82decf0a279f35771b
---! Hash: sha1:f4b3db31f2334306196774fd9da2df1ee137c99d
+--! Previous: sha1:9b57dd3ff9795a4c44fc6bbd85a3d19745a4ee91
+--! Hash: sha1:b90fff4971fe77a4ba975ce7ebabe2ff8ac5e19e
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:f4b3db31f2334306196774fd9da2df1ee137c99d
---! Hash: sha1:0c2676ac03c0fc3c540e992d4d717c627e64562f
+--! Previous: sha1:b90fff4971fe77a4ba975ce7ebabe2ff8ac5e19e
+--! Hash: sha1:79445dad21ba11c330127fcb26e0f6d1bfb152b4
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

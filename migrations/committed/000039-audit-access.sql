@@ -1,5 +1,5 @@
---! Previous: sha1:0c2676ac03c0fc3c540e992d4d717c627e64562f
---! Hash: sha1:76d06a89ea8c0f599284f2dbe70f0ef1a638faca
+--! Previous: sha1:79445dad21ba11c330127fcb26e0f6d1bfb152b4
+--! Hash: sha1:87dd9270008d0dfb6a26dd0dfad808aae5317131
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:76d06a89ea8c0f599284f2dbe70f0ef1a638faca
---! Hash: sha1:7a23ef4fcefdc4462da5de900fb01340672f1967
+--! Previous: sha1:87dd9270008d0dfb6a26dd0dfad808aae5317131
+--! Hash: sha1:c87a0b3a3b61c7072e4ce21a21c4147a55210d5d
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:7a23ef4fcefdc4462da5de900fb01340672f1967
---! Hash: sha1:26e9bd09ffdbee82b953557e3410dd90ec982380
+--! Previous: sha1:c87a0b3a3b61c7072e4ce21a21c4147a55210d5d
+--! Hash: sha1:967da3e2492a1cdac4d046973c1f3cfc6b749c65
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:26e9bd09ffdbee82b953557e3410dd90ec982380
---! Hash: sha1:3ca41f1dc2ccff6194819f4062868aa0c62a019d
+--! Previous: sha1:967da3e2492a1cdac4d046973c1f3cfc6b749c65
+--! Hash: sha1:db61daa2ee37cd1d8f82866c3f143d7e27eda6e9
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:3ca41f1dc2ccff6194819f4062868aa0c62a019d
---! Hash: sha1:480121607a1341ccd6c739fd8b299244a340ca5e
+--! Previous: sha1:db61daa2ee37cd1d8f82866c3f143d7e27eda6e9
+--! Hash: sha1:be279bab4e2134b89d98a17e4cf67104795cc095
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:480121607a1341ccd6c739fd8b299244a340ca5e
---! Hash: sha1:a1cc8f20b901d6d9eedfe65a3c4941ad633af5cc
+--! Previous: sha1:be279bab4e2134b89d98a17e4cf67104795cc095
+--! Hash: sha1:defb1ab315bef79cf47c13878c69a7ba06bd4d3e
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:a1cc8f20b901d6d9eedfe65a3c4941ad633af5cc
---! Hash: sha1:0807a50fafe70713091fe4fac10c32e9fd6c0830
+--! Previous: sha1:defb1ab315bef79cf47c13878c69a7ba06bd4d3e
+--! Hash: sha1:b3c10adb0570fd96eb12de1f455cd24c52711a1b
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

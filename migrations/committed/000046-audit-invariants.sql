@@ -1,5 +1,5 @@
---! Previous: sha1:0807a50fafe70713091fe4fac10c32e9fd6c0830
---! Hash: sha1:d33a2a369137dd9937fa59bfa060bd3e5a0f1973
+--! Previous: sha1:b3c10adb0570fd96eb12de1f455cd24c52711a1b
+--! Hash: sha1:ea5308ee8d7b85d96743ec0e4ccc0014d8a5b9b9
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

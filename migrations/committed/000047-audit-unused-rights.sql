@@ -1,5 +1,5 @@
---! Previous: sha1:d33a2a369137dd9937fa59bfa060bd3e5a0f1973
---! Hash: sha1:4f184fe004e5c5c486abe5b0e8d13b31c9b2694d
+--! Previous: sha1:ea5308ee8d7b85d96743ec0e4ccc0014d8a5b9b9
+--! Hash: sha1:f24d2e8ae9aa152848f2388c6d33c4e8cd4db88e
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:4f184fe004e5c5c486abe5b0e8d13b31c9b2694d
---! Hash: sha1:13311db906329dc0b40fde372034d780181a6f37
+--! Previous: sha1:f24d2e8ae9aa152848f2388c6d33c4e8cd4db88e
+--! Hash: sha1:2dd3d4d00589879359413a1ac01cfb0f7cf8999b
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

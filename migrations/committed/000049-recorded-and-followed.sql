@@ -1,5 +1,5 @@
---! Previous: sha1:13311db906329dc0b40fde372034d780181a6f37
---! Hash: sha1:9a3f4728136aba2cfc992f6efebfb6105b7a6f0e
+--! Previous: sha1:2dd3d4d00589879359413a1ac01cfb0f7cf8999b
+--! Hash: sha1:dac4f88f805f174ae01fd0df8a145a2f27efc702
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:9a3f4728136aba2cfc992f6efebfb6105b7a6f0e
---! Hash: sha1:983aa1960a8dfd109151fa27cd1e99ba7c81b08a
+--! Previous: sha1:dac4f88f805f174ae01fd0df8a145a2f27efc702
+--! Hash: sha1:57f57b24932ca741ccb83f962322b3d5e73498e8
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

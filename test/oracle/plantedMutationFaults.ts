@@ -60,6 +60,12 @@ const functions: readonly PlantedFault[] = [
     to: 'when w.number > 2 then',
   },
   {
+    name: 'a row of a sync that is refused keeps another from what it wants',
+    function: 'app_hidden.unique_values',
+    from: "where j.outcome <> 'REFUSED'",
+    to: '',
+  },
+  {
     name: 'an update cannot take an external identifier away',
     function: 'app_public.unit_update',
     from: 'then unit_update.external_identifier else',

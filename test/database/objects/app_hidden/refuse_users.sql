@@ -42,14 +42,12 @@ AS $function$
       select u from app_public.users u
       where u.organization_id = organization
         and u.email_lowercase = any (array(
-          select app_hidden.lowercase((j.after).email) from unnest(judged) as j
-          where j.outcome <> 'REFUSED' and (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email))))
+          select unnest(v.wants) from app_hidden.unique_values(judged) as v where v.rule = 'users_email_key')))
       || array(
       select u from app_public.users u
       where u.organization_id = organization
         and u.external_authentication_token_hash = any (array(
-          select unnest(array[(j.after).external_authentication_token_hash, (j.changes ->> 'previous_hash')::bytea]) from unnest(judged) as j
-          where j.outcome <> 'REFUSED' and j.changes ->> 'external_authentication_token_hash' is not null)));
+          select decode(unnest(v.wants), 'hex') from app_hidden.unique_values(judged) as v where v.rule = 'users_external_authentication_token_hash_key')));
     -- What is unique may change hands within a sync. A user who does not give it up, since the row does not say so or is refused, keeps it.
     -- Then, row by row, one is refused that wants what an earlier one gets.
     foreach counts_duplicates in array '{false,true}'::boolean[] loop
@@ -57,16 +55,9 @@ AS $function$
         for wish in
           select w.place, array_agg(format('%s %s', w.rule, w.value) order by w.rule) as keys
           from (
-            select j.place, of_row.rule, of_row.value, count(*) over (partition by of_row.rule, of_row.value) as wishes
-            from unnest(judged) as j
-            cross join lateral (
-              select 'users_email_key' as rule, app_hidden.lowercase((j.after).email) as value
-              where (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email)
-              union all
-              select 'users_external_authentication_token_hash_key', encode((j.after).external_authentication_token_hash, 'hex')
-              where (j.after).external_authentication_token_hash is distinct from (j.before).external_authentication_token_hash
-            ) as of_row
-            where j.outcome <> 'REFUSED' and of_row.value is not null
+            select v.place, v.rule, v.wants[1] as value, count(*) over (partition by v.rule, v.wants[1]) as wishes
+            from app_hidden.unique_values(judged) as v
+            where v.wants[1] is not null
           ) as w
           where w.wishes > 1
           group by w.place
@@ -80,27 +71,18 @@ AS $function$
           end if;
         end loop;
       end if;
-      with recursive live as materialized (
-        select j.place, (j.before).id as known_id, (j.after).id, app_hidden.lowercase((j.after).email) as email, (j.after).external_authentication_token_hash as hash,
-          (j.changes ->> 'previous_hash')::bytea as previous_hash,
-          (j.before).email_lowercase is distinct from app_hidden.lowercase((j.after).email) as changes_email,
-          (j.before).external_authentication_token_hash is distinct from (j.after).external_authentication_token_hash as changes_hash
-        from unnest(judged) as j
-        where j.outcome <> 'REFUSED'
+      with recursive wanted as materialized (
+        select * from app_hidden.unique_values(judged)
       ),
       held as materialized (
-        select l.place, 'users_email_key'::name as rule, h.place as holder
-        from live l
-        join unnest(holders) as u on u.email_lowercase = l.email and u.id <> l.id
-        left join live h on h.known_id = u.id and h.changes_email
-        where l.changes_email
-        union all
-        select l.place, 'users_external_authentication_token_hash_key', h.place
-        from live l
-        cross join lateral unnest(array[l.hash, l.previous_hash]) as wanted (hash)
-        join unnest(holders) as u on u.external_authentication_token_hash = wanted.hash and u.id <> l.id
-        left join live h on h.known_id = u.id and h.changes_hash
-        where l.changes_hash
+        select w.place, w.rule, giver.place as holder
+        from unnest(holders) as u
+        cross join lateral (
+          values ('users_email_key'::name, u.email_lowercase),
+            ('users_external_authentication_token_hash_key', encode(u.external_authentication_token_hash, 'hex'))
+        ) as has (rule, value)
+        join (select place, id, rule, unnest(wants) as value from wanted) as w on w.rule = has.rule and w.value = has.value and w.id <> u.id
+        left join wanted giver on giver.known_id = u.id and giver.rule = has.rule
       ),
       refused (place, rule) as (
         (
