@@ -1,5 +1,5 @@
---! Previous: sha1:c5026032aa999f7c2efef9d0a5ca9ff3c12b1f2b
---! Hash: sha1:fdab5f1959eb04133dc8d4f472f6d1e87a78a1f6
+--! Previous: sha1:469be735a6c0752421202cd05274b96cb3f773dc
+--! Hash: sha1:53cfe14645c6a7a5af035552c583152215d4dc06
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

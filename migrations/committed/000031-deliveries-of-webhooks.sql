@@ -1,5 +1,5 @@
---! Previous: sha1:fdab5f1959eb04133dc8d4f472f6d1e87a78a1f6
---! Hash: sha1:7f79bcfeed8a9e1ec9973ce87f4999c46cd92f9a
+--! Previous: sha1:53cfe14645c6a7a5af035552c583152215d4dc06
+--! Hash: sha1:51c9f1bac732d97d08c04512f25dc5081824704b
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

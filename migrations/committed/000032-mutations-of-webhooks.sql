@@ -1,5 +1,5 @@
---! Previous: sha1:7f79bcfeed8a9e1ec9973ce87f4999c46cd92f9a
---! Hash: sha1:7b88d5aba41e1f421538cf5be8f87063289c554a
+--! Previous: sha1:51c9f1bac732d97d08c04512f25dc5081824704b
+--! Hash: sha1:bfacf48fc1d8e18cb1a0646af52f7b81ddf8b78c
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:7b88d5aba41e1f421538cf5be8f87063289c554a
---! Hash: sha1:79718d03740ed3e37fcfb3d1a2411e4f29acdc78
+--! Previous: sha1:bfacf48fc1d8e18cb1a0646af52f7b81ddf8b78c
+--! Hash: sha1:81b61585f3dfcf4564e273e155f096295bed45c6
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

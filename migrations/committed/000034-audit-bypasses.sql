@@ -1,5 +1,5 @@
---! Previous: sha1:79718d03740ed3e37fcfb3d1a2411e4f29acdc78
---! Hash: sha1:fc191abcfd145d6a3d829ade711813a69f750dec
+--! Previous: sha1:81b61585f3dfcf4564e273e155f096295bed45c6
+--! Hash: sha1:998a8afd7c2d0d17bf07304808a5a3b4756b6c1a
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

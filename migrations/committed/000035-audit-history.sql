@@ -1,5 +1,5 @@
---! Previous: sha1:fc191abcfd145d6a3d829ade711813a69f750dec
---! Hash: sha1:9f38b3a67133f103b91e0d5062bf7abbce6125de
+--! Previous: sha1:998a8afd7c2d0d17bf07304808a5a3b4756b6c1a
+--! Hash: sha1:33f1708003e0d882ad5fb8d3cd9750adefd04557
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -98,7 +98,7 @@ grant insert (organization_id, subject_id, relation, row_id, command, columns, b
 -- up when rows are written, since any may be added later. A type that is not PostgreSQL's own may contain JSON, whose own nulls stay.
 
 create function audit.record_rows() returns trigger
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   as $$
   declare
     subject text = tg_argv[0];
@@ -162,7 +162,7 @@ comment on function audit.record_rows() is 'Records the rows that a statement ha
 
 -- Rows of a partitioned table, which may move to another partition. They are paired by their place, as feed.record_updates does it.
 create function audit.record_updates() returns trigger
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   as $$
   declare
     subject text = tg_argv[0];
@@ -218,7 +218,7 @@ comment on function audit.record_updates() is 'Records the rows of a partitioned
 -- Row by row, since only so an old row and its new one are known to belong together.
 
 create function audit.record_update() returns trigger
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   as $$
   declare
     secrets text[] = tg_argv[2];

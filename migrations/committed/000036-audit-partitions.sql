@@ -1,5 +1,5 @@
---! Previous: sha1:9f38b3a67133f103b91e0d5062bf7abbce6125de
---! Hash: sha1:9b57dd3ff9795a4c44fc6bbd85a3d19745a4ee91
+--! Previous: sha1:33f1708003e0d882ad5fb8d3cd9750adefd04557
+--! Hash: sha1:fd3ce93d2d4ebc7e0261b0e5ba083b7223eab21a
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:9b57dd3ff9795a4c44fc6bbd85a3d19745a4ee91
---! Hash: sha1:b90fff4971fe77a4ba975ce7ebabe2ff8ac5e19e
+--! Previous: sha1:fd3ce93d2d4ebc7e0261b0e5ba083b7223eab21a
+--! Hash: sha1:d134bade11f90d449e2018cf9f2431078ef4f943
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:b90fff4971fe77a4ba975ce7ebabe2ff8ac5e19e
---! Hash: sha1:79445dad21ba11c330127fcb26e0f6d1bfb152b4
+--! Previous: sha1:d134bade11f90d449e2018cf9f2431078ef4f943
+--! Hash: sha1:2d333390429c544e0020d857c09e9b291639a231
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:79445dad21ba11c330127fcb26e0f6d1bfb152b4
---! Hash: sha1:87dd9270008d0dfb6a26dd0dfad808aae5317131
+--! Previous: sha1:2d333390429c544e0020d857c09e9b291639a231
+--! Hash: sha1:27c419477dc55e347731f96df127094099cd8ee5
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

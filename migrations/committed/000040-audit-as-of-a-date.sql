@@ -1,5 +1,5 @@
---! Previous: sha1:87dd9270008d0dfb6a26dd0dfad808aae5317131
---! Hash: sha1:c87a0b3a3b61c7072e4ce21a21c4147a55210d5d
+--! Previous: sha1:27c419477dc55e347731f96df127094099cd8ee5
+--! Hash: sha1:0f94451803c398d72b6508a9c9b601f35767adaf
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

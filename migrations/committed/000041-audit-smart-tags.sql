@@ -1,5 +1,5 @@
---! Previous: sha1:c87a0b3a3b61c7072e4ce21a21c4147a55210d5d
---! Hash: sha1:967da3e2492a1cdac4d046973c1f3cfc6b749c65
+--! Previous: sha1:0f94451803c398d72b6508a9c9b601f35767adaf
+--! Hash: sha1:b9100e601b34e9ab3bc3329fde17a9e193de3855
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:967da3e2492a1cdac4d046973c1f3cfc6b749c65
---! Hash: sha1:db61daa2ee37cd1d8f82866c3f143d7e27eda6e9
+--! Previous: sha1:b9100e601b34e9ab3bc3329fde17a9e193de3855
+--! Hash: sha1:d1588023ccfc422f2d10f37e8454b7ec56ec704f
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

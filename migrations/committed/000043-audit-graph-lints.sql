@@ -1,5 +1,5 @@
---! Previous: sha1:db61daa2ee37cd1d8f82866c3f143d7e27eda6e9
---! Hash: sha1:be279bab4e2134b89d98a17e4cf67104795cc095
+--! Previous: sha1:d1588023ccfc422f2d10f37e8454b7ec56ec704f
+--! Hash: sha1:e660671f597a90890542c21e06ae992377f00b94
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

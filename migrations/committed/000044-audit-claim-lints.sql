@@ -1,5 +1,5 @@
---! Previous: sha1:be279bab4e2134b89d98a17e4cf67104795cc095
---! Hash: sha1:defb1ab315bef79cf47c13878c69a7ba06bd4d3e
+--! Previous: sha1:e660671f597a90890542c21e06ae992377f00b94
+--! Hash: sha1:4a59e25701559568b3eacc1c75d36da42060081b
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:defb1ab315bef79cf47c13878c69a7ba06bd4d3e
---! Hash: sha1:b3c10adb0570fd96eb12de1f455cd24c52711a1b
+--! Previous: sha1:4a59e25701559568b3eacc1c75d36da42060081b
+--! Hash: sha1:d7ce92cbba8f27e75b4d194edd3234f25d062dc9
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

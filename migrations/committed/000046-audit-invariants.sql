@@ -1,5 +1,5 @@
---! Previous: sha1:b3c10adb0570fd96eb12de1f455cd24c52711a1b
---! Hash: sha1:ea5308ee8d7b85d96743ec0e4ccc0014d8a5b9b9
+--! Previous: sha1:d7ce92cbba8f27e75b4d194edd3234f25d062dc9
+--! Hash: sha1:295f8018e98500c166a5b2954be888844e41bccb
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

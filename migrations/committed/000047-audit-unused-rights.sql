@@ -1,5 +1,5 @@
---! Previous: sha1:ea5308ee8d7b85d96743ec0e4ccc0014d8a5b9b9
---! Hash: sha1:f24d2e8ae9aa152848f2388c6d33c4e8cd4db88e
+--! Previous: sha1:295f8018e98500c166a5b2954be888844e41bccb
+--! Hash: sha1:5ad59e400fb9a59fe8184e2820f48bd31b432d7e
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

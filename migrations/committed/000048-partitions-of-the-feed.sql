@@ -1,5 +1,5 @@
---! Previous: sha1:f24d2e8ae9aa152848f2388c6d33c4e8cd4db88e
---! Hash: sha1:2dd3d4d00589879359413a1ac01cfb0f7cf8999b
+--! Previous: sha1:5ad59e400fb9a59fe8184e2820f48bd31b432d7e
+--! Hash: sha1:ee7542502d6dc97cd6d3d5f627557d8d80971256
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

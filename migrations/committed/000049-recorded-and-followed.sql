@@ -1,5 +1,5 @@
---! Previous: sha1:2dd3d4d00589879359413a1ac01cfb0f7cf8999b
---! Hash: sha1:dac4f88f805f174ae01fd0df8a145a2f27efc702
+--! Previous: sha1:ee7542502d6dc97cd6d3d5f627557d8d80971256
+--! Hash: sha1:cd04042571c325d87653494be08fb56b1388adfc
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:dac4f88f805f174ae01fd0df8a145a2f27efc702
---! Hash: sha1:57f57b24932ca741ccb83f962322b3d5e73498e8
+--! Previous: sha1:cd04042571c325d87653494be08fb56b1388adfc
+--! Hash: sha1:57646344741163749a497343a395b5425e8b9a43
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

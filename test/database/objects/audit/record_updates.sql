@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION audit.record_updates()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
   declare
     subject text = tg_argv[0];

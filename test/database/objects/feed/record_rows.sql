@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION feed.record_rows()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
   begin
     -- One that was attached or detached after it was followed.

@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION feed.record_update()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
   declare
     type_column text = tg_argv[1];
