@@ -11,9 +11,9 @@ import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
 import { selectOf } from './selectOf.ts';
 
 /**
- * Keyset pagination of `User.accessibleUnits` at a constant cost, whatever was granted.
- * In the default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids, which walks the key
- * of each granted subtree and stops. It only drives the query; row-level security still decides about every row.
+ * Keyset pagination of `User.accessibleUnits`, at a cost that does not grow with the grants.
+ * In the default order, forwards and unfiltered, the candidates come from app_hidden.first_accessible_unit_ids. It walks the key of each
+ * granted subtree and stops. It only drives the query; row-level security still decides about every row.
  */
 export const AccessibleUnitsPlugin: GraphileConfig.Plugin = wrapPlans({
   User: {

@@ -9,8 +9,8 @@ declare global {
 }
 
 /**
- * What changes are called in the graph: `build.changeNaming`, `schema.extensions.changeNaming`.
- * Once for a schema: pages and streams of changes read it, and so does what sends webhooks.
+ * Names of changes in the graph: `build.changeNaming` and `schema.extensions.changeNaming`.
+ * They are made once for a schema, for pages, for streams of changes, and for webhooks.
  */
 export const ChangeNamingPlugin: GraphileConfig.Plugin = {
   name: 'ChangeNamingPlugin',

@@ -18,7 +18,7 @@ import { assertScope } from './RootFieldsPlugin.ts';
 declare global {
   namespace Grafast {
     interface Context {
-      /** Of a subscription: its changes, each once it is certain. `after` is a cursor of the feed. */
+      /** The changes of a subscription, each once it is certain. `after` is a cursor of the feed. */
       readonly followChanges?: (after: string | null | undefined) => Promise<AsyncGenerator<FeedChange>>;
     }
   }
@@ -26,7 +26,7 @@ declare global {
 
 /**
  * The change feed, feed.changes in the order of transactions, as pages and as a stream.
- * Tables are added to it by feed.follow, in migrations. Which type a change is of, its id and its fields follow from the schema.
+ * Migrations add tables to it by feed.follow. A change's type, id and fields follow from the schema.
  */
 export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const { changeNaming } = build as GraphileBuild.Build;
@@ -141,7 +141,7 @@ const pageOf =
       nodes,
       edges: nodes.map((node) => ({ cursor: node.cursor, node })),
       pageInfo: {
-        // Without a row there is nothing to go back to, and with none the page ends where what is certain ends.
+        // An empty page has no row to go back to. Its end is the position behind all that is certain.
         hasPreviousPage: false,
         hasNextPage: changes.length > size,
         startCursor: nodes[0]?.cursor ?? null,
@@ -150,7 +150,7 @@ const pageOf =
     };
   };
 
-/** What `listen` subscribes with. @throws `FORBIDDEN` unless the token has scope `app` */
+/** The source of events for `listen`. @throws `FORBIDDEN` unless the token has scope `app` */
 function subscriberOf({ scopes, followChanges }: Grafast.Context): GrafastSubscriber<Record<string, FeedChange>> {
   assertScope(scopes, 'app');
   if (!followChanges) throw new Error('A subscription was executed without followChanges in its context');

@@ -14,7 +14,7 @@ import { selectOf } from './selectOf.ts';
 
 /**
  * Filters from comments: `@filter names` on a column adds `names` to every connection of its table.
- * It takes values, one of which the column of each row has. With an operator behind the argument it compares otherwise:
+ * It keeps rows whose column has one of the given values. An operator behind the argument changes the comparison:
  * `@filter createdFrom from`. A comment may have several. Each is part of the statement, under row-level security. A column
  * `external_identifier` has the filter `externalIdentifiers` without a comment.
  */
@@ -54,7 +54,7 @@ export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
 type Operator = {
   readonly type: (build: GraphileBuild.Build, codec: PgCodec) => GraphQLInputType;
   readonly description: (argument: string, column: string) => string;
-  /** Leaves the rows that fit a value, which is not null. */
+  /** Keeps the rows that fit a value, which is not null. */
   readonly apply: (attribute: string, codec: PgCodec, value: never) => (query: PgSelectQueryBuilder) => void;
 };
 
@@ -84,7 +84,7 @@ const operators = {
   prefix: {
     type: (build) => build.graphql.GraphQLString,
     description: (_, column) => `Only rows whose ${column} begins with this.`,
-    // PostgreSQL has no prefixes by a collation that takes different texts for equal.
+    // PostgreSQL cannot compare prefixes under a collation that treats different texts as equal.
     apply: (attribute, _, value) => (query) =>
       query.where(sql`starts_with(${columnOf(query, attribute)} collate "C", ${sqlValueWithCodec(value, TYPES.text)})`),
   },
@@ -113,7 +113,7 @@ const columnOf = ({ alias }: PgSelectQueryBuilder, attribute: string) => sql`${a
 
 const wordsOf = (name: string) => name.replaceAll('_', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** @throws when a comment asks for what cannot be */
+/** @throws when a comment asks for a filter that cannot be made */
 function filtersOf(resource: PgResource | undefined) {
   return Object.entries(resource?.codec.attributes ?? {}).flatMap(([attribute, { codec: anyCodec, extensions }]) => {
     const codec = anyCodec as PgCodec;
@@ -140,7 +140,7 @@ function problemOf(argument: string, operator: string, codec: PgCodec): string |
     : null;
 }
 
-/** PostgreSQL has neither `=` nor `<` for these, or not for what clients can give. */
+/** PostgreSQL has neither `=` nor `<` for these, or not for the values of clients. */
 const incomparable = ['json', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle'];
 
 const texts = ['text', 'varchar', 'bpchar', 'citext'];

@@ -18,7 +18,7 @@ export const defaultPageSize = 100;
 
 /**
  * The arguments of each connection (Relay): `first`, `last`, `after`, `before`, `orderBy`, filters.
- * Of the filters here is `ids`; ColumnFiltersPlugin adds those by columns. Other lists take none but those of their function.
+ * This plugin adds the filter `ids`; ColumnFiltersPlugin adds the filters by columns. Other lists have only their function's arguments.
  */
 export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
   name: 'ConnectionArgumentsPlugin',
@@ -59,7 +59,7 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
         const isOrdered = scope.pgFieldResource && hasUnique(build, scope.pgFieldResource);
         return {
           ...field,
-          // For isCursorOf: which rows it pages through.
+          // isCursorOf reads which rows the field pages through.
           extensions: { ...field.extensions, pagedResource: scope.pgFieldResource },
           plan($parent: Step, args: FieldArgs, info) {
             const $connection = plan($parent, args, info) as unknown as ConnectionStep<unknown>;
@@ -75,7 +75,7 @@ export const ConnectionArgumentsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** The same of an interface as of the types that implement it. */
+/** An interface gets the same arguments as the types that implement it. */
 function argumentsOfLists(
   args: GraphQLFieldConfigArgumentMap,
   build: GraphileBuild.Build,
@@ -91,13 +91,13 @@ function argumentsOfLists(
   const { before: _before, ...forwards } = others;
   const isOrdered = hasUnique(build, scope.pgFieldResource);
   return {
-    // Their values are put together in the field's plan: one decides about the other.
+    // The field's plan reads `first` and `last` together: one decides about the other.
     first: {
       ...first,
       applyPlan: undefined,
       description: `Only the first \`n\` rows: at most 1,000; ${defaultPageSize} unless \`last\` is given.`,
     },
-    // Rows without a unique key are in no order that could be read from its end.
+    // Rows without a unique key have no order that could be read from its end.
     ...(isOrdered && {
       last: {
         ...last,
@@ -118,8 +118,8 @@ function argumentsOfLists(
   } as object as typeof args;
 }
 
-// Grafast merges steps of the same function and the same arguments, hence no function of a plan's own anywhere below: a
-// document of a hundred nested connections is planned twice as fast.
+// Grafast merges steps of the same function and the same arguments. So no plan below makes a function of its own: a document of a hundred
+// nested connections is planned twice as fast.
 
 const pageSize = ([first, last]: readonly (number | null | undefined)[]) =>
   first ?? (last == null ? defaultPageSize : null);
@@ -135,13 +135,13 @@ const keyOf = (build: GraphileBuild.Build, resource: PgResource) =>
 
 type Ids = readonly string[] | null | undefined;
 
-/** Leaves the rows with one of the ids; one of another type stands for none. Null without ids. */
+/** Keeps the rows with one of the ids; an id of another type matches no row. Null without ids. */
 function idsFilter(build: GraphileBuild.Build, resource: PgResource) {
   const { codec } = resource;
   const types = nodeTypes(build, codec);
   const key = keyOf(build, resource)?.attributes;
   if (!key || types.length === 0) return null;
-  // A card's id names its type, too, and no other card with that key.
+  // A card's id also names its type, and finds no card of another type.
   const { polymorphism } = codec;
   const ofType = polymorphism?.mode === 'single' ? polymorphism : null;
   const values = new Map(Object.entries(ofType?.types ?? {}).map(([value, { name }]) => [name, value]));
@@ -149,7 +149,7 @@ function idsFilter(build: GraphileBuild.Build, resource: PgResource) {
   const listCodecs = attributes.map((name) => listOfCodec(codec.attributes?.[name]?.codec as typeof TYPES.text));
   return (ids: Ids) => (query: PgSelectQueryBuilder) => {
     if (ids == null) return;
-    // They were checked before the operation was executed.
+    // The ids were checked before the operation was executed.
     const rows = decodeNodeIds(ids).flatMap((id) => {
       if (!id || !types.includes(id[0])) return [];
       const [type, ...ofKey] = id;
@@ -165,7 +165,7 @@ function idsFilter(build: GraphileBuild.Build, resource: PgResource) {
     if (columns.length === 1) query.where(sql`${columns[0] as SQL} = any (${lists[0] as SQL})`);
     else if (columns.length > 1)
       query.where(sql`(${sql.join(columns, ', ')}) in (select * from unnest(${sql.join(lists, ', ')}))`);
-    // Without a column beside the tenant's there is one row, and one key.
+    // A table whose key is only the tenant's column has one row and one key.
     else if (rows.length === 0) query.where(sql`false`);
   };
 }

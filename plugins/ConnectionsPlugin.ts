@@ -5,8 +5,8 @@ import { sql } from 'postgraphile/pg-sql2';
 
 /**
  * Connections from comments of tables, where equal columns do not say which rows belong together.
- * `@connection User.accessibleUnits|@where child.ancestor_ids && …|@description …` adds a field to the type User. Its condition is SQL
- * over the columns of the table (`child`) and of the row that the field is of (`parent`); it is part of the statement, under row-level security.
+ * `@connection User.accessibleUnits|@where child.ancestor_ids && …|@description …` adds a field to the type User. Its condition is SQL over
+ * the columns of the table (`child`) and of the field's own row (`parent`). It is part of the statement, under row-level security.
  */
 export const ConnectionsPlugin: GraphileConfig.Plugin = {
   name: 'ConnectionsPlugin',
@@ -29,7 +29,7 @@ export const ConnectionsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** Those that comments add to a type. @throws when one of them is not written so */
+/** The connections that comments add to a type. @throws when a comment has another form */
 function connectionsOf(build: GraphileBuild.Build, typeName: string) {
   return Object.values<PgResource>(build.pgResources).flatMap((resource) => {
     const tags = resource.parameters ? [] : [resource.extensions?.tags?.connection ?? []].flat();
@@ -43,7 +43,7 @@ function connectionsOf(build: GraphileBuild.Build, typeName: string) {
   });
 }
 
-/** @throws when it names a column that is not there */
+/** @throws when the condition names a column that does not exist */
 function planOf(parent: PgCodec, resource: PgResource, expression: string) {
   const columns = Array.from(expression.matchAll(/\b(child|parent)\.(\w+)/g), ([whole, of, column = '']) => {
     const isOfChild = of === 'child';

@@ -2,8 +2,8 @@ import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
 
 /**
  * GraphQL names of enum values: `in-repair` is `in_repair`, `2nd` is `_2nd`.
- * Two values of one name stop the build, as one of them could not be selected. `@value <value> <description>` in the comment of the type
- * describes one.
+ * If two values get the same name, the build stops, as one of them could not be selected. `@value <value> <description>` in the comment of
+ * the type describes one.
  */
 export const EnumValuesPlugin: GraphileConfig.Plugin = {
   name: 'EnumValuesPlugin',

@@ -34,5 +34,5 @@ function openToken([graph, ciphertext, [organizationId, userId]]: readonly [
   assertScope(graph.scopes, 'app');
   return ciphertext && graph.openExternalAuthenticationToken(ciphertext, { organizationId, userId });
 }
-/** For compilation: it may throw, but never waits. */
+/** For compilation: the function may throw, but never waits. */
 openToken.isSync = true;

@@ -27,8 +27,8 @@ export type NodeKeys = ReadonlyMap<string, readonly PgCodec[]>;
 
 /**
  * Global object identification (Relay): opaque ids of any table with a primary key.
- * An id is base64url of `<type>:<uuid>`, or of `<type>:<key as JSON>` where the key is not one uuid. Only what the service itself could
- * have issued decodes, so that a tampered id never reaches a statement.
+ * An id is base64url of `<type>:<uuid>`, or of `<type>:<key as JSON>` where the key is not one uuid. Only an id that the service itself
+ * could have issued decodes, so that a tampered id never reaches a statement.
  */
 export const NodeIdPlugin: GraphileConfig.Plugin = {
   name: 'NodeIdPlugin',
@@ -36,7 +36,7 @@ export const NodeIdPlugin: GraphileConfig.Plugin = {
 
   inflection: {
     add: {
-      // Belongs to NodeAccessorPlugin, which is disabled; simplify-inflection replaces it and complains when it is absent.
+      // This belongs to NodeAccessorPlugin, which is disabled. simplify-inflection replaces it, and complains when it is absent.
       nodeById(_options, typeName) {
         return this.camelCase(typeName);
       },
@@ -99,17 +99,17 @@ export function decodeNodeId(id: unknown): NodeId | null {
   return values && encodeNodeId([type, ...values]) === id ? [type, ...values] : null;
 }
 
-/** The same; null too when the id is of none of these types, or its key has another form. */
+/** Decodes a global id, or gives null if it is of none of these types or its key has another form. */
 export function findNodeId(nodeKeys: NodeKeys, id: unknown): NodeId | null {
   const nodeId = decodeNodeId(id);
   return nodeId && nodeKeys.has(nodeId[0]) && fits(nodeKeys, nodeId) ? nodeId : null;
 }
 
-/** Whether the service can have issued all of them, if only for types that are no more. */
+/** Whether the service can have issued all of the ids, perhaps for types that no longer exist. */
 export const areNodeIds = (nodeKeys: NodeKeys, ids: readonly unknown[]): boolean =>
   decodeNodeIds(ids).every((nodeId) => nodeId !== null && fits(nodeKeys, nodeId));
 
-/** Memoized: the ids of a list are checked before the operation is executed, and then filtered by. */
+/** Decodes a list of ids, memoized: they are checked before the operation is executed, and then filter. */
 export function decodeNodeIds(ids: readonly unknown[]): readonly (NodeId | null)[] {
   const known = decodedIds.get(ids);
   if (known) return known;
@@ -125,7 +125,7 @@ function fits(nodeKeys: NodeKeys, [type, ...key]: NodeId): boolean {
   return !codecs || (codecs.length === key.length && codecs.every((codec, index) => isValueOf(codec, key[index])));
 }
 
-/** PostgreSQL's indexes have no longer keys than 2,704 bytes. */
+/** A key in an index of PostgreSQL has at most 2,704 bytes. */
 const maxIdLength = 10_000;
 
 function parseKey(text: string): readonly unknown[] | null {
@@ -148,17 +148,17 @@ function nodeKeysOf(build: GraphileBuild.Build): NodeKeys {
   );
 }
 
-/** What rows of a table are in the graph: one type, or one for each kind of row. */
+/** The types of a table's rows in the graph: one type, or one for each kind of row. */
 function typeNames(build: GraphileBuild.Build, codec: PgCodec): readonly string[] {
   if (codec.polymorphism?.mode !== 'single') return [build.inflection.tableType(codec as never)];
   return Object.values(codec.polymorphism.types).map(({ name }) => name);
 }
 
-/** Those of them whose rows have a global id. */
+/** The types of a table's rows that have a global id. */
 export const nodeTypes = (build: GraphileBuild.Build, codec: PgCodec): readonly string[] =>
   typeNames(build, codec).filter((name) => build.nodeKeys.has(name));
 
-/** Whether a column of the key says something that neither the id nor a referred object does. */
+/** Whether a column of the key has a value that neither the id nor a referenced object shows. */
 function isNaturalKey(codec: PgCodecWithAttributes, attribute: string, build: GraphileBuild.Build): boolean {
   const resource = build.pgTableResource(codec, false);
   if (!resource || !primaryKeyOf(resource)?.attributes.includes(attribute)) return false;
@@ -183,7 +183,7 @@ function isIdentifiable(resource: PgResource | null): boolean {
   return resource ? (keyCodecs(resource)?.every(isPlain) ?? false) : true;
 }
 
-/** A text, a number or a boolean in JavaScript, too. */
+/** Whether values are a text, a number or a boolean in JavaScript, too. */
 function isPlain(codec: PgCodec): boolean {
   const base = baseOf(codec);
   return isEnumCodec(base) || (base.hasNaturalOrdering === true && base.name !== TYPES.interval.name);

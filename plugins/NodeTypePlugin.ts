@@ -2,8 +2,9 @@ import type { PgSelectSingleStep } from 'postgraphile/@dataplan/pg';
 import { sql } from 'postgraphile/pg-sql2';
 
 /**
- * Single-table polymorphism: an id finds a row only if its type column fits, and a tampered one none.
- * A global id names a type and a key; PostGraphile looks for the key alone and would show a row as a type that it is not.
+ * Single-table polymorphism: an id finds a row only if its type column fits.
+ * A global id names a type and a key. PostGraphile looks for the key alone, and would show a row of one type as another. So a tampered id
+ * finds no row.
  */
 export const NodeTypePlugin: GraphileConfig.Plugin = {
   name: 'NodeTypePlugin',

@@ -11,9 +11,9 @@ import { sql } from 'postgraphile/pg-sql2';
 declare global {
   namespace DataplanPg {
     interface PgCodecAttributeExtensions {
-      /** A B-tree has the column. */
+      /** Whether a B-tree has the column. */
       isSorted?: boolean;
-      /** A text that is never empty, which an index has with `''` in the place of null. */
+      /** Whether the text is never empty, and an index has it with `''` in place of null. */
       isSortedAsText?: boolean;
     }
   }
@@ -21,8 +21,8 @@ declare global {
 
 /**
  * Keyset pagination by any column that a B-tree can order, and by every column of a view.
- * Each order is total: it ends in the key. PostGraphile takes a unique column for free of ties despite nulls, looks for nulls on the
- * wrong side of a cursor, and writes some types into cursors as it cannot read them again; paging to the end would leave rows out.
+ * Each order is total: it ends in the key. PostGraphile assumes that a unique column has no ties, despite nulls. It looks for nulls on the
+ * wrong side of a cursor, and writes some types into cursors in a form that it cannot read. Paging to the end would leave rows out.
  */
 export const OrdersPlugin: GraphileConfig.Plugin = {
   name: 'OrdersPlugin',
@@ -31,7 +31,7 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
 
   inflection: {
     replace: {
-      // GraphQL keeps two underscores at the beginning for itself; a column may begin with a digit.
+      // GraphQL reserves names that begin with two underscores; a column may begin with a digit.
       orderByAttributeEnum: (previous, _options, details) => previous?.(details).replace(/^__+/, '_') ?? '',
     },
   },
@@ -39,7 +39,7 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
   gather: {
     hooks: {
       pgTables_PgResourceOptions(_info, { resourceOptions }) {
-        // Orders end in the first of them.
+        // Orders end in the first unique key.
         resourceOptions.uniques = (resourceOptions.uniques ?? []).toSorted(
           (one, other) => Number(other.isPrimary ?? false) - Number(one.isPrimary ?? false),
         );
@@ -56,7 +56,7 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
         if (indexes.some((index) => hasNullAsEmpty(index, pgAttribute)) && isChecked(pgAttribute))
           attribute.extensions.isSortedAsText = true;
         if (isSorted) attribute.extensions.isSorted = true;
-        // Of another kind, an index finds values and sorts none; and a partitioned table has indexes as others do.
+        // An index of another kind finds values but does not sort them. A partitioned table has indexes like any other table.
         else if (isIn.length > 0 || table?.relkind === 'p') attribute.extensions.isIndexed = false;
       },
     },
@@ -103,7 +103,7 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** PostGraphile writes and reads these types without a loss. */
+/** Whether PostGraphile writes and reads the type without loss. */
 const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;
 
 function orderBy(name: string, { codec, notNull, extensions }: PgCodecAttribute, direction: 'ASC' | 'DESC') {
@@ -113,17 +113,17 @@ function orderBy(name: string, { codec, notNull, extensions }: PgCodecAttribute,
     if (notNull) {
       query.orderBy({ fragment: column, codec: inCursors, direction, nullable: false });
     } else if (extensions?.isSortedAsText && codec === TYPES.text) {
-      // One expression, which the index has.
+      // The index has this same expression.
       query.orderBy({ fragment: sql`coalesce(${column}, '')`, codec, direction, nullable: false });
     } else {
-      // A row of which a column is null is neither null nor not null.
+      // A composite value with a null attribute is neither `is null` nor `is not null`.
       query.orderBy({
         fragment: sql`(${column} is distinct from null)`,
         codec: asText(TYPES.boolean),
         direction,
         nullable: false,
       });
-      // Behind the first, nulls are compared with nulls only.
+      // After the first expression, nulls are compared only with nulls.
       query.orderBy({ fragment: column, codec: inCursors, direction, nullable: true });
     }
   };
@@ -136,17 +136,17 @@ function orderBy(name: string, { codec, notNull, extensions }: PgCodecAttribute,
 const hasNullAsEmpty = ({ indexprs }: PgIndex, { attnum }: PgAttribute) =>
   [...(indexprs ?? '').matchAll(coalesced)].some(([, column]) => Number(column) === attnum);
 
-/** Four bytes are the length of a text without a character. PostgreSQL 15 names the node `COALESCE`. */
+/** The text of a four-byte constant, an empty text's length. PostgreSQL 15 names the node `COALESCE`. */
 const coalesced = /\{COALESCE(?:EXPR)? [^{}]*\(\{VAR [^{}]*:varattno (\d+) [^{}]*\} \{CONST [^{}]*:constvalue 4 /g;
 
-/** Whether a check is of this column alone, as one of its length is. */
+/** Whether a check is about this column alone, as a check of its length is. */
 const isChecked = (column: PgAttribute) =>
   column
     .getClass()
     ?.getConstraints()
     .some(({ contype, conkey }) => contype === 'c' && conkey?.length === 1 && conkey[0] === column.attnum) === true;
 
-/** A type whose values are in cursors as PostgreSQL writes them, which it reads again without a loss. */
+/** A type whose values stand in cursors in PostgreSQL's own text, which it reads again without loss. */
 function asText<Codec extends PgCodec>({ castFromPg: _castFromPg, ...codec }: Codec): Codec {
   return { ...codec, fromPg: (text: string) => text } as unknown as Codec;
 }

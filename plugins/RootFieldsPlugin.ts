@@ -6,7 +6,7 @@ import { refusal } from './refusal.ts';
 
 /**
  * The root fields: `viewer` for a person's token, `app` for an application's own.
- * Each is one row, selected by the claims. The wrong kind of token finds no row there anyway; the guard says why.
+ * Each is one row, selected by the claims. The wrong kind of token finds no row there anyway; the guard gives the reason.
  */
 export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const { app, users } = build.pgResources;
@@ -36,7 +36,7 @@ export const RootFieldsPlugin: GraphileConfig.Plugin = extendSchema((build) => {
 
 /**
  * The row whose id is a claim, or `FORBIDDEN`.
- * The check is a dependency and not a side effect, past which Grafast would not merge nested selections into one statement.
+ * The check is a dependency of the row and not a side effect, since Grafast merges no nested selection across a side effect.
  */
 function theOnlyRow(resource: PgResource, claim: SQL, scope: string) {
   const $rows = resource.find().setUnique();

@@ -6,7 +6,7 @@ import { selectOf } from './selectOf.ts';
 /**
  * Row limit against the multiplication of nested pages, counted twice.
  * In PostgreSQL each row of a connection calls app_hidden.count_row, which ends the statement. Here each page is counted before its rows
- * are used, since the same few rows may be selected again and again.
+ * are used, since an operation may select the same few rows again and again.
  */
 export const RowLimitPlugin: GraphileConfig.Plugin = {
   name: 'RowLimitPlugin',
@@ -54,7 +54,6 @@ function countBeforeUse($connection: ConnectionStep<unknown>): void {
   $connection.addValidation(() => lambda(list([context().get('countRows'), selectOf($connection).items()]), countPage));
 }
 
-/** Counts the rows of a page. */
 export const countPage = ([countRows, rows]: readonly [Grafast.Context['countRows'], readonly unknown[]]) =>
   countRows?.(rows.length);
 countPage.isSync = true;

@@ -4,8 +4,8 @@ import { baseOf } from './baseOf.ts';
 
 /**
  * Input coercion of scalars that stand for a text: strings alone, and numbers where the type is one.
- * PostGraphile converts any value to text, so that the list `[5]` is 5 and the object `{}` a name. It takes no number in a document; here
- * its digits are the value, however many there are. JSON and hstore have objects for values, and stay as they are.
+ * PostGraphile converts any value to text: the list `[5]` becomes 5, and the object `{}` becomes a name. It accepts no number in a
+ * document; here the number's digits are the value, however many there are. JSON and hstore have objects for values, and stay as they are.
  */
 export const ScalarInputPlugin: GraphileConfig.Plugin = {
   name: 'ScalarInputPlugin',
@@ -15,7 +15,7 @@ export const ScalarInputPlugin: GraphileConfig.Plugin = {
       GraphQLScalarType(config, build, { scope: { isCursorType } }) {
         const { name, parseValue, parseLiteral } = config;
         if (objects(build).includes(name)) return config;
-        // The check of cursors says of which connection it is none.
+        // The check of cursors names the connection that it is none of.
         if (isCursorType) return { ...config, parseValue: (value) => (typeof value === 'string' ? value : '') };
         const kinds = [Kind.STRING, ...(numberKinds(build).get(name) ?? [])];
         const ofText = (text: string): unknown => (parseValue ? parseValue(text) : text);
@@ -44,7 +44,7 @@ const objects = ({ inflection }: GraphileBuild.Build) => [
   inflection.builtin('KeyValueHash'),
 ];
 
-/** Scalars that are numbers, a domain's too, and the literals that they are written as. */
+/** Scalars that are numbers, including domains, and the kinds of literals for them. */
 function numberKinds(build: GraphileBuild.Build): ReadonlyMap<string, readonly Kind[]> {
   const known = numbers.get(build);
   if (known) return known;

@@ -34,7 +34,7 @@ const stepClasses = [PgSelectStep, PgUnionAllStep, PgInsertSingleStep, PgUpdateS
 export function countStatements(plan: OperationPlan): number {
   const known = counts.get(plan);
   if (known !== undefined) return known;
-  // A statement that was made part of another is no longer among the steps.
+  // A statement that became part of another is no longer among the steps.
   const steps = plan.getStepsByStepClass<Step>(Step);
   const count = steps.filter((step) => stepClasses.some((stepClass) => step instanceof stepClass)).length;
   counts.set(plan, count);

@@ -1,6 +1,6 @@
 /**
  * Multi-tenancy: hides the tenant column, with which every key in the database begins.
- * Row-level security leaves the caller only one organization, so that within the graph `id` alone identifies a row.
+ * Row-level security shows the caller only one organization, so that within the graph `id` alone identifies a row.
  */
 export const TenantPlugin: GraphileConfig.Plugin = {
   name: 'TenantPlugin',
@@ -39,7 +39,7 @@ const withoutTenant = (attributes: readonly string[]) =>
 
 type RelationDetails = Parameters<GraphileBuild.Inflection['singleRelation']>[0];
 
-/** The relation without the tenant's columns, so that it is `Visit.unit`, not `Visit.organizationUnit`. */
+/** The relation without the tenant's columns: its name is `Visit.unit`, not `Visit.organizationUnit`. */
 function ofGraph<Details extends RelationDetails>(details: Details): Details {
   const { registry, codec, relationName } = details;
   const relation = registry.pgRelations[codec.name]?.[relationName];

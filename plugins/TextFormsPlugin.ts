@@ -6,8 +6,8 @@ import { castItems, type TextForm, textForms } from './textForms.ts';
 
 /**
  * Lossless text forms: writes values as PostgreSQL does where PostGraphile's own form loses them.
- * A type's form holds in arrays, ranges, domains and composites of it, too. PostGraphile copies the form of a type into
- * that of its arrays, so the arrays are mended after it.
+ * Arrays, ranges, domains and composites of a type use its form, too. PostGraphile copies the form of a type into that of its arrays, so
+ * this plugin changes the arrays after the type.
  */
 export const TextFormsPlugin: GraphileConfig.Plugin = {
   name: 'TextFormsPlugin',
@@ -15,12 +15,12 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
   gather: {
     hooks: {
       pgCodecs_PgCodec(_info, { pgCodec, pgType }) {
-        // The type is the library's own object, by which it knows it.
+        // The library's own object, which it compares by identity.
         mend(pgCodec as PgCodec, pgType.typdelim ?? ',');
         if (pgCodec.attributes && !pgCodec.isAnonymous) Object.assign(pgCodec, formOfRow(pgCodec as PgCodec));
       },
 
-      // `null` is a value of JSON, which is null in the answer.
+      // The `null` of JSON is a value, but null in the answer.
       pgCodecs_attribute(_info, { attribute }) {
         const base = baseOf(attribute.codec as PgCodec);
         if (base === TYPES.json || base === TYPES.jsonb) attribute.notNull = false;
@@ -29,7 +29,7 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
   },
 };
 
-/** Leaves a type that is mended already as it is: each new schema meets the same objects. */
+/** Gives a type its form. A type that has one stays as it is: each new schema gets the same objects. */
 function mend(codec: PgCodec, delimiter: string): void {
   if (codec.arrayOfCodec) {
     mend(codec.arrayOfCodec, delimiter);
@@ -42,7 +42,7 @@ function mend(codec: PgCodec, delimiter: string): void {
 
 /**
  * An array is the list of its items in PostgreSQL's order of storage, however many dimensions it has.
- * Its type does not say how many, so that the schema cannot; `unnest` gives the same list.
+ * Its type does not tell the number of dimensions, so the schema cannot show them; `unnest` gives the same list.
  */
 function formOfList(item: PgCodec, typeDelim: string): TextForm {
   const listOf = (items: PgCodec) => listOfCodec(items as typeof TYPES.text, { name: `${item.name}[]`, typeDelim });
@@ -66,7 +66,10 @@ const maxDimensions = 6;
 /** The bounds of each dimension may come first. An item that begins with a brace is in quotes. */
 const hasDimensions = /^(?:\[[\d:-]+\])*=?\{\{/;
 
-/** A range that is null is null, and an empty one is none: without bounds it would be all there is. */
+/**
+ * A null range is null.
+ * An empty range is an error: without bounds it would look like an unlimited one.
+ */
 function formOfRange(range: PgCodec, bound: PgCodec): TextForm {
   const { castFromPg: cast, fromPg: read } = rangeOfCodec(bound as typeof TYPES.text, range.name, range.sqlType);
   const fromPg = (text: string) => {
@@ -80,14 +83,14 @@ function formOfRange(range: PgCodec, bound: PgCodec): TextForm {
 }
 
 /**
- * A row keeps its own text beside its attributes, and a function of the row is given that text.
+ * A row keeps its own text beside its attributes, and passes that text to a function of the row.
  * The attributes' forms are for answers, and lose what PostgreSQL distinguishes, such as the null of JSON from that of SQL.
  */
 function formOfRow({ attributes, castFromPg: cast, fromPg: read, toPg: write }: PgCodec): TextForm {
   const texts = new WeakMap<object, string>();
   const rowOf = (text: string, attributesText: string) => {
     const row = {};
-    // Read when they are asked for: one may have no form for answers.
+    // Read when it is selected, since an attribute may have no form for answers.
     const get = (name: string) => () => read(attributesText)[name];
     for (const name in attributes) Object.defineProperty(row, name, { get: get(name), enumerable: true });
     texts.set(row, text);

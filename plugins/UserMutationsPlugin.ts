@@ -8,8 +8,8 @@ import { findUserIds, problemOfToken, sealedToken } from './sealedToken.ts';
 import { unusableIn } from './unusableIn.ts';
 
 /**
- * `@param {ExternalAuthenticationToken}`: what a client gives is sealed here, where the key is.
- * `userCreate` and `userUpdate`, which are functions of SQL, get it as JSON: ciphertext and hashes in hex, and the id of the user whom a
+ * `@param {ExternalAuthenticationToken}`: seals what a client gives here, where the key is.
+ * The SQL functions behind `userCreate` and `userUpdate` get it as JSON: ciphertext and hashes in hex, and the id of the user that the
  * sealed token is bound to.
  */
 export const UserMutationsPlugin: GraphileConfig.Plugin = {
@@ -40,7 +40,7 @@ const seal: InputFromContext['read'] = async (graph, args, argument, names) => {
   return userId === null ? null : sealedToken(graph, token, userId);
 };
 
-/** Null when the arguments name no user, as another check of them says. */
+/** Null when the arguments name no user; another check reports that. */
 async function userIdOf(graph: Grafast.Context, { id, externalIdentifier }: Given): Promise<string | null> {
   const [type, key] = decodeNodeId(id) ?? [];
   if (id != null) return type === 'User' ? String(key) : null;

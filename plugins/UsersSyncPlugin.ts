@@ -7,7 +7,7 @@ import { unusableIn } from './unusableIn.ts';
 
 /**
  * `usersSync`: seals external authentication tokens, which the database must not see in clear.
- * app_public.users_sync does everything else. It recognizes a token that is the same by its keyed hash.
+ * app_public.users_sync does everything else. It recognizes an unchanged token by its keyed hash.
  */
 export const UsersSyncPlugin: GraphileConfig.Plugin = wrapPlans({
   Mutation: {
@@ -38,7 +38,7 @@ async function sealTokens([graph, given]: readonly [Grafast.Context, Arguments])
   return { ...given, users };
 }
 
-/** The ids of the users that get a token and are there already. */
+/** The ids of the existing users that get a token. */
 async function findIds(graph: Grafast.Context, rows: readonly Row[]): Promise<ReadonlyMap<string, string>> {
   const wanted = rows.filter(
     (row) => row.externalAuthenticationToken != null && unusableIn(row.externalIdentifier) === null,

@@ -1,6 +1,6 @@
 /**
- * Against prototype pollution: a variable may have any name, `constructor` or `__proto__` too.
- * Grafast looks the values up in a plain object, where such a variable, if it is not given, would get the inherited value.
+ * Against prototype pollution: a variable may have any name, even `constructor` or `__proto__`.
+ * Grafast looks the values up in a plain object. There, such a variable without a value would get the inherited one.
  */
 export const VariableNamesPlugin: GraphileConfig.Plugin = {
   name: 'VariableNamesPlugin',

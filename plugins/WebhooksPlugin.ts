@@ -13,7 +13,7 @@ import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
 
 /**
- * What SQL cannot say of webhooks: their secrets, whose key is here, and the changes of deliveries.
+ * Webhooks: the parts that need the key or the schema, which are secrets and changes of deliveries.
  * Everything else is made from the tables and functions of app_public.
  */
 export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {
@@ -83,7 +83,7 @@ openSecret.isSync = true;
 
 /**
  * Arguments of webhooks, in braces in comments: `{WebhookUrl}`, `{FollowedTypes}`, `{WebhookSecret}`.
- * The last one is none that clients give: a new secret, sealed for the webhook.
+ * Clients do not give the last one: it is a new secret, sealed for the webhook.
  */
 export const WebhookInputsPlugin: GraphileConfig.Plugin = {
   name: 'WebhookInputsPlugin',
@@ -131,7 +131,7 @@ function readingTypes({ changeNaming }: GraphileBuild.Build): InputFromContext['
 const sealSecret: InputFromContext['read'] = (graph, { id }, _argument, names) => {
   assertScope(graph.scopes, 'app');
   const webhookId = names.includes('id') ? keyOf(id) : uuidv7();
-  // Another check says so.
+  // Another check reports it.
   if (webhookId === null) return null;
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
   const ciphertext = graph.sealWebhookSecret(secret, { organizationId: graph.organizationId, webhookId });

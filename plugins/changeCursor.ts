@@ -6,7 +6,7 @@ export type FeedPosition = {
   /** Identifies the cluster and the table, so that a restored database has other cursors. */
   readonly origin: string;
   readonly organizationId: string;
-  /** When it was, in milliseconds of Unix time. */
+  /** The time of the position, in milliseconds of Unix time. */
   readonly atMs: number;
   readonly horizon: string;
   readonly id: string;
@@ -14,7 +14,8 @@ export type FeedPosition = {
 
 /**
  * Opaque cursor of the change feed: base64url of its parts and a checksum.
- * The checksum tells a mistake of the client from a cursor that is out of date. A forged one is another place in the caller's own feed, at worst.
+ * The checksum distinguishes a client's mistake from an outdated cursor. A forged cursor is at worst another place in the caller's own
+ * feed.
  */
 export function encodePosition({ origin, organizationId, atMs, horizon, id }: FeedPosition): string {
   const parts = `${origin}.${organizationId}.${atMs.toString(36)}.${horizon}.${id}`;

@@ -4,7 +4,7 @@ import { refusal } from './refusal.ts';
 /** A row of feed.changes, as its organization's applications see it. */
 export type FeedChange = FeedPosition & Omit<FeedRow, 'id'>;
 
-/** As JSON. */
+/** The row as JSON. */
 export type FeedRow = {
   readonly horizon: string;
   readonly id: number;
@@ -19,7 +19,7 @@ export type FeedRow = {
 /** Changes that are certain, and the position behind the last of them. */
 export type FeedPage = { readonly changes: readonly FeedChange[]; readonly end: FeedPosition };
 
-/** What a page is read with: the claims of one token. */
+/** The claims of one token, under which a page is read. */
 export type FeedReader = Pick<Grafast.Context, 'organizationId' | 'pgSettings' | 'withPgClient'>;
 
 /**
@@ -37,13 +37,13 @@ export function startOf({ organizationId }: FeedReader, after: string | null | u
 /**
  * Reads the next changes after a position, at most `count`.
  *
- * @throws `CURSOR_EXPIRED` when the position is older than what is kept, or of a database before it was restored
+ * @throws `CURSOR_EXPIRED` when the position is older than what is kept, or was issued before the database was restored
  */
 export async function readFeed(graph: FeedReader, after: FeedPosition | null, count: number): Promise<FeedPage> {
   const { horizon, id } = after ?? beginning;
   const { changes, ...feed } = await readPage(graph, after, { text: changesAfter, values: [horizon, id, count] });
   const last = changes.at(-1);
-  // Without a change the position is the same, and as good as if it had been given now.
+  // Without a change the position is the same, and is as current as one given now.
   return { changes, end: last ?? { ...feed, horizon, id } };
 }
 

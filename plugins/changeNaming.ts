@@ -5,7 +5,7 @@ import type { FeedChange } from './changeFeed.ts';
 import { encodeNodeId } from './NodeIdPlugin.ts';
 import { refusal } from './refusal.ts';
 
-/** What tables, rows and columns are called in the graph. */
+/** Names of tables, rows and columns in the graph. */
 export type Naming = {
   typeOf(row: Pick<FeedChange, 'relation' | 'type'>): string;
   /** Every type that rows of a relation may have. */
@@ -24,12 +24,12 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   }
   const codecOf = (relation: string) => {
     const codec = codecs.get(relation);
-    // A migration has just made it, or hides it.
+    // A migration has just made the table, or hides it.
     if (!codec) throw refusal('UNAVAILABLE', `The schema does not have ${relation}; try again.`);
     return codec;
   };
 
-  /** By relation and type, since inflection takes longer than all else that is done for a change. */
+  /** By relation and type. Inflection takes longer than all other work for a change, so names are kept. */
   const known = new Map<string, Map<string | null, Named>>();
   const named = ({ relation, type }: Pick<FeedChange, 'relation' | 'type'>): Named => {
     const found = known.get(relation)?.get(type);
@@ -69,7 +69,7 @@ function nameOf(build: GraphileBuild.Build, codec: PgCodec, type: string | null)
   return { typeName, keyCodecs: build.nodeKeys.get(typeName) ?? [], fields: fieldNames(build, codec, typeName) };
 }
 
-/** As the ids of rows have it: times have six digits behind the second, unlike in PostgreSQL's JSON. */
+/** A value in the form that ids have: six digits behind the second, unlike PostgreSQL's JSON. */
 function partOfId(text: string, codec: PgCodec | undefined): unknown {
   if (!codec) return text;
   const isTime = /^time/.test(baseOf(codec).name);
@@ -77,7 +77,7 @@ function partOfId(text: string, codec: PgCodec | undefined): unknown {
   return codec.fromPg(isTime ? text.replace(/(:\d\d:\d\d)(?:\.(\d+))?/, padded) : text);
 }
 
-/** By column its field: its own, that of the object it refers to, or the one that it is a part of. */
+/** The field of each column: its own, that of the referenced object, or the one that it is a part of. */
 function fieldNames(build: GraphileBuild.Build, codec: PgCodec, typeName: string): ReadonlyMap<string, string> {
   const type = build.getTypeByName(typeName);
   const shown = isObjectType(type) ? (type as GraphQLObjectType).getFields() : {};

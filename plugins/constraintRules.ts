@@ -22,7 +22,7 @@ export const ruleKey = (schema = '', tableOrDomain = '', constraint = '') =>
 
 export const columnKey = (schema = '', table = '', column = '') => JSON.stringify([schema, table, 'not null', column]);
 
-/** What a partition does not say itself, its table says. */
+/** Where a partition has no comment, its table's applies. */
 export function rulesOf(introspection: Introspection, camelCase: (name: string) => string): ConstraintRules {
   const { indexes, constraints, classes } = introspection;
   const above = createAbove(introspection);
@@ -63,7 +63,7 @@ const pathOf = (table: PgClass) => [table.getNamespace()?.nspname, table.relname
 
 const used = (names: readonly string[]) => `${subjectOf(names)} is already used.`;
 
-/** By the kind of constraint: the message when there is no comment. */
+/** The message when there is no comment, by the kind of constraint. */
 const fallbacks: Readonly<Record<string, (names: readonly string[]) => string>> = {
   u: used,
   p: used,
@@ -81,7 +81,7 @@ const subjectOf = (names: readonly string[]) => {
 type Words = Pick<ConstraintRule, 'comment' | 'argument'>;
 type Commented = Pick<PgConstraint, 'getTagsAndDescription'>;
 
-/** What its comment says, or the comment of what it was made from. */
+/** The words of its comment, or of the comment of what it was made from. */
 function wordsOf<T extends Commented>(entity: T, above: (entity: T) => T | undefined): Words {
   const { tags, description } = entity.getTagsAndDescription();
   const { argument } = tags;
@@ -93,7 +93,7 @@ function wordsOf<T extends Commented>(entity: T, above: (entity: T) => T | undef
   return parent ? wordsOf(parent, above) : words;
 }
 
-/** From a partition and its parts to those of its table. */
+/** Leads from a partition and its parts to those of its table. */
 function createAbove({ inherits, ...introspection }: Introspection) {
   const parents = new Map(inherits.map(({ inhrelid, inhparent }) => [inhrelid, inhparent]));
   const table = ({ _id }: PgClass) => introspection.getClass({ id: parents.get(_id) ?? '' });

@@ -1,34 +1,34 @@
 import type {} from 'postgraphile/grafast';
 
-/** Whose token it is, to which a sealed one is bound. */
+/** The user that a sealed token is bound to. */
 type Owner = { organizationId: string; userId: string };
 
-/** Whose secret it is, to which a sealed one is bound. */
+/** The webhook that a sealed secret is bound to. */
 type WebhookOwner = { organizationId: string; webhookId: string };
 
 declare global {
   namespace Grafast {
-    /** What the plugins need of a request, and what they note for it. */
+    /** A request as the plugins read it, and their notes for it. */
     interface Context {
       organizationId: string;
       /** Scopes of the verified access token; empty without one. */
       scopes: readonly string[];
       /** Opens a sealed external authentication token. The key never reaches the database. */
       openExternalAuthenticationToken(ciphertext: Buffer, owner: Owner): string;
-      /** Seals and hashes one. */
+      /** Seals and hashes a token. */
       sealExternalAuthenticationToken(
         token: string,
         owner: Owner,
       ): {
         ciphertext: Buffer;
         hash: Buffer;
-        /** The hash under the key before, while there is one: the token may be stored under it, too. */
+        /** The hash under the previous key, if there is one: the database may store the token under it, too. */
         previousHash: Buffer | undefined;
       };
-      /** Seals the secret of a webhook, and opens what was sealed. */
+      /** Seals the secret of a webhook, and opens a sealed one. */
       sealWebhookSecret(secret: string, owner: WebhookOwner): Buffer;
       openWebhookSecret(ciphertext: Buffer, owner: WebhookOwner): string;
-      /** Why nothing can be sent to a URL, as far as it alone tells; null when it can. */
+      /** The reason why nothing can be sent to a URL, judged by its text alone; null when it can. */
       problemOfWebhookUrl(url: string): string | null;
       /**
        * Counts rows against the limit, and throws `LIMIT_EXCEEDED`.

@@ -2,7 +2,7 @@ import { isExactNumber } from './isExactNumber.ts';
 
 /**
  * JSON whose numbers are written again as they were read (ECMAScript 2026, `JSON.rawJSON`).
- * One that a double cannot keep would be another number in the answer.
+ * A number that a double cannot keep would change in the answer.
  */
 export function exactJson(text: string): unknown {
   if (!mayBeInexact.test(text)) return JSON.parse(text);
@@ -12,7 +12,10 @@ export function exactJson(text: string): unknown {
   });
 }
 
-/** A number of 16 characters, or with an exponent; others are kept. It may be part of a string. */
+/**
+ * A number of 16 characters, or with an exponent; a double keeps all others.
+ * It may be part of a string.
+ */
 const mayBeInexact = /\d(?:[\d.]{15}|[eE])/;
 
 const { rawJSON: rawJson } = JSON as typeof JSON & { rawJSON(text: string): unknown };

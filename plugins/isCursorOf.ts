@@ -6,8 +6,8 @@ import { isValueOf } from './isValueOf.ts';
 
 /**
  * Cursor validation: whether the service can have issued a cursor for this connection in this order.
- * It has Grafast's digest of the order's SQL, then the row's values; so a foreign cursor is refused before a query is built. A forged one
- * that passes is at worst another position among the caller's own rows.
+ * A cursor has Grafast's digest of the order's SQL, then the row's values. So a foreign cursor is refused before a query is built. A
+ * forged one that passes is at worst another position among the caller's own rows.
  */
 export function isCursorOf(
   connection: GraphQLField<unknown, unknown>,
@@ -50,7 +50,7 @@ function ordersOf(connection: GraphQLField<unknown, unknown>, orderBy: readonly 
   };
 
   for (const order of orderBy) applyOf(connection, order)(query);
-  // By which PostGraphile ends an order that has no key: the primary one is the first.
+  // PostGraphile ends an order without a key by the first key, which is the primary one.
   const key = uniques[0]?.attributes ?? [];
   return isTotal ? orders : [...orders, ...key.map((attribute) => column(String(attribute)))];
 }

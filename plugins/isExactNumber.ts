@@ -1,7 +1,8 @@
 /**
  * Whether a double keeps the decimal value of a number, of JSON or of a GraphQL document.
- * JavaScript writes the shortest text that reads as the same double (ECMA-262, Number::toString): this and the number's own text are
- * compared as digits and an exponent. So `1.10` and `1e3` are kept, 9007199254740993, `1e400` and `1.00000000000000000001` are not.
+ * JavaScript writes the shortest text that reads as the same double (ECMA-262, Number::toString). This function compares that text and
+ * the number's own as digits and an exponent. So a double keeps `1.10` and `1e3`, and neither 9007199254740993, `1e400` nor
+ * `1.00000000000000000001`.
  */
 export function isExactNumber(source: string): boolean {
   if (isShort.test(source)) return true;
@@ -10,7 +11,7 @@ export function isExactNumber(source: string): boolean {
   return digits === keptDigits && exponent === keptExponent;
 }
 
-/** Fifteen digits are always kept (IEEE 754, `DBL_DIG`), save at the ends of the range. */
+/** A double always keeps fifteen digits (IEEE 754, `DBL_DIG`), except at the ends of the range. */
 const isShort = /^-?\d{1,9}(?:\.\d{1,6})?(?:[eE][+-]?[12]?\d{1,2})?$/;
 
 /** The digits without zeros at either end, and the power of ten of the last; −0 is 0. */

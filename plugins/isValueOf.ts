@@ -5,7 +5,8 @@ import { isText, unusableIn } from './unusableIn.ts';
 
 /**
  * Validates a value of an id or a cursor: whether PostgreSQL can read it as a value of the type.
- * It may have been tampered with, and must not become an error of a statement. For other types any text passes, and PostgreSQL decides.
+ * A client may have tampered with it, and it must not cause an error in a statement. For other types any text passes, and PostgreSQL
+ * decides.
  */
 export function isValueOf(type: PgCodec, value: unknown): boolean {
   const codec = baseOf(type);

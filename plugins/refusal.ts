@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'postgraphile/graphql';
 
-/** An error that a client is meant to read; `code` is one of the table in src/graphql/errors.ts. */
+/** An error whose message the client reads; `code` is one of the table in src/graphql/errors.ts. */
 export function refusal(
   code: NonNullable<GraphQLErrorExtensions['code']>,
   message: string,

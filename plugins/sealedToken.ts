@@ -1,6 +1,6 @@
 import { unusableIn } from './unusableIn.ts';
 
-/** Why an external authentication token cannot be one, for the client; else null. */
+/** Why a text cannot be an external authentication token, for the client; else null. */
 export function problemOfToken(token: string): string | null {
   const unusable = unusableIn(token);
   if (unusable) return `externalAuthenticationToken ${unusable}.`;
@@ -15,7 +15,7 @@ export function sealedToken(graph: Grafast.Context, token: string, userId: strin
   return { userId, ...Object.fromEntries(sealed.map(([name, bytes]) => [name, bytes?.toString('hex')])) };
 }
 
-/** The ids of users by their external identifiers: what a token is sealed for is the user's id. */
+/** The ids of users by their external identifiers. A token is sealed for the id of its user. */
 export async function findUserIds(
   graph: Grafast.Context,
   externalIdentifiers: readonly string[],

@@ -2,12 +2,12 @@ import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { exactJson } from './exactJson.ts';
 
-/** How values of a type leave PostgreSQL as text, alone and in an array, and how that is read. */
+/** How PostgreSQL writes values of a type as text, alone and in an array, and how that is read. */
 export type TextForm = Partial<Pick<PgCodec, 'castFromPg' | 'listCastFromPg' | 'fromPg' | 'toPg'>>;
 
 type Cast = (fragment: SQL) => SQL;
 
-/** The text of an array's items, each by a cast of its own. */
+/** The text of an array's items, each by its own cast. */
 export const castItems =
   (cast: Cast): Cast =>
   (array) => {
@@ -15,7 +15,7 @@ export const castItems =
     return sql`(case when (${array}) is not null then array(select ${cast(item)} from unnest(${array}) ${item})::text end)`;
   };
 
-/** By `to_char`, in which a year before Christ is like any other; what has no end has no such form. */
+/** By `to_char`, which writes a year before Christ like any other. An infinite date has no such form. */
 const dated = (pattern: string): TextForm => {
   const form = sql.literal(`${pattern} BC`);
   const castFromPg: Cast = (fragment) =>
@@ -28,7 +28,7 @@ const castToText: Cast = (fragment) => sql`(${fragment})::text`;
 /** As PostgreSQL writes it: `to_char` would make 00:00 of 24:00, and UTC of every zone. */
 const timed: TextForm = { castFromPg: castToText, listCastFromPg: castToText, fromPg: paddedTime };
 
-/** Six digits behind the second, and the minutes of a zone, as dates and times have them. */
+/** Writes six digits behind the second, and the minutes of a zone, as dates and times have them. */
 function paddedTime(text: string): string {
   const [, time = text, digits = '', zone = ''] = /^(\d\d:\d\d:\d\d)(?:\.(\d+))?([+-].+)?$/.exec(text) ?? [];
   return `${time}.${digits.padEnd(6, '0')}${/^.\d\d$/.test(zone) ? `${zone}:00` : zone}`;
@@ -37,7 +37,7 @@ function paddedTime(text: string): string {
 const castInterval: Cast = (fragment) =>
   sql`coalesce(to_char(${fragment}, 'YYYY_MM_DD_HH24_MI_SS_US'::text), (${fragment})::text)`;
 
-/** Seconds and their fraction have a sign each. Of an endless interval no part is a number. */
+/** The seconds and their fraction each have a sign. No part of an infinite interval is a number. */
 function parseInterval(text: string): unknown {
   if (text.endsWith('infinity'))
     return { years: text, months: text, days: text, hours: text, minutes: text, seconds: text };
@@ -61,7 +61,7 @@ export const textForms: ReadonlyMap<PgCodec, TextForm> = new Map<PgCodec, TextFo
   [TYPES.interval, { castFromPg: castInterval, listCastFromPg: castItems(castInterval), fromPg: parseInterval }],
   [TYPES.float4, { fromPg: parseNumber }],
   [TYPES.float, { fromPg: parseNumber }],
-  // `char(3)` has spaces behind it in one statement and none in another, so that a row would have two ids.
+  // `char(3)` is padded with spaces in one statement and not in another, so that a row would have two ids.
   [TYPES.bpchar, { castFromPg: castToText, listCastFromPg: (fragment) => sql`(${fragment})::text[]::text` }],
   [TYPES.json, { fromPg: exactJson }],
   [TYPES.jsonb, { fromPg: exactJson }],

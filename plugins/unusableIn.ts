@@ -1,10 +1,10 @@
-/** Levels of lists and objects that a JSON value may have: PostgreSQL takes it apart on its stack. */
+/** How many levels of lists and objects a JSON value may have: PostgreSQL parses it recursively. */
 const maxDepth = 500;
 
-/** Found usable: one value of a variable may stand in many places. */
+/** Known to be usable, since one value of a variable may stand in many places. */
 const usable = new WeakSet<object>();
 
-/** Why PostgreSQL cannot store a value, text or JSON, such as NUL or half a surrogate pair; else null. */
+/** The reason why PostgreSQL cannot store a value, such as NUL or half a surrogate pair; else null. */
 export function unusableIn(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return problemOf(value, maxDepth);
   if (usable.has(value)) return null;

@@ -4,7 +4,7 @@ import { isComposite } from './inputOf.ts';
 
 /**
  * Composite values within what a mutation returns, as columns of its one statement.
- * PostGraphile sends them back in another statement to take them apart, since it reads nothing in a statement that changes.
+ * PostGraphile would send them back in another statement to take them apart, since it reads nothing in a statement that writes.
  */
 export const CompositeAttributesPlugin: GraphileConfig.Plugin = {
   name: 'CompositeAttributesPlugin',

@@ -4,7 +4,7 @@ import { argumentsOf, configsOf, type FunctionResource, passed, problem } from '
 
 /**
  * Arguments of function fields: required without a default, described, ids for keys, input objects.
- * PostGraphile takes a parameter for required only if the function is strict. Their values are checked before the operation is executed.
+ * PostGraphile requires a parameter only if the function is strict. The values are checked before the operation is executed.
  */
 export const FunctionArgumentsPlugin: GraphileConfig.Plugin = {
   name: 'FunctionArgumentsPlugin',
@@ -33,7 +33,7 @@ function ownDetails(build: GraphileBuild.Build, resource: PgResource, offset: nu
     makeArgs: (fieldArgs: FieldArgs, path: string[] = []) =>
       args.map((arg) => {
         const $value = fieldArgs.getRaw([...path, arg.name]);
-        // In the root layer: what does not depend on the row can be part of its statement.
+        // In the root layer: only a value that does not depend on the row can be part of its statement.
         return passed(
           arg,
           operationPlan().withRootLayerPlan(() => lambda($value, arg.read, true)),

@@ -23,8 +23,8 @@ import { payloadFieldOf } from './payloadField.ts';
 
 /**
  * Mutations from functions: those in app_public whose comment says `@mutation`.
- * They have the rights of the token. `door_create` becomes `doorCreate`, its parameters the arguments, what it returns the only field of
- * the payload.
+ * They run with the rights of the token. `door_create` becomes `doorCreate`, its parameters become the arguments, and its result
+ * becomes the only field of the payload.
  */
 export const FunctionMutationsPlugin: GraphileConfig.Plugin = {
   name: 'FunctionMutationsPlugin',
@@ -96,7 +96,7 @@ function mutationField(build: GraphileBuild.Build, resource: FunctionResource): 
 
 type FromRequest = readonly [Grafast.Context, Given];
 
-/** Values for the parameters, in their order; `FORBIDDEN` before that of a wrong one. */
+/** The values of the parameters, in their order. `FORBIDDEN` is thrown before a wrong value's error. */
 const reading =
   (resource: FunctionResource, args: readonly FunctionArgument[]) =>
   async ([graph, all]: FromRequest) => {

@@ -12,7 +12,7 @@ declare global {
 
 /**
  * Input objects from composite types that a function takes.
- * The attributes are the fields, `@notNull` ones required. `@oneOf` in its comment says that exactly one of them is given.
+ * The attributes are the fields, and `@notNull` makes one required. `@oneOf` in the type's comment requires exactly one of them.
  */
 export const InputObjectsPlugin: GraphileConfig.Plugin = {
   name: 'InputObjectsPlugin',
@@ -21,7 +21,7 @@ export const InputObjectsPlugin: GraphileConfig.Plugin = {
 
   inflection: {
     replace: {
-      // A composite type `door_input` is DoorInputRecord where it is returned, and needs no other name here.
+      // A composite type `door_input` is called DoorInputRecord in results, and needs no other name here.
       inputType: (ofPostGraphile, _options, typeName) =>
         /(?:Input|Patch)Record$/.test(typeName)
           ? typeName.replace(/Record$/, '')
@@ -74,7 +74,7 @@ export const InputObjectsPlugin: GraphileConfig.Plugin = {
 
 /**
  * Names the input object of a table's row `DoorRowInput`, and leaves out that of generated mutations.
- * PostGraphile's `DoorInput` is what a composite type `door_input` is called.
+ * PostGraphile's name `DoorInput` would clash with a composite type `door_input`.
  */
 function keepRowsApart(build: GraphileBuild.Build): void {
   const { registerInputObjectType: register, setGraphQLTypeForPgCodec: setType } = build;

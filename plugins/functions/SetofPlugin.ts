@@ -2,9 +2,9 @@ import type { PgResource } from 'postgraphile/@dataplan/pg';
 
 /**
  * A function that returns rows of a table (`returns setof app_public.units`) is a connection.
- * It pages, sorts and counts like the table. PostGraphile by itself takes the order in which the function happens to return its rows, and
- * numbers them for cursors. What has no key (`returns setof text`, `returns table (…)`) is a plain list: no cursor could find its place
- * again. What a mutation returns stays in the order in which it does.
+ * It pages, sorts and counts like the table. PostGraphile alone would keep the order in which the function happens to return its rows,
+ * and number them for cursors. A result without a key (`returns setof text`, `returns table (…)`) is a plain list, since no cursor
+ * could find its place again. A mutation's rows stay in the order in which it returns them.
  */
 export const SetofPlugin: GraphileConfig.Plugin = {
   name: 'SetofPlugin',
@@ -38,7 +38,7 @@ export const SetofPlugin: GraphileConfig.Plugin = {
           callback: (behavior, resource) =>
             isQuery(resource) && hasKey(resource) ? [behavior, 'resource:connection:backwards', 'order'] : behavior,
         },
-        // What is inferred cannot turn on what the preset turns off.
+        // An inferred behavior cannot turn on what the preset turns off.
         override: (behavior, resource) =>
           isQuery(resource) && !hasKey(resource) && !resource.isUnique ? [behavior, '-connection', 'list'] : behavior,
       },

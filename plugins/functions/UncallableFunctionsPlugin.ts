@@ -1,6 +1,6 @@
 import type { PgProc } from 'postgraphile/graphile-build-pg/pg-introspection';
 
-/** Stops the build where PostGraphile would only warn: a `@mutation` or `@param` function left out. */
+/** Stops the build where PostGraphile would warn, and leave out a `@mutation` or `@param` function. */
 export const UncallableFunctionsPlugin: GraphileConfig.Plugin = {
   name: 'UncallableFunctionsPlugin',
 
@@ -25,7 +25,7 @@ function isForClients(proc: PgProc): boolean {
   return tags.mutation !== undefined || tags.param !== undefined;
 }
 
-/** Why a function cannot be a field; null when nothing speaks against it. */
+/** The reason why a function cannot be a field; null when it can. */
 function reasonOf(proc: PgProc, functions: readonly PgProc[]): string | null {
   const { proname, provariadic, prokind } = proc;
   if (functions.some((other) => other !== proc && other.proname === proname))

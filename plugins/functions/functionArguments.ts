@@ -10,7 +10,6 @@ import { refusal } from '../refusal.ts';
 import { InputError, nameOf } from './input.ts';
 import { inputOf } from './inputOf.ts';
 
-/** A function of PostgreSQL as a resource. */
 export type FunctionResource = PgResource<string, PgCodec, never, readonly PgResourceParameter[]>;
 
 type ArgumentConfig = Pick<GraphQLArgumentConfig, 'type' | 'extensions' | 'defaultValue'> & {
@@ -23,23 +22,23 @@ const namesOfGiven: InputFromContext = {
   read: (_, given) => Object.keys(given).filter((name) => given[name] !== undefined),
 };
 
-/** An argument of a field, and the parameter of the function that it is. */
+/** An argument of a field, and the function's parameter behind it. */
 export type FunctionArgument = {
   readonly name: string;
   readonly param: PgResourceParameter;
   /** Null for a parameter that clients do not give. */
   readonly config: ArgumentConfig | null;
   /**
-   * The value for the parameter; null stays null, and undefined leaves it to the default.
+   * Converts the value for the parameter. Null stays null, and undefined leaves it to the default.
    *
    * @throws a `BAD_USER_INPUT`
    */
   readonly read: (value: unknown) => unknown;
-  /** In the place of that: the value from the context and all arguments. */
+  /** Used instead of `read`: makes the value from the context and all arguments. */
   readonly readAll?: (graph: Grafast.Context, given: Given) => unknown;
 };
 
-/** What a client has given, by the names of arguments. */
+/** A client's values, by the names of arguments. */
 export type Given = Readonly<Record<string, unknown>>;
 
 /** An argument whose value follows from the request and all arguments, which have these `names`. */
@@ -51,17 +50,17 @@ export type InputFromContext = {
 declare global {
   namespace GraphileBuild {
     interface Build {
-      /** By the name in braces in the comment of a function. */
+      /** By the name that stands in braces in the comment of a function. */
       inputsFromContext: ReadonlyMap<string, InputFromContext>;
     }
   }
 }
 
 /**
- * The arguments that a function's parameters are: one without a default is required.
- * Lines `@param <argument> <description>` in its comment describe them; `@param {Unit} <argument> …` makes a key the id of a Unit, and a
- * `jsonb` the input object of that type. `@param dryRun = true …` gives the argument a default in GraphQL, `… @deprecated <reason>` deprecates it.
- * `@param {Given} …` is no argument: the names of those that the client has given, null ones too.
+ * The arguments of a function's parameters: one without a default is required.
+ * Lines `@param <argument> <description>` in its comment describe them. `@param {Unit} <argument> …` makes a key the id of a Unit, and
+ * a `jsonb` the input object of that type. `@param dryRun = true …` gives the argument a default in GraphQL, `… @deprecated <reason>`
+ * deprecates it. `@param {Given} …` is no argument: it gets the names of those that the client has given, null ones too.
  *
  * @param offset parameters that are none of the client's
  * @throws when one of them cannot be an argument
@@ -109,7 +108,7 @@ export const passed = ({ param }: FunctionArgument, step: Step) => ({
   ...(param.name && { name: param.name }),
 });
 
-/** What reads the values of an argument that is a function's parameter. */
+/** The reader of the values of an argument that is a function's parameter. */
 export const readerOf = ({ extensions }: { readonly extensions?: GraphQLArgumentExtensions | null | undefined }) =>
   extensions?.readArgument as FunctionArgument['read'] | undefined;
 

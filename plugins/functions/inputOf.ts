@@ -6,12 +6,13 @@ import { type Input, InputError, nameOf } from './input.ts';
 import { nodeIdInput } from './nodeIdInput.ts';
 import { isJson, toJson } from './toJson.ts';
 
-/** Items that a list may have at most: as many as a filter may have values. */
+/** How many items a list may have: as many as a filter may have values. */
 const maxItems = 1000;
 
 /**
  * The input by which clients give a value of a type.
- * @param typeName what stands in braces in a comment: the type whose ids these are, or the composite type that a `jsonb` has
+ *
+ * @param typeName stands in braces in a comment: the type whose ids these are, or the composite type of a `jsonb`
  * @param owner names the parameter or attribute in an error
  * @throws when GraphQL cannot have such a value
  */
@@ -34,7 +35,7 @@ export function inputOf(
   return { type, read: row.attributes ? readObject(build, row) : readText };
 }
 
-/** Whether it is no row of a table or view. */
+/** Whether a type is no row of a table or view. */
 export const isComposite = ({ attributes, extensions, isAnonymous }: PgCodec) =>
   attributes !== undefined && (isAnonymous === true || extensions?.isTableLike === false);
 
@@ -51,7 +52,7 @@ function namedInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string
   return { type, read: (value, path) => toJson(composite, read(value, path)) };
 }
 
-/** By the name of the composite type in the graph, with or without `Input`. */
+/** Finds a composite type by its name in the graph, with or without `Input`. */
 function compositeNamed({ inflection, allPgCodecs }: GraphileBuild.Build, typeName: string): PgCodec | undefined {
   return Array.from(allPgCodecs).find((codec) => {
     if (!isComposite(codec) || codec.isAnonymous || codec.domainOfCodec) return false;
@@ -60,7 +61,7 @@ function compositeNamed({ inflection, allPgCodecs }: GraphileBuild.Build, typeNa
   });
 }
 
-/** A field of an input object, and the attribute that it stands for. */
+/** A field of an input object, and its attribute. */
 type InputField = {
   readonly attribute: string;
   readonly input: Input;
@@ -69,8 +70,8 @@ type InputField = {
 };
 
 /**
- * The fields of the input object that a composite type is, by their names.
- * An attribute whose comment says `@notNull` is required; one that says `@type {Unit}` is the id of a Unit.
+ * The fields of a composite type's input object, by their names.
+ * `@notNull` in an attribute's comment makes its field required; `@type {Unit}` makes it the id of a Unit.
  *
  * @throws when GraphQL cannot have one of them
  */
@@ -95,10 +96,10 @@ export function inputFieldsOf(build: GraphileBuild.Build, codec: PgCodec): Reado
   return fields;
 }
 
-/** Whether the comment of a composite type says that exactly one of its attributes is given. */
+/** Whether the comment of a composite type requires exactly one of its attributes. */
 export const isOneOf = (codec: PgCodec) => codec.extensions?.tags?.oneOf !== undefined;
 
-/** A schema that is built anew has codecs of its own. */
+/** Each build of the schema makes codecs of its own. */
 const fieldsOfCodecs = new WeakMap<PgCodec, ReadonlyMap<string, InputField>>();
 
 function typeNameOf(tag: unknown, owner: string): string | undefined {
@@ -123,7 +124,7 @@ function readObject(build: GraphileBuild.Build, codec: PgCodec): Input['read'] {
 const readList =
   (read: Input['read']): Input['read'] =>
   (items, path) => {
-    // GraphQL takes one value for a list of it, but a list is what it gives.
+    // GraphQL accepts a single value for a list of it, and turns it into a list.
     const list = items as readonly unknown[];
     if (list.length > maxItems) throw new InputError(`${path} has more than ${maxItems} items.`);
     return list.map((item, index) => read(item, `${path}[${index}]`));
@@ -135,5 +136,5 @@ function readText(value: unknown, path: string): unknown {
   return value;
 }
 
-/** Of a domain over a composite type that type. */
+/** For a domain over a composite type, that type. */
 const rowOf = (codec: PgCodec): PgCodec => (codec.attributes ? baseOf(codec) : codec);

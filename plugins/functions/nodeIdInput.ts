@@ -5,8 +5,8 @@ import { refusal } from '../refusal.ts';
 import { type Input, InputError, nameOf } from './input.ts';
 
 /**
- * Global ids in the place of a table's keys: of a type, or of any type of an interface.
- * A key of several columns is a composite type of these. Null when there is no such type of nodes.
+ * Global ids in place of a table's keys: of a type, or of any type of an interface.
+ * A key of several columns is a composite type of these. Null when no type of nodes has this name.
  *
  * @throws when the key is not of the type `codec`
  */
@@ -25,7 +25,7 @@ export function nodeIdInput(build: GraphileBuild.Build, codec: PgCodec, typeName
     const [type = '', ...key] = findNodeId(nodeKeys, id) ?? [];
     if (types.includes(type))
       return codec.attributes ? Object.fromEntries(attributes.map(([name], index) => [name, key[index]])) : key[0];
-    // Which row it is for is not a value of it: another type's id is that of none.
+    // `id` selects the row to work on, so an id of another type is one that finds no row.
     if (path === 'id' && decodeNodeId(id)) throw refusal('NOT_FOUND', `There is no such ${wordsOf(typeName)}.`);
     throw new InputError(`${path} is not the id of a ${typeName}.`);
   };

@@ -5,18 +5,17 @@ import { nodeTypes } from '../NodeIdPlugin.ts';
 import { type FunctionResource, problem } from './functionArguments.ts';
 import { isComposite } from './inputOf.ts';
 
-/** The one field of a mutation's payload. */
 export type PayloadField = {
   readonly name: string;
   readonly type: GraphQLOutputType;
   readonly description: string;
-  /** The field's value from what the function returned. */
+  /** Makes the field's value from what the function returned. */
   readonly ofResult: ($result: Step) => Step;
 };
 
 /**
  * The payload of a function: a row, rows, a value or, for `void`, that it is done.
- * A row is under its type's name, rows are under their plural, a value under `result`; `@payloadField` gives it another name.
+ * A row's field has its type's name, rows have the plural, a value has `result`. `@payloadField` gives the field another name.
  *
  * @throws when GraphQL cannot have it
  */
@@ -30,7 +29,7 @@ export function payloadFieldOf(build: GraphileBuild.Build, resource: FunctionRes
   }
   const item = codec.arrayOfCodec ?? codec;
   const { notNull, returnType, payloadField: ownName } = resource.extensions?.tags ?? {};
-  // Of an interface that its rows are of, always this type.
+  // The rows' type may be an interface; these rows are always of this type.
   const itemType = (
     returnType === undefined
       ? build.getGraphQLTypeByPgCodec(item, 'output')
@@ -39,7 +38,7 @@ export function payloadFieldOf(build: GraphileBuild.Build, resource: FunctionRes
   if (!itemType || item.arrayOfCodec)
     throw problem(resource, `returns ${returnType ?? item.name}, which GraphQL does not have`);
   const isMany = !isUnique || isList || codec.arrayOfCodec !== undefined;
-  // An array without an item may be null; rows that are a set or in an array are read as a set.
+  // An array may be null instead of having no item. Rows, in a set or in an array, are read as a set.
   const isNotNull = !isUnique || notNull !== undefined;
   const type = isMany ? new GraphQLList(item.attributes ? new GraphQLNonNull(itemType) : itemType) : itemType;
   return {

@@ -3,7 +3,7 @@ import { baseOf } from '../baseOf.ts';
 
 export const isJson = (codec: PgCodec) => [TYPES.json, TYPES.jsonb].includes(baseOf(codec) as typeof TYPES.json);
 
-/** A value as `jsonb_populate_record` reads it, changed in its place: without what was not given. */
+/** Makes a value one for `jsonb_populate_record`, in place: leaves out what was not given. */
 export function toJson(codec: PgCodec, value: unknown): unknown {
   if (value === null) return null;
   const { arrayOfCodec, attributes } = codec;
