@@ -4,7 +4,7 @@ import { createLog } from '../log.ts';
 import { WorkerFailed } from '../workers/followWorker.ts';
 
 /**
- * Says on stderr why a command has failed; an unexpected failure is logged with its stack.
+ * Prints on stderr why a command has failed; an unexpected failure is logged with its stack.
  *
  * @returns the exit code
  */

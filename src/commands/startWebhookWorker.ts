@@ -15,8 +15,8 @@ import { startWebhooks } from '../webhooks/startWebhooks.ts';
 
 /**
  * `npm run worker`: sends webhooks and serves nothing, for a service with WEBHOOK_WORKER=false.
- * It needs the schema, too, in which tables and columns have their names, and builds it anew after migrations. While the database is
- * unavailable or behind it waits.
+ * It needs the schema for the names of tables and columns, and builds it again after migrations. It waits while the database is
+ * unavailable or behind.
  */
 export async function startWebhookWorker(config: Config, log: Log): Promise<{ stop(): Promise<void> }> {
   const resources = createResources();
@@ -64,7 +64,7 @@ export async function startWebhookWorker(config: Config, log: Log): Promise<{ st
   }
 }
 
-/** Of the embedded database those of the server that runs, or of one that is started for as long. */
+/** The logins; for an embedded database, those of its server, which is started if none runs. */
 async function openLogins({ database }: Config, log: Log, resources: Resources): Promise<ServerLogins> {
   const { authUrl, oauthUrl } = database.kind === 'own' ? database : await openEmbedded(database, log, resources);
   return { authUrl: requireSetting(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };

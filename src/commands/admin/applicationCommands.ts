@@ -63,7 +63,7 @@ type CreateOptions = {
   mobileApp?: string;
 };
 
-/** As a provisioning document says it. */
+/** In the form of a provisioning document. */
 function toSource(options: CreateOptions) {
   return {
     name: options.name,

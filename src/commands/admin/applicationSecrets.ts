@@ -6,9 +6,9 @@ import { hashToken } from '../../token/format.ts';
 import { lockApplication } from './applications.ts';
 
 /**
- * `admin rotate-secret`: adds a secret, shown this once; the present one is valid until it is retired.
+ * `admin rotate-secret`: adds a secret, shown once; the present one is valid until it is retired.
  *
- * @throws {StartupError} for a public application, or when two secrets are valid already: one may be in use still
+ * @throws {StartupError} for a public application, or when two secrets are valid already: the older may be in use still
  */
 export function rotateSecret(owner: Pool, clientId: string) {
   return withSecrets(owner, clientId, async (client, { organizationId, id, count }) => {
@@ -25,7 +25,7 @@ export function rotateSecret(owner: Pool, clientId: string) {
 }
 
 /**
- * `admin retire-secret`: the newest secret alone is valid, from the next request on. Tokens stay.
+ * `admin retire-secret`: from the next request on, only the newest secret is valid. Tokens stay.
  *
  * @throws {StartupError} when there is no older one
  */

@@ -6,7 +6,7 @@ import { parseApplication } from '../../provisioning/document.ts';
 import { DocumentError } from '../../provisioning/problem.ts';
 import { findOrganization } from './findUser.ts';
 
-/** `admin list-applications`: by organization and name; of one organization when it is named. */
+/** `admin list-applications`: lists them by organization and name, or only those of one organization. */
 export function listApplications(owner: Pool, organization: string | undefined) {
   return ownerTransaction(owner, async (client) => {
     if (organization !== undefined) await findOrganization(client, organization);
@@ -33,7 +33,7 @@ export function listApplications(owner: Pool, organization: string | undefined) 
 
 /**
  * `admin create-application`: in an organization that exists.
- * The secret of a confidential one is generated and shown this once.
+ * The secret of a confidential application is generated and shown once.
  *
  * @throws {DocumentError} for values that break a rule
  * @throws {StartupError} when the client id is taken
@@ -56,7 +56,10 @@ export function createApplication(owner: Pool, organization: string, source: { c
 
 const isTaken = (clientId: string) => new StartupError(`There is an application ${clientId} already.`);
 
-/** `admin disable-application`, `enable-application`: from the next request on; its tokens sleep. */
+/**
+ * `admin disable-application`, `enable-application`: from the next request on.
+ * Tokens are refused meanwhile.
+ */
 export function setApplicationDisabled(owner: Pool, clientId: string, disabled: boolean) {
   return ownerTransaction(owner, async (client) => {
     const { organizationId, id } = await lockApplication(client, clientId);
@@ -74,7 +77,7 @@ export function setApplicationDisabled(owner: Pool, clientId: string, disabled: 
 export function endApplicationTokens(owner: Pool, clientId: string) {
   return ownerTransaction(owner, async (client) => {
     const { organizationId, id } = await lockApplication(client, clientId);
-    // Locked above: nothing is issued until this is done.
+    // Locked, so that nothing is issued until this is done.
     const ended = await client.query(
       `with codes as (delete from oauth.authorization_codes where organization_id = $1 and application_id = $2)
        delete from oauth.grants where organization_id = $1 and application_id = $2`,
@@ -86,7 +89,7 @@ export function endApplicationTokens(owner: Pool, clientId: string) {
 
 export type FoundApplication = { organizationId: string; id: string; confidential: boolean };
 
-/** Locks the application: others write neither it nor a reference to it until the transaction ends. */
+/** Locks an application: no transaction writes it, or a reference to it, until this one ends. */
 export async function lockApplication(client: ClientBase, clientId: string): Promise<FoundApplication> {
   const { rows } = await client.query<FoundApplication>(
     `select organization_id as "organizationId", id, confidential

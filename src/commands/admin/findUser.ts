@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { StartupError } from '../../errors/startupError.ts';
 
-/** How a person is named: in an organization, by external identifier or e-mail address. */
+/** Names a person: in an organization, by external identifier or e-mail address. */
 export type UserName = {
   readonly organization: string;
   readonly externalIdentifier?: string | undefined;
@@ -31,7 +31,7 @@ export async function findUser(client: ClientBase, name: UserName): Promise<Foun
   throw new StartupError(`The organization ${name.organization} has no user with the ${what} ${value}.`);
 }
 
-/** The organization's id. @throws {StartupError} when there is none of this name */
+/** The organization's id. @throws {StartupError} when no organization has this name */
 export async function findOrganization(client: ClientBase, name: string): Promise<string> {
   const { rows } = await client.query<{ id: string }>('select id from app_hidden.organizations where name = $1', [
     name,
@@ -41,5 +41,5 @@ export async function findOrganization(client: ClientBase, name: string): Promis
   return organization.id;
 }
 
-/** How a person is named in results. */
+/** The names of a person in results. */
 export const nameOf = ({ externalIdentifier, email }: FoundUser) => ({ externalIdentifier, email });

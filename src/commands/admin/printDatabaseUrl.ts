@@ -4,7 +4,7 @@ import { createLog } from '../../log.ts';
 
 /**
  * `admin database-url`: prints the owner's URL, alone on a line.
- * An embedded database that does not run is started for a moment, so that the URL is right when it does.
+ * An embedded database that does not run is started for a moment, so that the URL is the right one.
  */
 export async function printDatabaseUrl({ database, logLevel }: Config): Promise<void> {
   const { ownerUrl, wasStarted, close } = await openDatabase(database, createLog(logLevel));

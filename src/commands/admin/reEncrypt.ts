@@ -3,23 +3,23 @@ import { createSecrets, type Secrets } from '../../crypto/secrets.ts';
 import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
-/** What became of the users who have an external authentication token. */
+/** The outcome, for users with an external authentication token. */
 export type ReEncrypted = {
-  /** Moved from SECRET_KEY_PREVIOUS to SECRET_KEY now. */
+  /** Re-encrypted from SECRET_KEY_PREVIOUS to SECRET_KEY. */
   reEncrypted: number;
-  /** Under SECRET_KEY before. */
+  /** Already under SECRET_KEY. */
   current: number;
   /**
-   * Ids of users whose token opens under neither, or is another user's: set or clear it by hand.
-   * And of webhooks, whose secret is to be rotated.
+   * Ids of users whose token opens under neither key, or is another user's: set or clear it by hand.
+   * Also ids of webhooks whose secret must be rotated.
    */
   failed: string[];
 };
 
 /**
  * `admin re-encrypt`: seals every token of SECRET_KEY_PREVIOUS under SECRET_KEY.
- * These are external authentication tokens, and the service runs with both keys meanwhile. In batches; may be interrupted and run again. A
- * token that is set meanwhile is read again rather than overwritten.
+ * These are external authentication tokens. The service runs with both keys meanwhile. It works in batches, and may be interrupted and
+ * run again. If a token changes meanwhile, it is read again and not overwritten.
  *
  * @throws {StartupError} without SECRET_KEY_PREVIOUS
  */
@@ -69,7 +69,7 @@ function opens(secrets: Secrets, { organizationId, id, ciphertext }: User): stri
   }
 }
 
-/** Compare-and-set: those that were not changed meanwhile; of those whose token is taken none is moved. */
+/** Compare-and-set: moves the tokens that have not changed meanwhile, and none that another user has. */
 async function move(
   owner: Pool,
   moves: readonly Move[],

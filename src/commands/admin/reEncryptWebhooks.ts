@@ -3,8 +3,8 @@ import { createSecrets, type Secrets } from '../../crypto/secrets.ts';
 import type { ReEncrypted } from './reEncrypt.ts';
 
 /**
- * The same for the secrets of webhooks, which are few; it adds to `outcome`.
- * One that is rotated meanwhile is under SECRET_KEY by that, and is not overwritten.
+ * Re-encrypts the secrets of webhooks, which are few; adds to `outcome`.
+ * A secret that is rotated meanwhile is already under SECRET_KEY, and is not overwritten.
  */
 export async function reEncryptWebhooks(
   owner: Pool,
@@ -38,7 +38,7 @@ function opens(secrets: Secrets, { ciphertext, ...owner }: Sealed): string | nul
   }
 }
 
-/** Compare-and-set. @returns 0 when it was changed meanwhile */
+/** Compare-and-set. @returns 0 when the secret was changed meanwhile */
 async function replace(owner: Pool, column: string, { organizationId, webhookId, ciphertext }: Sealed, sealed: Buffer) {
   const { rowCount } = await owner.query(
     `update app_public.webhooks set ${column} = $4 where organization_id = $1 and id = $2 and ${column} = $3`,

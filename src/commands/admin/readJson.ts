@@ -5,7 +5,7 @@ import { StartupError } from '../../errors/startupError.ts';
 /**
  * The JSON value in a file; `-` is standard input.
  *
- * @throws {StartupError} when it cannot be read or is not JSON in UTF-8; says where, but quotes nothing, since the file
+ * @throws {StartupError} when it cannot be read or is not JSON in UTF-8; the message has the place, but quotes nothing, since the file
  * holds passwords
  */
 export async function readJson(file: string): Promise<unknown> {
@@ -34,7 +34,7 @@ async function read(file: string): Promise<Buffer> {
   }
 }
 
-/** What the parser says without what it quotes: where it is, or else which character. */
+/** The parser's message without its quotations: the position, or else the character. */
 function placeOf(error: unknown): string {
   const message = String(error);
   const place = /\(line (\d+) column (\d+)\)/.exec(message);

@@ -2,9 +2,9 @@ import { createInterface } from 'node:readline/promises';
 import { StartupError } from '../../errors/startupError.ts';
 
 /**
- * The first line of standard input: everybody on the machine can see the command line.
+ * The first line of standard input, since every user of the machine can see the command line.
  *
- * @param what is asked for, when a person is there to be asked
+ * @param what names the value in a prompt, if a person is at the terminal
  * @throws {StartupError} when there is none
  */
 export async function readLine(what: string): Promise<string> {

@@ -24,7 +24,7 @@ export const runAdmin = (args: readonly string[], loadConfig: () => Config): Pro
   runProgram(createAdminProgram(loadConfig), args);
 
 /**
- * The admin command line. Results go to stdout, everything else to stderr; what goes wrong is thrown.
+ * The admin command line. Results go to stdout, everything else to stderr; failures are thrown.
  *
  * @param loadConfig is called by a command only, so that `--help` works without a configuration
  */
@@ -107,7 +107,7 @@ Exit code 1 when some could not be moved; the ids of their users and webhooks ar
 
 const print = (result: unknown) => void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 
-/** Says on stderr how far it is. */
+/** Reports the progress on stderr. */
 function atMostOnceASecond(): (message: string) => void {
   let last = Date.now();
   return (message) => {

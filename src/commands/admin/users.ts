@@ -6,7 +6,7 @@ import * as fields from '../../provisioning/fields.ts';
 import { type FoundUser, findUser, nameOf, type UserName } from './findUser.ts';
 
 /**
- * `admin set-password`: whatever it was before. Signs the person out of browsers; tokens stay.
+ * `admin set-password`: replaces any earlier one. Signs the person out of browsers; tokens stay.
  *
  * @throws {StartupError} when the password is too short or too long
  */
@@ -25,7 +25,10 @@ export async function setPassword(owner: Pool, passwords: Passwords, name: UserN
   });
 }
 
-/** `admin disable-user`, `enable-user`: from the next request on; tokens sleep, sessions end. */
+/**
+ * `admin disable-user`, `enable-user`: from the next request on.
+ * Tokens are refused meanwhile, sessions end.
+ */
 export function setUserDisabled(owner: Pool, name: UserName, disabled: boolean) {
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);
@@ -45,7 +48,7 @@ export function setUserDisabled(owner: Pool, name: UserName, disabled: boolean) 
 export function endUserTokens(owner: Pool, name: UserName) {
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);
-    // Locked, so that nothing is issued until this is done.
+    // The user is locked, so that nothing is issued until this is done.
     await client.query('select from app_public.users where organization_id = $1 and id = $2 for update', [
       user.organizationId,
       user.id,

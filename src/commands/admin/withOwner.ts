@@ -6,7 +6,7 @@ import { StartupError } from '../../errors/startupError.ts';
 import { createPasswords, type Passwords } from '../../oauth/passwords.ts';
 import { secretKeys } from '../../service/secretKey.ts';
 
-/** What a command works with. */
+/** The database and the keys of a command. */
 export type AdminContext = {
   /** Connections as the owner of the tables. */
   owner: Pool;
@@ -15,17 +15,17 @@ export type AdminContext = {
   passwords: Passwords;
 };
 
-/** Runs the work of a command and prints what it results in as JSON. */
+/** Runs the work of a command and prints its result as JSON. */
 export type Run = (work: (context: AdminContext) => Promise<unknown>) => Promise<void>;
 
-/** For a command that reads input first: with a correct configuration, before a database is opened. */
+/** For a command that reads input: checks the configuration first, and opens the database afterwards. */
 export type RunWithInput = <Input>(
   read: () => Promise<Input>,
   work: (context: AdminContext, input: Input) => Promise<unknown>,
 ) => Promise<void>;
 
 /**
- * Opens the database for a command, whether the service runs or not, and gives everything back.
+ * Opens the database for a command, whether or not the service runs, and closes it afterwards.
  *
  * @throws {StartupError} when the database is unavailable or lacks migrations
  */

@@ -1,15 +1,15 @@
 import type { Access, Policy } from './readAccess.ts';
 
-/** One change of who may do what. */
+/** One change of access. */
 export type Difference = {
-  /** `equal`: written otherwise, and provably the same. */
+  /** `equal`: another text, but provably the same access. */
   verdict: 'wider' | 'narrower' | 'unclear' | 'equal';
   object: string;
   role: string;
   detail: string;
 };
 
-/** What `after` lets whom do that `before` did not, and the other way round. */
+/** Compares two accesses: what only `after` allows, and what only `before` does. */
 export function compareAccess(before: Access, after: Access): Difference[] {
   return [
     ...compareSets(before.grants, after.grants, (name, members) => {
@@ -42,7 +42,7 @@ export function compareAccess(before: Access, after: Access): Difference[] {
 
 type Sets = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What was gained is wider, what was lost is narrower; both may happen to one name. */
+/** A gained member is wider, a lost one is narrower; a name may have both. */
 function compareSets(
   before: Sets,
   after: Sets,
@@ -87,7 +87,7 @@ function comparePolicies(before: Access['policies'], after: Access['policies']):
   });
 }
 
-/** By the example rows: wider when it holds for all for which it did, and more. */
+/** By the example rows: wider when the policy holds for all former rows, and for more. */
 function judge(old: Policy, current: Policy): Pick<Difference, 'verdict' | 'detail'> {
   const changed = `${textOf(old)} became ${textOf(current)}`;
   if (old.permissive !== current.permissive || old.command !== current.command)

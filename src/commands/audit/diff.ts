@@ -12,8 +12,8 @@ import { withScratchDatabase } from './withScratchDatabase.ts';
 
 /**
  * `audit diff`: compares the access that the working tree's migrations give with a git revision's.
- * Both are built beside the audited database, filled with the same rows and asked by the same principals. Grants and policies are compared
- * as the catalogue has them, changed expressions by whom they let reach which rows, and where that is unclear by proof.
+ * It builds both beside the audited database, fills them with the same rows and asks them as the same principals. Grants and policies
+ * are compared by the catalogue. Changed expressions are compared by which principals reach which rows, and where that is unclear by proof.
  *
  * @returns what is wider or unclear as findings; what is narrower is none
  * @throws {StartupError} when there is no such revision, or its migrations do not run

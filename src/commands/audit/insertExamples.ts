@@ -3,8 +3,8 @@ import { scopesOf } from '../../token/scopes.ts';
 
 /**
  * Two organizations, A and B, with a row in every table for each of two people, 1 and 2.
- * Below each unit is another one. A row's ids begin with the letter of its organization and end with the number of its person:
- * `aaaaaaaa-0000-7000-8000-000000000001` is A1's. What a schema older or newer than these statements refuses is left out.
+ * Below each unit is another unit. A row's ids begin with the letter of its organization and end with the number of its person:
+ * `aaaaaaaa-0000-7000-8000-000000000001` is A1's. A statement that an older or newer schema rejects is skipped.
  */
 export async function insertExamples(client: ClientBase): Promise<void> {
   await insertForEach(client, statements);
@@ -29,12 +29,12 @@ async function insertForEach(client: ClientBase, statements: readonly string[]):
   }
 }
 
-/** A table or column that is not there yet or no longer, or a rule that came later. */
+/** A table or column that does not exist yet or any more, or a later rule. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof DatabaseError && /^(42|23|3F|22)/.test(error.code ?? ''))) throw error;
 }
 
-/** Each id is the row's own; `:id` stands for whatever belongs to the person. */
+/** Each id is the row's own; `:id` stands for the ids of all that belongs to the person. */
 const statements = [
   `insert into app_hidden.organizations (id, name) values (:organization, 'Organization ' || left(:organization, 1))`,
   `insert into app_public.users (organization_id, id, external_identifier, full_name, email)
@@ -62,7 +62,7 @@ const statements = [
    values (:organization, lpad(:id, 43, '0'), jsonb_build_object('userId', :id), now() + interval '1 hour')`,
   `insert into oauth.consents (organization_id, consent_hash, sid, request_hash, expires_at)
    values (:organization, sha256(:id), lpad(:id, 43, '0'), sha256(:id), now() + interval '1 minute')`,
-  // A trigger counts them, by the hour.
+  // A trigger counts the keys of each hour.
   ...['graph_app', 'graph_user'].map(
     (role) =>
       `insert into app_hidden.idempotency_keys (
@@ -71,7 +71,7 @@ const statements = [
   ),
   `insert into app_hidden.idempotency_usage (organization_id, expires_at, slot, keys, bytes)
    values (:organization, '2100-01-01', 0, 1, 1)`,
-  // The first of them, since seals belong to no organization.
+  // Only the first insert succeeds, since seals belong to no organization.
   `insert into audit.seals (number, sealed_at, retention, until, ids, pending, marks, head)
    values (1, now(), '400 days', 1, '{}', '{}', sha256(:id), sha256(:id))`,
   `insert into audit.chains (organization_id, month, seal, entries, head) values (:organization, '2026-01-01', 1, 1, sha256(:id))`,
@@ -83,7 +83,7 @@ const statements = [
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
 
-/** A change that is the same in each database, instead of those that the statements above recorded. */
+/** A change that is the same in each database replaces those that the statements above recorded. */
 const changesStatements = [
   `delete from feed.changes where at <> '2100-01-01' or id = right(:id, 1)::int and organization_id = :organization`,
   `insert into feed.changes (id, origin, horizon, at, organization_id, relation, key, operation, columns)
@@ -91,7 +91,10 @@ const changesStatements = [
    values (right(:id, 1)::int, 0, '0', '2100-01-01', :organization, 'app_public.users', array[:id], 'CREATE', '{}')`,
 ];
 
-/** For tables that `$1` leaves out, parents first; one whose checks refuse it needs its own above. */
+/**
+ * Statements for the tables that `$1` lacks, parents first.
+ * A table whose checks reject them needs its own above.
+ */
 const statementsOfOthers = `
   select format('insert into %s (%s) values (%s)', r.relation,
     string_agg(quote_ident(a.attname), ', '),

@@ -10,10 +10,10 @@ export function table(rows: readonly Row[], otherwise: string): string {
     .join('\n');
 }
 
-/** Titles and what stands below them, an empty line between. */
+/** Joins titles and the parts below them by empty lines. */
 export const document = (...parts: readonly string[]): string => parts.join('\n\n');
 
-/** On one line, with nothing that Markdown would take for its own. */
+/** One line, with Markdown's own characters escaped. */
 function cell(value: unknown): string {
   return text(value)
     .replaceAll(/\s+/g, ' ')

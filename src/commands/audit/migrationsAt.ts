@@ -6,13 +6,12 @@ import { promisify } from 'node:util';
 import { migrationsFolder, readCommitted } from '../../database/migrations/committedMigrations.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
-/** A migration's file name and its SQL. */
 export type Migration = { name: string; sql: string };
 
 /**
  * The committed migrations of a git revision, in order.
  *
- * @throws {StartupError} when there is no such revision, or this is no clone
+ * @throws {StartupError} when there is no such revision, or this is no git clone
  */
 export async function migrationsAt(revision: string): Promise<Migration[]> {
   const commit = (await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`)).trim();
@@ -30,7 +29,7 @@ export async function migrationsAt(revision: string): Promise<Migration[]> {
   }
 }
 
-/** Those of the working tree, and what `current.sql` has. */
+/** The migrations of the working tree, and `current.sql`. */
 export async function migrationsHere(): Promise<Migration[]> {
   const committed = await readCommitted();
   const current = await readFile(join(migrationsFolder, 'current.sql'), 'utf8').catch(() => '');

@@ -7,8 +7,8 @@ import { withProver } from './prove/prove.ts';
 import type { Access, Policy } from './readAccess.ts';
 
 /**
- * Proves of unclear policies that they became equal, narrower or wider, for all claims and rows.
- * Only where nothing else that they call has changed: both expressions are read with the functions and tables as they are after.
+ * Proves whether unclear policies became equal, narrower or wider, for all claims and rows.
+ * It does so only if nothing else that they call has changed: both expressions are read with the later functions and tables.
  */
 export async function proveUnclear(
   differences: readonly Difference[],
@@ -31,7 +31,7 @@ export async function proveUnclear(
       }),
     ),
   );
-  // Without the prover's development dependencies it stays unclear.
+  // Without the prover's development dependencies the policies stay unclear.
   return proved.catch((error: unknown) => {
     if (error instanceof StartupError) return [...differences];
     throw error;
@@ -62,6 +62,6 @@ async function compare(
   relationships.delete('equal');
   const [only = 'equal', ...others] = relationships;
   if (others.length > 0 || only === 'unclear') return 'unclear';
-  // A restrictive policy that lets more pass is wider, too.
+  // A restrictive policy that admits more rows is wider, too.
   return only;
 }

@@ -2,7 +2,7 @@ import { document, type Row, table } from './markdown.ts';
 import { rolledBack } from './rolledBack.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
-/** At a time that has passed, by the history; else now. */
+/** A past time, answered from the history; now unless given. */
 type AsOf = { readonly at?: string };
 
 /** `audit who-can`: see `audit.who_can` and `audit.who_could`. */

@@ -1,19 +1,19 @@
 import type { ClientBase } from 'pg';
 
-/** What a database lets whom do: each set by what it is about. */
+/** The access that a database gives: who may do what, in sets by object. */
 export type Access = {
   /** Columns that a role may use in a command, by `command role table`. `*` stands for whole rows. */
   grants: Map<string, Set<string>>;
-  /** Who may call a function. */
+  /** The roles that may call a function. */
   callers: Map<string, Set<string>>;
   /** `off`, `on, not forced` or `forced`, by table. */
   rowSecurity: Map<string, string>;
   policies: Map<string, Policy>;
-  /** What escapes the policies: `kind object` and who. */
+  /** Roles that escape the policies, by `kind object`. */
   bypasses: Map<string, Set<string>>;
-  /** Text that decides beside policies, by object: views, functions of policies, definer functions. */
+  /** Text beside policies that affects access, by object: views, functions of policies, definers. */
   definitions: Map<string, string>;
-  /** Which principal's command on which row came through, by `command role table`. */
+  /** The principals and rows for which a command succeeded, by `command role table`. */
   outcomes: Map<string, Set<string>>;
   /** Tables for which there is no example row. */
   notProbed: string[];
@@ -25,7 +25,7 @@ export type Policy = {
   roles: string[];
   using: string | null;
   check: string | null;
-  /** Principal and row for which the expressions hold. */
+  /** The principals and rows for which the expressions hold. */
   holds: Set<string>;
 };
 
@@ -89,7 +89,7 @@ const policiesStatement = `
   from audit.policies p
   join audit.relations r using (relation)`;
 
-// That a change leaves no trace is no access.
+// A change that leaves no trace gives no access.
 const bypasses = `
   select kind || ' ' || object as name, array_agg(who) as members
   from audit.bypasses
@@ -104,7 +104,10 @@ const definitions = `
   where f.definer
     or exists (select from audit.policies p where concat(p.using_expression, p.check_expression) like '%' || split_part(f.name, '(', 1) || '(%')`;
 
-/** All principals, and each role without claims, which no request has and no policy may reward. */
+/**
+ * All principals, and each role without claims.
+ * No request has such a role, and no policy may give it access.
+ */
 const askers = `
   asker as materialized (
     select p as who from audit.principals p

@@ -3,7 +3,7 @@ import { document, type Row, table } from './markdown.ts';
 import { rolledBack } from './rolledBack.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
-/** `npm run audit`: all that the catalogue and the history say, as one page; findings come first. */
+/** `npm run audit`: the findings, then all other answers from catalogue and history, on one page. */
 export function report({ pool }: AuditedDatabase): Promise<Answer> {
   return rolledBack(pool, write);
 }

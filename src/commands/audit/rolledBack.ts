@@ -5,7 +5,7 @@ import { rollBack } from '../../database/pool/rollBack.ts';
 export async function rolledBack<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
-    // Views of the catalogue look costly to PostgreSQL, which would compile them for longer than they take.
+    // PostgreSQL estimates a high cost for views of the catalogue, and would compile them for longer than they run.
     await client.query('begin; set local jit = off');
     return await work(client);
   } finally {

@@ -14,7 +14,7 @@ import { findUnused } from './unused.ts';
 import { type Answer, type AuditedDatabase, withAuditedDatabase } from './withAuditedDatabase.ts';
 
 /**
- * `npm run audit -- <args>`. Prints Markdown, and changes nothing but by `seal`.
+ * `npm run audit -- <args>`. Prints Markdown, and changes nothing except by `seal`.
  *
  * @returns the exit code: 1 when there is a finding, or when access has become wider or cannot be compared
  * @throws {ConfigError | StartupError} and whatever else a command fails with

@@ -20,7 +20,7 @@ export function findUnused({ pool }: AuditedDatabase, { since }: { since?: strin
   });
 }
 
-/** Before the first day, no use was counted. */
+/** Before the first counted day, no use is known. */
 const countedText = `
   select to_char(used_on, 'YYYY-MM-DD') as first, to_char(coalesce($1::timestamptz::date, used_on), 'YYYY-MM-DD') as since
   from audit.uses where role = ''`;

@@ -3,16 +3,16 @@ import type { Config } from '../../config.ts';
 import { withDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
-/** What is asked: a database that has the schema `audit`. */
+/** The audited database, which has the schema `audit`. */
 export type AuditedDatabase = { pool: Pool; url: string };
 
 /** The text to print, and how many findings it has. */
 export type Answer = { text: string; findings: number };
 
 /**
- * Opens the database to be asked, whether the service runs or not, and gives everything back.
+ * Opens the audited database, whether or not the service runs, and closes it afterwards.
  *
- * @throws {StartupError} when it is unavailable, lacks the schema, or refuses the question
+ * @throws {StartupError} when it is unavailable, lacks the schema, or rejects the question
  */
 export async function withAuditedDatabase<T>(
   config: Config,
@@ -30,7 +30,7 @@ export async function withAuditedDatabase<T>(
 }
 
 /**
- * PostgreSQL's refusal of the question, with its hint.
+ * PostgreSQL's rejection of the question, with its hint.
  * No such row or principal (P0002, P0003, 22023), a key of another type (class 22), no such table (42P01, 3F000, 42602), no right to ask
  * (42501).
  */

@@ -4,10 +4,10 @@ import { applyCommitted, currentFile, readCurrent, withGraphileMigrate } from '.
 import { locateError, SqlFileError } from './sqlFileError.ts';
 
 /**
- * Brings the database to what `migrations/current.sql` says, in one transaction.
- * Nothing happens when it has run this text already. Committed migrations that are missing run first.
+ * Runs `migrations/current.sql` on the database, in one transaction, unless it has run this text.
+ * Committed migrations that are missing run first.
  *
- * @throws {SqlFileError} with the line, when PostgreSQL refuses; what was refused has changed nothing
+ * @throws {SqlFileError} with the line, when PostgreSQL rejects a statement; then nothing has changed
  */
 export async function applyCurrent(ownerUrl: string): Promise<void> {
   await applyCommitted(ownerUrl).catch((error: unknown) => {

@@ -16,15 +16,15 @@ import { locateError } from './sqlFileError.ts';
 
 /**
  * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration.
- * That is empty then. All migrations run on an empty database first, and the new one once more on the developer's own.
+ * The file is empty afterwards. All migrations run on an empty database first, and the new one once more on the developer's own.
  *
- * @returns what to do next, and what `audit.findings` warns of
- * @throws {StartupError} when one of them fails, or the new one is unsafe, brings an error into `audit.findings` or a schema that cannot
- * be built; nothing is committed then
+ * @returns what to do next, and the warnings of `audit.findings`
+ * @throws {StartupError} when a migration fails, or the new one is unsafe, adds an error to `audit.findings` or makes a schema that cannot
+ * be built. Then nothing is committed
  */
 export async function commit(config: Config, [given]: readonly string[], log: Log): Promise<string[]> {
   const text = await readCurrent();
-  // What was uncommitted still has one.
+  // A migration that was uncommitted still has its message.
   const message = given ?? /^--! Message: (.+)$/m.exec(text)?.[1];
   if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
   requireOrder(await readCommitted());
@@ -34,7 +34,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   const shadowUrl = shadowUrlOf(ownerUrl);
   try {
     const warnings = await refuseErrors(ownerUrl, text);
-    // What an empty file says is no part of a migration.
+    // The sentence of an empty file is no part of a migration.
     if (text.includes(blankCurrent)) await writeFile(currentFile, text.replace(blankCurrent, '').trimStart());
     await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
     await allowReading();
@@ -53,7 +53,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
 }
 
 /**
- * Lets everybody read the new migration, as the user of an image that is built from these files must.
+ * Makes the new migration readable for all users, such as the user of an image that is built from it.
  * graphile-migrate makes it readable for its owner and group alone.
  */
 async function allowReading(): Promise<void> {
@@ -61,7 +61,7 @@ async function allowReading(): Promise<void> {
     await chmod(join(migrationsFolder, 'committed', name), 0o444);
 }
 
-/** Tries the migration after those that are committed. @returns its warnings */
+/** Runs the migration after the committed ones. @returns its warnings */
 async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
   return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
     const before = await readFindings(url);

@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Every object of the database as SQL, by the file that it has in `test/database/objects`.
- * A file has what bears one name in one schema: a table with its columns, keys, indexes, policies, triggers and privileges, or a function
- * with all of its signatures. Partitions of the history and of the change feed come and go; only their default ones are here.
- * PostgreSQL prints expressions and views: another major version may lay them out otherwise.
+ * Every object of the database as SQL, by its file in `test/database/objects`.
+ * A file has all objects of one name in one schema: a table with its columns, keys, indexes, policies, triggers and privileges, or a
+ * function with all its signatures. Partitions of the history and of the change feed are left out, except the default ones.
+ * PostgreSQL prints expressions and views, so another major version may format them otherwise.
  *
  * @param client a session of this function's own, whose search path it empties, so that every name is qualified
  */
@@ -19,7 +19,7 @@ export async function readDatabaseObjects(client: ClientBase): Promise<ReadonlyM
   );
 }
 
-/** The owner of the database is written as `current_user`, since it has another name elsewhere. */
+/** The owner of the database, written as `current_user`, since its name differs between databases. */
 const mainOwner = `(select nspowner from pg_namespace where nspname = 'app_public')`;
 
 const roleName = (oid: string) =>
@@ -28,7 +28,7 @@ const roleName = (oid: string) =>
 const grantee = (acl: string) =>
   `${roleName(`${acl}.grantee`)} || case when ${acl}.is_grantable then ' with grant option' else '' end`;
 
-/** A line for each role but the owner, null without any. */
+/** A line for each role except the owner; null without any. */
 const grants = (object: string, acl: string, owner: string) => `(
   select string_agg(format('grant %s on %s to %s;', privileges, ${object}, who), E'\\n' order by who collate "C")
   from (
@@ -45,7 +45,7 @@ const comment = (object: string, text: string) =>
 const enabling = (state: string) =>
   `case ${state} when 'D' then 'disable' when 'R' then 'enable replica' when 'A' then 'enable always' else 'enable' end`;
 
-/** Whether no extension has brought it. */
+/** Whether an object belongs to no extension. */
 const isOwn = (catalog: string, oid: string) =>
   `not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`;
 
@@ -192,7 +192,7 @@ const kinds = {
     select r.schema, r.name, 6, w.rulename, pg_get_ruledef(w.oid, true)
     from pg_rewrite w join relations r on r.oid = w.ev_class
     where w.rulename <> '_RETURN'`,
-  // Of the table or view, and of its columns, a line for each role.
+  // Privileges on the table or view and on its columns, a line for each role.
   privileges: `
     select schema, name, 7, '', string_agg(format('grant %s on %s%s to %s;', privileges, case relkind when 'S' then 'sequence ' end, oid::regclass, who), E'\\n' order by who collate "C")
     from (
@@ -263,7 +263,7 @@ const kinds = {
       ${comment(`'collation ' || c.oid::regcollation`, `obj_description(c.oid, 'pg_collation')`)})
     from pg_collation c join ours n on n.oid = c.collnamespace
     where ${isOwn('pg_collation', 'c.oid')}`,
-  // Operators, their classes, text search: named in the file of the schema.
+  // Operators, their classes and text search are named in the file of the schema.
   others: `
     select n.nspname, '', 2, description, '-- ' || description
     from ours n

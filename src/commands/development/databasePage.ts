@@ -28,7 +28,7 @@ const lineOf = ({ from, to, columns, isOne }: { from: string; to: string; column
 const rowOf = ({ name, kind, comment }: Described) =>
   `| ${kind} | \`${name}\` | ${sentenceOf(comment ?? '').replaceAll('|', '\\|')} |`;
 
-/** The description behind the smart tags, to the end of its first sentence. */
+/** The first sentence of the description that follows the smart tags. */
 export function sentenceOf(comment: string): string {
   const description = comment
     .split('\n')
@@ -38,7 +38,7 @@ export function sentenceOf(comment: string): string {
   return /^.*?[.](?=\s|$)/s.exec(description)?.[0] ?? description;
 }
 
-/** Partitions come and go, and extensions have pages of their own. */
+/** Partitions are made and dropped, and extensions have pages of their own. */
 const isShown = (catalog: string, oid: string) =>
   `nspname !~ '^(pg_|information_schema$|public$|graphile_)'
    and not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype in ('e', 'i'))`;

@@ -6,7 +6,7 @@ import { withClient } from '../../database/pool/withClient.ts';
 import { currentFile } from './migrations.ts';
 import { SqlFileError, sqlErrorAt } from './sqlFileError.ts';
 
-/** Locates an error in a function's body, found when it is called: its line in a migration, if known. */
+/** Locates an error that a call found in a function's body: its line in a migration, if known. */
 export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<SqlFileError> {
   const { where = '', internalQuery, internalPosition } = error;
   const [frame, signature, line] = /^PL\/pgSQL function (.+\)) line (\d+) at .*$/m.exec(where) ?? [];
@@ -23,7 +23,7 @@ async function bodyOf(signature: string, ownerUrl: string): Promise<string | und
   return rows[0]?.prosrc;
 }
 
-/** In characters; PL/pgSQL's first line is what follows the opening quote. */
+/** The offset in characters; PL/pgSQL's first line is the one after the opening quote. */
 function offsetOfLine(body: string, line: number): number {
   const lines = body.split('\n');
   const before = lines.slice(0, line - 1).map((text) => `${text}\n`);
@@ -31,7 +31,7 @@ function offsetOfLine(body: string, line: number): number {
   return [...before.join(''), ...indent].length;
 }
 
-/** The latest migration wins: it may have replaced the function. */
+/** The latest migration wins, since it may have replaced the function. */
 async function findInMigrations(body: string) {
   const folder = join(dirname(currentFile), 'committed');
   const committed = (await readCommitted()).map(({ name }) => join(folder, name));

@@ -1,6 +1,6 @@
 import type { SchemaChange } from '../../service/compose.ts';
 
-/** The change for clients: `+` may be used now, `-` breaks a client, `~` may surprise one. */
+/** Describes the change for clients: `+` is new, `-` breaks a client, `~` may surprise one. */
 export async function describeChange({ before, after }: SchemaChange): Promise<string[]> {
   const { CriticalityLevel, diff } = await import('@graphql-inspector/core');
   const signs = {

@@ -3,7 +3,7 @@ import { withClient } from '../../database/pool/withClient.ts';
 import { lineOf } from './lineOf.ts';
 import { currentFile } from './migrations.ts';
 
-/** A row of `audit.findings`: an ignored comment, an open policy, an invitation to a mistake. */
+/** A row of `audit.findings`, such as an ignored comment, an open policy or a trap for developers. */
 export type Finding = {
   readonly name: string;
   readonly level: 'error' | 'warning' | 'info';
@@ -14,7 +14,7 @@ export type Finding = {
 
 export const readFindings = (ownerUrl: string): Promise<Finding[]> =>
   withClient(ownerUrl, async (client) => {
-    // Views of the catalogue look costly to PostgreSQL, which would compile them for longer than they take.
+    // PostgreSQL estimates a high cost for views of the catalogue, and would compile them for longer than they run.
     await client.query('set jit = off');
     const { rows } = await client.query<Finding>(
       'select name, level, object, detail, remedy from audit.findings order by level, object, name, detail',
@@ -22,13 +22,13 @@ export const readFindings = (ownerUrl: string): Promise<Finding[]> =>
     return rows;
   });
 
-/** Roles of the cluster and rights to the database are `db:migrate`'s, unless `text` names a role. */
+/** Whether `db:migrate` is responsible: a role or a right to the database that `text` does not name. */
 export const isOfCluster = ({ name }: Finding, text: string) =>
   name.startsWith('authenticator_') ||
   name === 'connect_for_everybody' ||
   (name === 'bypass_set_role' && !/\b(grant|role|user|group)\b/i.test(text));
 
-/** Those that were not there before. */
+/** The findings that did not exist before. */
 export function newFindings(before: readonly Finding[], after: readonly Finding[]): Finding[] {
   const known = new Set(before.map(keyOf));
   return after.filter((finding) => !known.has(keyOf(finding)));
@@ -36,18 +36,18 @@ export function newFindings(before: readonly Finding[], after: readonly Finding[
 
 const keyOf = ({ name, object, detail }: Finding) => JSON.stringify([name, object, detail]);
 
-/** One line each, which begins with the place in `migrations/current.sql` where that says it. */
+/** One line for each finding, with its place in `migrations/current.sql` in front, if it has one. */
 export async function describeFindings(findings: readonly Finding[], text: string): Promise<string[]> {
   return Promise.all(
     findings.map(async ({ name, level, object, detail, remedy }) => {
-      // A file that PostgreSQL has run is one that its parser understands, but for placeholders.
+      // PostgreSQL has run the file, so its parser understands it, except for placeholders.
       const line = await lineOf(text, object, tagsIn(detail)).catch(() => null);
       return `${placeAt(line)}${level}: ${object} ${detail} (${name}). ${remedy}`;
     }),
   );
 }
 
-/** Why a schema cannot be built, with the place in `migrations/current.sql` of what the reason quotes. */
+/** The reason why a schema cannot be built, with the place in `migrations/current.sql` that it quotes. */
 export async function describeBuildError(error: unknown, text: string): Promise<string> {
   const message = error instanceof Error ? error.message : String(error);
   const quoted = [...message.matchAll(/\{\w+\}|"(@[^"]+)"/g)].map(([whole, inner]) => inner ?? whole);
@@ -58,7 +58,7 @@ export async function describeBuildError(error: unknown, text: string): Promise<
 
 const placeAt = (line: number | null) => (line === null ? '' : `${relative(process.cwd(), currentFile)}:${line}: `);
 
-/** A smart tag with what follows it, else alone. */
+/** The smart tag with the words that follow it, then alone. */
 function tagsIn(detail: string): string[] {
   const [whole] = /@\w+(?: \{[^{}]*\})?(?: \w+)?/.exec(detail) ?? [];
   const [tag] = /@\w+/.exec(detail) ?? [];

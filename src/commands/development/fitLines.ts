@@ -1,6 +1,6 @@
 /**
  * Max-min fair sharing of a page among groups of lines.
- * A group that needs less than its share leaves the rest to the others. What is left out of a group is counted on its last line.
+ * A group that needs less than its share leaves the rest to the others. The last line of a group counts its omitted lines.
  */
 export function fitLines(groups: readonly (readonly string[])[], maxLines: number): string[] {
   const shown = groups.filter(({ length }) => length > 0);

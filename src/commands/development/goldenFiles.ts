@@ -14,15 +14,15 @@ export type GoldenFile = {
   /** From the root of the repository. */
   readonly name: string;
   readonly url: URL;
-  /** What the database gives. */
+  /** The text made from the database. */
   readonly text: string;
-  /** What the file says, laid out the same way; empty when it is missing or no schema. */
+  /** The text of the file in the same layout; empty when it is missing or no schema. */
   readonly found: string;
 };
 
 /**
- * The golden files (snapshots) that do not say what the database gives.
- * They are the schema of GraphQL, `docs/database.md`, and each object of the database. An object that is gone has an empty text.
+ * The golden files (snapshots) that differ from the database.
+ * They are the schema of GraphQL, `docs/database.md`, and each object of the database. A deleted object has an empty text.
  */
 export async function staleGoldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
   const objects = await withClient(ownerUrl, readDatabaseObjects);
@@ -51,7 +51,7 @@ async function listObjects(): Promise<Set<string>> {
   return new Set(files.map(({ parentPath, name }) => relative(fileURLToPath(folder), join(parentPath, name))));
 }
 
-/** Whether it is one of the files by object, which are many and are listed together. */
+/** Whether it is one of the many files by object, which are listed together. */
 export const isOfObject = ({ name }: GoldenFile) => name.startsWith(`test/${objectsFolder}/`);
 
 async function golden(path: string, text: string, normalize = (file: string) => file): Promise<GoldenFile> {
@@ -63,8 +63,8 @@ async function golden(path: string, text: string, normalize = (file: string) => 
 }
 
 /**
- * What the database gives and the file has not (`+`), or the other way round (`-`).
- * As sets: a line that has only moved is no difference. Of a file that only one of them has, the first line stands for all.
+ * The lines that only the database has (`+`), and those that only the file has (`-`).
+ * As sets, so a line that has only moved is no difference. If one side has no text, the other's first line stands for all.
  */
 export function compareLines({ found, text }: Pick<GoldenFile, 'found' | 'text'>): string[] {
   if (found === '' || text === '') return [`${text ? '+' : '-'} ${(text || found).split('\n', 1)}`];
@@ -79,7 +79,7 @@ const linesOf = (text: string) => new Set(text.split('\n').filter((line) => line
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** As the service builds it, whatever role reads the catalogue. @throws when it cannot be built */
+/** The schema as the service builds it, for any role that reads the catalogue. @throws when that fails */
 export async function readSchema(url: string): Promise<string> {
   const pool = createPool(url, { poolSize: 1, poolWaitMs: 10_000, statementTimeoutMs: 60_000 }, createLog('silent'));
   try {
@@ -91,5 +91,5 @@ export async function readSchema(url: string): Promise<string> {
   }
 }
 
-/** In alphabetical order, so that a change of the database's own order is none. */
+/** In alphabetical order, so that a change of order in the database is no difference. */
 const sortedSdl = (schema: GraphQLSchema) => `${printSchema(lexicographicSortSchema(schema))}\n`;

@@ -1,11 +1,11 @@
 import { placeOf, split } from './sqlFileError.ts';
 
 /**
- * The line of a migration that makes an object or says something of it, or null.
- * The object is as a finding names it, such as `app_public.doors.name`, `app_public.door_create(uuid,text)` or `doors_unit_id_fkey on
+ * The line of a migration that makes an object or comments on it, or null.
+ * The object is named as a finding does, such as `app_public.doors.name`, `app_public.door_create(uuid,text)` or `doors_unit_id_fkey on
  * app_public.doors`.
  *
- * @param said what the finding is about, if it stands in the migration literally, such as `@filter`; the first that is there counts
+ * @param said texts that the finding is about, such as `@filter`; the first one that the migration has literally is used
  */
 export async function lineOf(text: string, object: string, said: readonly string[] = []): Promise<number | null> {
   const names = namesOf(object);
@@ -16,11 +16,11 @@ export async function lineOf(text: string, object: string, said: readonly string
     statements.filter(({ sql }) => all.every((name) => indexOf(sql, name) >= 0));
 
   for (const words of said) {
-    // The comment that was made last is the one that holds.
+    // The last comment is the one in force.
     const saying = naming(names).findLast(({ sql }) => sql.includes(words));
     if (saying) return lineIn(saying, saying.sql.indexOf(words));
   }
-  // PostgreSQL names by itself what the migration leaves without a name: then its table is all there is.
+  // PostgreSQL makes up a name where the migration gives none; then only the table can be found.
   const [making] = [...naming(names), ...naming(names.slice(-1))];
   return making ? lineIn(making, indexOf(making.sql, names[0] ?? '')) : null;
 }

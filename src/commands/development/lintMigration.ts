@@ -5,12 +5,12 @@ import { json } from 'node:stream/consumers';
 import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
 
-/** What is unsafe in a migration, as squawk says it. */
+/** An unsafe statement of a migration, found by squawk. */
 export type Finding = { readonly rule: string; readonly line: number; readonly message: string };
 
 /**
  * Lints a migration (`migrations/squawk.toml`): long locks, rewrites of tables, broken clients.
- * `-- squawk-ignore <rule>` above a statement says that it was thought about.
+ * `-- squawk-ignore <rule>` above a statement accepts it after review.
  */
 export async function lintMigration(sql: string): Promise<Finding[]> {
   const transaction = isWithoutTransaction(sql) ? ['--no-assume-in-transaction'] : [];
@@ -34,7 +34,10 @@ export async function lintMigration(sql: string): Promise<Finding[]> {
 
 type Report = { rule_name: string; line: number; line_end: number; message: string; help: string | null };
 
-/** A migration may run twice while it is written, so it drops first what it creates, still empty. */
+/**
+ * Whether a migration creates the tables that it drops.
+ * It may run twice while it is written, so it first drops them, still empty.
+ */
 function makesAnew(sql: string, statement: string): boolean {
   const [, names = ''] = /drop\s+table\s+if\s+exists\s+([^;]+)/i.exec(statement) ?? [];
   const dropped = names.replace(/\bcascade\b|\brestrict\b/gi, '').split(',');

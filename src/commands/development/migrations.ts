@@ -10,22 +10,22 @@ import { requireOwnHistory, runCommitted } from '../../database/migrations/runCo
 import { withClient } from '../../database/pool/withClient.ts';
 import { createLog } from '../../log.ts';
 
-/** What is not committed yet: run on every save, so it must be able to run twice. */
+/** The migration in progress. It runs on every save, so it must be able to run twice. */
 export const currentFile = join(migrationsFolder, 'current.sql');
 
-/** For what a developer waits for. */
+/** A developer waits: only warnings are logged. */
 const log = createLog('warn');
 
-/** The file without a migration, as graphile-migrate leaves it when it has committed one. */
+/** The file without a migration, as graphile-migrate leaves it after a commit. */
 export const blankCurrent = `-- Enter migration here: docs/changing-the-schema.md. The present text of each object is in test/database/objects.`;
 
-/** Its text, empty when there is no such file. */
+/** The text of the file; empty when there is none. */
 export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
 
 /**
  * Works on a database under the lock of migrations, so that `db:commit` and `npm run dev` take turns.
  *
- * @param work gets the connection that keeps others off meanwhile
+ * @param work gets the connection that holds the lock
  */
 export const withMigrationLock = <T>(ownerUrl: string, work: (owner: Client) => Promise<T>): Promise<T> =>
   withClient(ownerUrl, async (owner) => {
@@ -33,7 +33,7 @@ export const withMigrationLock = <T>(ownerUrl: string, work: (owner: Client) => 
     return work(owner);
   });
 
-/** Brings a database to what `migrations/committed` says. @throws {StartupError} when one of them fails */
+/** Runs the migrations of `migrations/committed` on a database. @throws {StartupError} when one fails */
 export const applyCommitted = (ownerUrl: string): Promise<void> =>
   withMigrationLock(ownerUrl, async (owner) => {
     await requireOwnHistory(owner);
@@ -48,7 +48,7 @@ export async function withGraphileMigrate<T>(
   { ownerUrl, shadowUrl }: { ownerUrl: string; shadowUrl?: string },
   command: (settings: Settings) => Promise<T>,
 ): Promise<T> {
-  // No request waits behind a statement that works concurrently.
+  // No request waits behind a concurrent statement, so it may wait longer.
   const lockTimeout = isWithoutTransaction(await readCurrent()) ? lockDeadlineMs : lockTimeoutMs;
   return withMigrationLock(ownerUrl, (owner) => {
     const attempt = () =>
@@ -69,7 +69,7 @@ export async function withGraphileMigrate<T>(
   });
 }
 
-/** The same server and role, another database. */
+/** Another database of the same server, as the same role. */
 export function otherDatabase(url: string, name: string): string {
   const other = new URL(url);
   other.pathname = `/${encodeURIComponent(name)}`;

@@ -6,8 +6,8 @@ import { migrationsFolder, readCommitted } from '../../database/migrations/commi
 
 /**
  * `npm run db:rehash`: rewrites the hash chain of the migrations after one was edited in place.
- * Each hash covers the one before, so an edit changes the hash of every later file. A database that has run the files as they were is refused
- * from then on: docs/upgrading.md. Only for a baseline that is not released. A new file needs no header: its name says the message.
+ * Each hash covers the previous one, so an edit changes the hash of every later file. From then on, a database that has run the old files
+ * is not migrated: docs/upgrading.md. Use it only before the baseline is released. A new file needs no header: its name is the message.
  */
 export async function rehash(): Promise<string[]> {
   let previous = '';
@@ -26,7 +26,7 @@ export async function rehash(): Promise<string[]> {
   return written.length === 0 ? ['The hashes are right.'] : [`New hashes: ${written.join(', ')}`];
 }
 
-/** By another file, since a committed one is read-only. */
+/** By a new file, since a committed one is read-only. */
 async function replace(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await chmod(`${path}.new`, 0o444);

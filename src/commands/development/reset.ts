@@ -9,10 +9,10 @@ import { asRoot } from './shadow.ts';
 
 /**
  * `npm run db:reset`: drops the database, and creates it again from the committed migrations.
- * The new one is made beside the old one and takes its name when it is whole, so that a migration that fails costs nothing, and `npm run
- * dev` sees the one or the other. A database of one's own must be named: `npm run db:reset -- --erase NAME`.
+ * The new database is made beside the old one, and takes its name when it is complete. So a migration that fails changes nothing, and
+ * `npm run dev` sees either the old one or the new. An external database must be named: `npm run db:reset -- --erase NAME`.
  *
- * @throws {StartupError} when a migration fails, or while there are sessions in a database of one's own; the database stays then
+ * @throws {StartupError} when a migration fails, or an external database has sessions. Then the database stays
  */
 export async function reset(config: Config, args: readonly string[], log: Log): Promise<string[]> {
   const database = await openDatabase(config.database, log, { migrates: false });
@@ -44,7 +44,7 @@ export async function reset(config: Config, args: readonly string[], log: Log): 
   }
 }
 
-/** Between two migrations: one that is cut off would take `npm run dev` with it. */
+/** Exchanges the databases between two migrations: one that was cut off would end `npm run dev`. */
 async function replace(ownerUrl: string, draft: string, force: string): Promise<void> {
   const name = escapeIdentifier(databaseName(ownerUrl));
   const exchange = () =>

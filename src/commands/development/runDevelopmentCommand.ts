@@ -22,7 +22,7 @@ export async function runDevelopmentCommand(
   config: Config,
   print: (line: string) => void,
 ): Promise<number> {
-  // What happens is printed; only what goes wrong on the way is logged.
+  // Results are printed; only failures on the way are logged.
   const log = createLog('warn');
   if (command === 'status') {
     const differences = await status(config, log);

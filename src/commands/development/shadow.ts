@@ -37,7 +37,7 @@ export type Shadow = {
   applyCurrent(): Promise<void>;
 };
 
-/** Statements about whole databases, from another one of the same server. */
+/** Runs statements about whole databases from another database of the same server. */
 export async function asRoot(ownerUrl: string, ...statements: string[]): Promise<void> {
   await withClient(otherDatabase(ownerUrl, 'postgres'), async (client) => {
     for (const statement of statements) await client.query(statement);

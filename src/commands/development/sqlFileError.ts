@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
 import { withClient } from '../../database/pool/withClient.ts';
 
-/** PostgreSQL refused a file of SQL; the message has the place and the reason. */
+/** PostgreSQL has rejected a file of SQL; the message has the place and the reason. */
 export class SqlFileError extends Error {
   override name = 'SqlFileError';
 }
@@ -26,7 +26,7 @@ export function sqlErrorAt(file: string, text: string, offset: number | null, er
   return new SqlFileError(`${where}: ${lines.join('\n')}`, { cause: error });
 }
 
-/** Where an offset is. PostgreSQL counts characters, JavaScript halves of the rarer ones. */
+/** The line and column of an offset. PostgreSQL counts characters, JavaScript UTF-16 code units. */
 export function placeOf(text: string, offset: number) {
   const before = [...text].slice(0, offset).join('');
   const line = before.split('\n').length;
@@ -38,14 +38,14 @@ export function placeOf(text: string, offset: number) {
 }
 
 /**
- * Where the statement that fails begins, in characters.
- * PostgreSQL says so of mistakes that it finds when it parses. For the others the statements run once more, one by one, in a transaction
- * that is rolled back.
+ * Where the failing statement begins, in characters.
+ * PostgreSQL reports the place of a mistake that it finds when it parses. For any other, the statements run once more, one by one, in a
+ * transaction that is rolled back.
  */
 async function offsetOfStatement(text: string, ownerUrl: string): Promise<number | null> {
   if (isWithoutTransaction(text)) return null;
   const statements = await split(text);
-  // Its end rolls back.
+  // Closing the connection rolls back.
   return withClient(ownerUrl, async (client) => {
     await client.query('begin');
     for (const { offset, sql } of statements) {

@@ -15,8 +15,8 @@ import { watchFiles } from './watchFiles.ts';
 
 /**
  * The service on a database for development, which follows `migrations/current.sql`.
- * Each save migrates the database and exchanges the schema while requests go on. What is wrong is said to `print`, and the old schema
- * stays; what a save brings of `audit.findings` is said once, and so is a mistake in a function when it is first called.
+ * Each save migrates the database and swaps the schema while requests are served. A failure goes to `print`, and the old schema stays.
+ * Each new row of `audit.findings` is printed once, and so is an error in a function at its first call.
  *
  * @throws {StartupError} when the service cannot start
  */
@@ -34,7 +34,7 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
   };
   const prepare = async (embeddedUrl: string | undefined) => {
     ownerUrl = embeddedUrl ?? (await migrateOwn(config, log));
-    // Before anything is built: the file may be what mends the database.
+    // The file runs before anything is built, since it may repair the database.
     await applyCurrent(ownerUrl).catch(async (error: unknown) => print(await reportOf(error)));
     for (const line of await news()) print(line);
   };
@@ -69,7 +69,7 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
     }
   };
   const queue = oneAtATime(follow);
-  // From before the file is applied for the first time, so that no save goes unseen.
+  // Watching begins before the file first runs, so that no save is missed.
   const watching = watchFiles([currentFile, join(dirname(currentFile), 'committed')], queue.add);
   const service = await startService(config, log, { prepare }).catch((error: unknown) => {
     watching.stop();
@@ -97,7 +97,7 @@ async function reportOf(error: unknown): Promise<string> {
   return error instanceof SqlFileError ? error.message : describeBuildError(error, await readCurrent());
 }
 
-/** Runs again after the present run, once, however often it was asked for meanwhile. */
+/** Runs again after the present run, once, however many calls there were meanwhile. */
 function oneAtATime(run: () => Promise<void>) {
   let running = Promise.resolve();
   let waiting = false;

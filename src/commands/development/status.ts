@@ -12,9 +12,9 @@ import { readCurrent } from './migrations.ts';
 import { withShadow } from './shadow.ts';
 
 /**
- * `npm run db:status`: where migrations, database and golden files have drifted apart, and the remedy.
+ * `npm run db:status`: where migrations, database and golden files differ, and the remedy.
  *
- * @returns at most 20 lines, of each kind of difference some; none when everything fits
+ * @returns at most 20 lines, some of each kind of difference; none when everything agrees
  */
 export async function status(config: Config, log: Log): Promise<string[]> {
   return fitLines(await findDifferences(config, log), maxLines);
@@ -36,7 +36,7 @@ async function findDifferences(config: Config, log: Log): Promise<string[][]> {
       ? []
       : ['migrations/current.sql is not committed: npm run db:commit -- "what it does"'];
     const known = [broken, ...unlike, uncommitted];
-    // The rest would only say the same once more.
+    // Further differences would only repeat these.
     if (broken.length > 0) return known;
 
     const ofContent = await withShadow(database.ownerUrl, async ({ url, applyCurrent }) => {
@@ -67,7 +67,7 @@ const changedFiles = (files: readonly CommittedMigration[]) =>
     .filter(({ isIntact }) => !isIntact)
     .map(({ name }) => `${name} was changed after it was committed: put it back, and write another migration`);
 
-/** What `npm run dev` ran last. */
+/** The text that `npm run dev` ran last. */
 async function readLastCurrent(client: Client): Promise<string> {
   const { rows } = await client.query("select to_regclass('graphile_migrate.current') is not null as exists");
   if (!rows[0]?.exists) return '';
@@ -97,7 +97,7 @@ function unlikeCurrent(current: string, applied: string): string[] {
 
 const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';
 
-/** What the database has and the migrations do not make, or the other way round. */
+/** Objects that only the database has, or only the migrations make. */
 async function foreignObjects(ownerUrl: string, shadowUrl: string): Promise<string[]> {
   const [made, found] = await Promise.all([
     withClient(shadowUrl, readDatabaseObjects),

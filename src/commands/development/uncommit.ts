@@ -19,11 +19,11 @@ import { blankCurrent, currentFile, databaseName, readCurrent, withMigrationLock
 
 /**
  * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`.
- * There it can be changed or get another number. What it made stays in the database, until `current.sql`, which begins by dropping it, runs
- * there again. Where two branches have met, the one to take back is named, or known by not being on the main branch. A database of one's
- * own must be named: `npm run db:uncommit -- --database NAME`.
+ * There it can be changed or get another number. What it made stays in the database until `current.sql`, which first drops it, runs again.
+ * Where two branches have met, the migration is the named one, or the one that is not on the main branch. An external database must be
+ * named: `npm run db:uncommit -- --database NAME`.
  *
- * @throws {StartupError} when something would be lost, or others have it: nothing is changed then
+ * @throws {StartupError} when a change would be lost, or others have run it: nothing is changed then
  */
 export async function uncommit(config: Config, args: readonly string[], log: Log): Promise<string[]> {
   const { values, positionals } = parseArgs({
@@ -50,13 +50,13 @@ export async function uncommit(config: Config, args: readonly string[], log: Log
   }
 }
 
-/** A comment would be lost, too. */
+/** Even a comment in it would be lost. */
 async function requireBlank(): Promise<void> {
   if (['', blankCurrent].includes((await readCurrent()).trim())) return;
   throw new StartupError('migrations/current.sql is not empty; commit it or move it first. Nothing was changed.');
 }
 
-/** The named migration, else the only one that is not published; none was committed after it. */
+/** The named migration, else the only unpublished one; no other was committed after it. */
 async function choose(files: readonly CommittedMigration[], named: string | undefined): Promise<CommittedMigration> {
   const published = await readPublished();
   const own = lastOnes(files).filter(({ name }) => !published?.has(name));
@@ -88,20 +88,20 @@ async function readPublished(): Promise<ReadonlySet<string> | null> {
   return null;
 }
 
-/** The database takes it for not applied. */
+/** Deletes the record of the migration. */
 async function forget(owner: ClientBase, { name, hash }: CommittedMigration): Promise<void> {
   if ((await readApplied(owner)).length === 0) return;
   try {
     await owner.query('delete from graphile_migrate.migrations where hash = $1', [hash]);
   } catch (error) {
-    // SQLSTATE foreign_key_violation: each refers to the one before.
+    // SQLSTATE foreign_key_violation: each record refers to the one before.
     if (!(error instanceof DatabaseError) || error.code !== '23503') throw error;
     const remedy = 'get its branch, or npm run db:reset';
     throw new StartupError(`The database has run another migration after ${name}: ${remedy}. Nothing was changed.`);
   }
 }
 
-/** In this order, so that its text is always in one of the two. */
+/** Writes before it deletes: the text is always in one of the files. */
 async function moveToCurrent({ name, message, body }: CommittedMigration): Promise<void> {
   // graphile-migrate looks for `--! no-transaction` on the first line alone.
   const header = message && !isWithoutTransaction(body) ? `--! Message: ${message}\n\n` : '';

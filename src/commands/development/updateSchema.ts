@@ -6,8 +6,8 @@ import { type GoldenFile, staleGoldenFiles } from './goldenFiles.ts';
 import { withShadow } from './shadow.ts';
 
 /**
- * `npm run schema:update`: writes the golden files, which say what the committed migrations give.
- * What the developer's own database holds does not matter.
+ * `npm run schema:update`: writes the golden files from the committed migrations.
+ * The contents of the developer's own database do not matter.
  */
 export async function updateSchema(config: Config, _args: readonly string[], log: Log): Promise<string[]> {
   const { ownerUrl, close } = await openDatabase(config.database, log, { migrates: false });

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 
-/** How long a change may stay unseen, in milliseconds. */
+/** How long a change may go unnoticed, in milliseconds. */
 const interval = 100;
 
 /**
- * Polling: calls back after a file changed, appeared or vanished, from the moment of the call on.
- * Editors replace files, and network and container mounts announce nothing. (`fs.watchFile` takes what its first look finds for the
- * beginning, which is later: a save before that would go unseen.)
+ * Polls files from the call on: calls back after a file has changed, appeared or vanished.
+ * Editors replace files, and network and container mounts send no events. `fs.watchFile` compares with its own first look, which comes
+ * later: it would miss a save before that.
  */
 export function watchFiles(paths: readonly string[], onChange: () => void): { stop(): void } {
   let seen = stateOf(paths);

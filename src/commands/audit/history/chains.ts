@@ -3,7 +3,7 @@ import { addToChain, type Chain, type Entry } from './hashes.ts';
 
 /**
  * The hash chains of one seal, one of each organization and month.
- * Each goes on from the head that a seal before has left, so a month that is dropped takes no other month's chain along.
+ * Each continues the head that an earlier seal has left. So when a month is dropped, the chains of the other months stay complete.
  */
 export class Chains {
   readonly #client: ClientBase;
@@ -31,7 +31,7 @@ export class Chains {
     return this.#chains.get(keyOf(chain));
   }
 
-  /** In the order in which they are hashed. */
+  /** The chains in the order in which they are hashed. */
   list(): Chain[] {
     return [...this.#chains].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, chain]) => chain);
   }

@@ -3,8 +3,9 @@ import type { Findings } from './findings.ts';
 import type { Entry } from './hashes.ts';
 
 /**
- * Whose values were erased: only the deletion of a person does that, and the history has it.
- * So nobody hides what an entry said without a trace: who erases the entries of somebody who lives is found.
+ * Checks that each person whose values were erased has been deleted.
+ * Only the deletion of a person erases values, and the history records it. So an attacker who erases the entries of a living person is
+ * found.
  */
 export class Erasures {
   readonly #persons = new Map<string, Person>();
@@ -16,7 +17,7 @@ export class Erasures {
     if (!this.#persons.has(key)) this.#persons.set(key, { entry: id, organizationId, subjectId });
   }
 
-  /** @returns whether it was looked for persons who live, which an auditor's role may not */
+  /** @returns whether living persons could be looked for, which an auditor's role may not do */
   async verify(client: ClientBase, findings: Findings): Promise<boolean> {
     const { rows } = await client.query<{ maySee: boolean }>(
       `select case when has_schema_privilege('app_public', 'usage') then has_table_privilege('app_public.users', 'select') else false end as "maySee"`,

@@ -1,10 +1,10 @@
-/** What was found, of which the first hundred are kept, and what was counted on the way. */
+/** The findings, of which the first hundred are kept, and the counts of entries. */
 export class Findings {
   readonly #texts: string[] = [];
   count = 0;
-  /** Entries that are there and were sealed. */
+  /** Sealed entries that still exist. */
   compared = 0;
-  /** Entries that are gone with months that were older than the retention. */
+  /** Entries that were dropped with months older than the retention. */
   expired = 0;
   /** Entries of transactions that were open at the head. */
   cameLater = 0;

@@ -25,10 +25,10 @@ export type Seal = {
   readonly marks: Buffer;
 };
 
-/** A row of audit.chains: what a seal has added to the chain of an organization's month. */
+/** A row of audit.chains: the entries that a seal has added to the chain of an organization's month. */
 export type Chain = { organizationId: string; month: string; entries: number; head: Buffer };
 
-/** The values are gone, and what stands for them is left. */
+/** Whether the values were erased, and only their commitment is left. */
 export const isErased = ({ salt, before, after, commitment }: Entry): boolean =>
   commitment !== null && salt === null && before === null && after === null;
 
@@ -41,11 +41,11 @@ export function hashEntry(entry: Entry): Buffer {
   return sha256(`${entry.entry}\n${commitment}`);
 }
 
-/** The head of a hash chain that goes on by one entry. */
+/** The head of a hash chain after one more entry. */
 export const addToChain = (head: Buffer | undefined, entryHash: Buffer): Buffer =>
   sha256(head ? Buffer.concat([head, entryHash]) : entryHash);
 
-/** The head of all chains: the hash of a seal with its chains, and of the head before it. */
+/** The head of all chains: hashes a seal with its chains, and the head before it. */
 export function hashSeal(previous: Buffer | undefined, seal: Seal, chains: readonly Chain[]): Buffer {
   const { number, sealedAt, retention, until, ids, pending, marks } = seal;
   const ends = chains.map(({ organizationId, month, entries, head }) => [

@@ -1,7 +1,7 @@
-/** The ids of an int8multirange, ascending; `place` is how many ids are in those before. */
+/** The ids of an int8multirange, ascending; `place` counts the ids in the ranges before. */
 export type Ranges = readonly { readonly from: number; readonly below: number; readonly place: number }[];
 
-/** Reads what PostgreSQL prints, such as `{[1,5),[7,9)}`; leaves out a range without an end. */
+/** Parses PostgreSQL's text, such as `{[1,5),[7,9)}`; leaves out a range without an end. */
 export function parseRanges(text: string): Ranges {
   let place = 0;
   return Array.from(text.matchAll(/\[(-?\d+),(-?\d+)\)/g), ([, first, end]) => {
@@ -13,7 +13,7 @@ export function parseRanges(text: string): Ranges {
 
 export const sizeOf = (ranges: Ranges): number => ranges.reduce((size, { from, below }) => size + below - from, 0);
 
-/** How many of the ids are below one of them, by binary search; undefined for what is none of them. */
+/** How many of the ids are below a given one, by binary search; undefined if it is none of them. */
 export function placeOf(ranges: Ranges, id: number): number | undefined {
   let [low, high] = [0, ranges.length];
   while (low < high) {
@@ -25,14 +25,14 @@ export function placeOf(ranges: Ranges, id: number): number | undefined {
   return range && id >= range.from ? range.place + id - range.from : undefined;
 }
 
-/** The ids that have these places, which ascend. */
+/** The ids at these places, which ascend. */
 export const idsAt = (ranges: Ranges, places: readonly number[]): number[] =>
   places.flatMap((place) => {
     const range = ranges.findLast((candidate) => candidate.place <= place);
     return range ? [range.from + place - range.place] : [];
   });
 
-/** Those up to an id, as PostgreSQL reads them. */
+/** The ranges up to an id, as PostgreSQL reads them. */
 export function printRangesUpTo(ranges: Ranges, id: number): string {
   const parts = ranges
     .filter(({ from }) => from <= id)

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Chain, Entry, Seal } from './hashes.ts';
 
-/** Begins a transaction that reads the history: one snapshot, and one way to print values. */
+/** Begins a transaction that reads the history: one snapshot, and fixed formats of values. */
 export const asHashed = `
   set transaction isolation level repeatable read;
   set local jit = off;
@@ -14,7 +14,7 @@ export const asHashed = `
 /** Ids above `after` up to `until`, and those of the multirange `late` below. */
 export type Span = { readonly after: number; readonly until: number; readonly late: string };
 
-/** Reads entries in the order of their ids, some at a time. */
+/** Reads entries in the order of their ids, in batches. */
 export async function* readEntries(client: ClientBase, span: Span): AsyncGenerator<Entry> {
   await client.query(`declare entries no scroll cursor for ${entriesOf}`, [span.after, span.until, span.late]);
   try {
@@ -43,7 +43,7 @@ const entriesOf = `
 
 export type SealWithHead = Seal & { readonly head: Buffer };
 
-/** The newest seal, or the one of a number. */
+/** The newest seal, or the one with this number. */
 export async function readSeal(client: ClientBase, number?: number): Promise<SealWithHead | undefined> {
   const { rows } = await client.query<SealWithHead>(
     `select
@@ -58,7 +58,7 @@ export async function readSeal(client: ClientBase, number?: number): Promise<Sea
   return rows[0];
 }
 
-/** What a seal has added to which chains. */
+/** The entries that a seal has added, by chain. */
 export async function readChains(client: ClientBase, seal: number): Promise<Chain[]> {
   const { rows } = await client.query<Chain>(
     `select organization_id as "organizationId", month::text, entries::float8, head

@@ -9,7 +9,7 @@ import { asHashed, readEntries, readSeal, type SealWithHead, type Span } from '.
 
 /**
  * `audit seal`: chains the entries that no seal has yet, and prints the head, to be kept elsewhere.
- * Nothing waits for it, and it waits for no transaction for long: what one that is open adds belongs to a later seal.
+ * Writers never wait for it, and it waits for them only briefly: entries of an open transaction belong to a later seal.
  */
 export async function seal({ pool }: AuditedDatabase, idsAtMost = 100_000): Promise<Answer> {
   const end = await findEnd(pool);
@@ -26,7 +26,7 @@ type End = { sealedAt: string; until: number; isCertain: boolean };
  * A writer holds a lock on the history from before it draws an id until its entry is visible.
  */
 async function findEnd(pool: Pool): Promise<End> {
-  // In this order: an entry above `until` is from after `sealedAt`, and its transaction may be none of the writers.
+  // In this order: an entry above `until` was then written after `sealedAt`, so its transaction need not be among the writers.
   const [{ sealedAt }] = (
     await pool.query(`select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as "sealedAt"`)
   ).rows;
@@ -58,7 +58,7 @@ async function sealNext(
   end: End,
   { idsAtMost, isFirst }: { readonly idsAtMost: number; readonly isFirst: boolean },
 ): Promise<{ head: Head; isLast: boolean }> {
-  // One seal at a time. The lock is taken before the snapshot, which so has the seal that it waited for.
+  // One seal at a time. The lock is taken before the snapshot, so that the snapshot has the seal that it waited for.
   await client.query(`${asHashed} lock table audit.seals in share row exclusive mode`);
   const last = await readSeal(client);
   if (last && last.until > end.until) return { head: last, isLast: true };
@@ -70,7 +70,7 @@ async function sealNext(
   let until = Math.min(end.until, Math.max(after, 0) + idsAtMost);
   let { ids, marks } = await hash(until);
   if (ids.length === 0 && until < end.until) {
-    // A gap that is longer: over it.
+    // A longer gap is skipped.
     until = Math.min(end.until, (await findFirst(client, until, end.until)) - 1 + idsAtMost);
     ({ ids, marks } = await hash(until));
   }
@@ -105,8 +105,8 @@ async function findFirst(client: ClientBase, after: number, end: number): Promis
 }
 
 /**
- * What is sealed, and what may still come, as multiranges.
- * An id that is missing may be of a transaction that is open. Once all of these have ended, it is missing for good.
+ * The sealed ids, and those whose entries may still appear, as multiranges.
+ * A missing id may belong to an open transaction. Once all of these have ended, it is missing for good.
  */
 async function readRanges(
   client: ClientBase,

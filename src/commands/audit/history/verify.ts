@@ -11,7 +11,7 @@ import { asHashed, readChains, readSeal, type SealWithHead } from './readHistory
 import { type Allowed, verifySeal } from './verifySeal.ts';
 
 /**
- * `audit verify`: computes the hash chain anew, and compares it with a head that was kept elsewhere.
+ * `audit verify`: computes the hash chain again, and compares it with a head that was kept elsewhere.
  * It calls no function of the audited database, and trusts its seals only when they lead to that head.
  */
 export function verify({ pool }: AuditedDatabase, head: Head, now = new Date()): Promise<Answer> {
@@ -70,7 +70,7 @@ async function readAllowed(client: ClientBase, number: number, now: Date): Promi
   return { late: parseRanges(late), pending: parseRanges(pending), expiredUntil: expiredUntil ?? '' };
 }
 
-/** An entry above what is sealed was written after that, and below all seals there is none. */
+/** Finds inserted entries: those above the last seal that are older than it, and those below all seals. */
 async function verifyNewer(client: ClientBase, { until, sealedAt }: SealWithHead, findings: Findings): Promise<void> {
   const { rows } = await client.query<{ id: string }>(
     `select id from audit.changes where id > $1 and occurred_at < $2 or id <= $3 order by id limit 1000`,

@@ -6,9 +6,9 @@ import { type Chain, hashEntry, isErased } from './hashes.ts';
 import { idsAt, parseRanges, placeOf, printRangesUpTo, type Ranges, sizeOf } from './ranges.ts';
 import { readEntries, type SealWithHead } from './readHistory.ts';
 
-/** What may differ from a seal, as the head says. */
+/** The allowed differences from a seal, at the head. */
 export type Allowed = {
-  /** Ids below a seal's own that a later one has. */
+  /** Ids below a seal's own range that a later seal has. */
   readonly late: Ranges;
   /** Ids that may come at any time, since their transactions were open at the head. */
   readonly pending: Ranges;
@@ -18,7 +18,7 @@ export type Allowed = {
 
 export type Found = { readonly findings: Findings; readonly erasures: Erasures };
 
-/** Compares the entries of a seal, and those that have come between, with what was sealed. */
+/** Compares the entries of a seal, and any inserted between them, with what was sealed. */
 export async function verifySeal(
   client: ClientBase,
   seal: SealWithHead,
@@ -27,7 +27,7 @@ export async function verifySeal(
   { findings, erasures }: Found,
 ): Promise<void> {
   const ids = parseRanges(seal.ids);
-  // Also so that what was made of the seal takes no more memory than it has.
+  // This also bounds memory: forged ids could ask for more than the seal itself takes.
   if (sizeOf(ids) * 4 !== seal.marks.length)
     return findings.add(`Seal ${seal.number} was changed: its ids are not those of its marks.`);
   const isSeen = new Uint8Array(sizeOf(ids));
@@ -56,7 +56,7 @@ export async function verifySeal(
   const lacks = (chain: Chain) => chain.entries - (chains.get(chain)?.entries ?? 0);
   const expired = sealed.filter((chain) => isExpired(chain) && lacks(chain) > 0);
   for (const chain of expired) findings.expired += lacks(chain);
-  // Which ids are gone with a month that was dropped is not known.
+  // It is unknown which ids were dropped with an expired month.
   if (expired.length === 0) {
     const missing = Array.from(isSeen.keys()).filter((place) => !isSeen[place]);
     for (const id of idsAt(ids, missing)) findings.add(`Entry ${id} is gone.`);
