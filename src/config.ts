@@ -29,7 +29,7 @@ export type DatabaseConfig =
   | { kind: 'embedded'; dataDir: string }
   | { kind: 'own'; ownerUrl: string | undefined; authUrl: string | undefined; oauthUrl?: string | undefined };
 
-/** The environment asks for something impossible: exit code 78 (`EX_CONFIG` of sysexits.h). */
+/** A variable has a value that cannot be used: exit code 78 (`EX_CONFIG` of sysexits.h). */
 export class ConfigError extends Error {
   override name = 'ConfigError';
   readonly problems: string[];
@@ -92,7 +92,7 @@ const folder = z.string().transform((path) => resolve(path));
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Each variable's rule, default and meaning, of which docs/configuration.md and `--help` are made. */
+/** Each variable's rule, default and meaning; docs/configuration.md and `--help` are made of these. */
 const environment = z.object({
   HOST: z
     .string()
@@ -194,7 +194,7 @@ export function describeVariables() {
   });
 }
 
-/** What one variable alone cannot show; by raw values, so that a wrong one elsewhere does not hide it. */
+/** The problems of variables with each other, by raw values, so that a wrong one elsewhere hides none. */
 function problemsWithOwnDatabase(env: Record<string, string | undefined>, command: Command): string[] {
   const { DATABASE_URL: owner, AUTH_DATABASE_URL: authenticator } = env;
   if (!owner && !authenticator) return problemsWithEmbedded(env);
@@ -228,7 +228,7 @@ const requiredWithOwnDatabase = {
   migrate: ['DATABASE_URL', 'AUTH_DATABASE_URL'],
   admin: ['DATABASE_URL', 'SECRET_KEY'],
   dev: ['DATABASE_URL', 'AUTH_DATABASE_URL', 'SECRET_KEY'],
-  /** Work on migrations: the server that is or will be there does not matter. */
+  /** Works on migrations, so it needs no setting of the server. */
   migrations: ['DATABASE_URL'],
 } as const;
 
@@ -238,7 +238,7 @@ export function requireSetting<T>(value: T | undefined, name: keyof typeof whyNe
   return value;
 }
 
-/** The URLs for migrating a database of one's own. @throws {ConfigError} when one is not set */
+/** The URLs for migrating an external database. @throws {ConfigError} when one is not set */
 export function ownUrls({ ownerUrl, authUrl, oauthUrl }: DatabaseConfig & { kind: 'own' }) {
   const owner = requireSetting(ownerUrl, 'DATABASE_URL');
   return { ownerUrl: owner, authUrl: requireSetting(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
@@ -255,7 +255,7 @@ function sameUser(one: string, other = ''): boolean {
   return !!user && user === URL.parse(other)?.username;
 }
 
-/** By the OpenTelemetry specification, except that nothing is exported by default. */
+/** Tracing by the OpenTelemetry specification, except that nothing is exported by default. */
 function tracingOf(env: z.output<typeof environment>) {
   const hasEndpoint = env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   const exporter = env.OTEL_TRACES_EXPORTER ?? (hasEndpoint ? 'otlp' : 'none');
@@ -264,7 +264,7 @@ function tracingOf(env: z.output<typeof environment>) {
   return { protocol };
 }
 
-/** What a limit counts, by its name in `extensions.limit`: the meaning of its variable. */
+/** The meaning of a limit, by its name in `extensions.limit`: the description of its variable. */
 export function limitMeaning(limit: string): string {
   const name = `LIMIT_${limit.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
   const [, variable] = Object.entries<z.ZodType>(environment.shape).find(([known]) => known.startsWith(name)) ?? [];
@@ -279,7 +279,7 @@ function toConfig(env: z.output<typeof environment>) {
 
   return {
     database,
-    /** The demo stays on this machine; a server with a database of its own usually stands in a container. */
+    /** The demo stays on this machine; a server with an external database usually runs in a container. */
     host: env.HOST ?? (database.kind === 'embedded' ? '127.0.0.1' : '0.0.0.0'),
     port: env.PORT,
     /** The specification's `{base_url}`, without a slash at its end; unset means `http://localhost:<port>`. */
@@ -323,7 +323,7 @@ function toConfig(env: z.output<typeof environment>) {
       rows: env.LIMIT_ROWS,
       bytes: env.LIMIT_BYTES,
     },
-    /** Of argon2id; by default RFC 9106's second recommendation, about 0.1 s. */
+    /** The cost of argon2id; by default RFC 9106's second recommendation, about 0.1 s. */
     passwordCost: { memoryKib: env.ARGON2_MEMORY_KIB, passes: env.ARGON2_PASSES },
     throttle: {
       requestsPerMinute: env.THROTTLE_REQUESTS_PER_MINUTE,

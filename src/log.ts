@@ -6,7 +6,7 @@ export type Log = Logger;
 
 /**
  * A log of JSON lines, by default on stderr, so that stdout stays readable.
- * A terminal gets them as text. Written synchronously: the last line before an exit is the one that matters.
+ * A terminal gets them as text. Lines are written synchronously, since the last line before an exit matters most.
  */
 export function createLog(level: string, stream = isatty(2) ? toTerminal : destination({ dest: 2, sync: true })): Log {
   const requestId = ({ id }: { id: string }) => id;
@@ -17,7 +17,7 @@ const toTerminal: DestinationStream = { write: (line) => void process.stderr.wri
 
 /**
  * A line of the log for a person.
- * What clients sent is escaped, since a terminal obeys control characters.
+ * Text from clients is escaped, since a terminal obeys control characters.
  */
 export function textOf(line: string): string {
   const { level, time, msg = '', error, ...fields }: LogLine = JSON.parse(line);
@@ -30,7 +30,7 @@ type LogLine = { level: number; time: number; msg?: string; error?: unknown } & 
 
 /**
  * Redaction: the parts of an error that are safe to log.
- * An error may carry a request's raw body, a connection with its password or the row that broke a rule, so nothing else of it is written.
+ * An error may carry a request's raw body, a connection with its password or the row that broke a rule, so no other part is written.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : 'not an error object' };
@@ -48,5 +48,5 @@ export function describeError(error: unknown): Record<string, unknown> {
   };
 }
 
-/** Of an error's PL/pgSQL context, the functions and their lines alone: statements may have values. */
+/** Keeps the functions and lines of an error's PL/pgSQL context, since its statements may have values. */
 const functionsIn = (where: string) => where.match(/^(?:PL\/pgSQL|SQL) function .*$/gm)?.join(', ');

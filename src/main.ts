@@ -9,10 +9,10 @@ import { createLog, type Log } from './log.ts';
 const [name = 'serve', ...args] = process.argv.slice(2);
 
 const isProduction = process.env.NODE_ENV === 'production';
-// Read by express and PostGraphile when they are imported, hence the imports inside the commands.
+// Express and PostGraphile read it when they are imported, so the commands import them later.
 process.env.NODE_ENV ??= name === 'dev' ? 'development' : 'production';
 process.env.GRAPHILE_ENV ??= process.env.NODE_ENV;
-// The lanes of a password's hash take turns on one thread: on busy cores that is faster, and leaves the others to everybody else.
+// The lanes of a password's hash take turns on one thread. On busy cores that is faster, and leaves the other cores to other work.
 process.env.RAYON_NUM_THREADS ??= '1';
 
 const commands = new Map(
@@ -47,12 +47,12 @@ async function serve(): Promise<void> {
   console.log(startupBanner(service).join('\n'));
 }
 
-/** One process for each core, or as many as WORKERS says; SIGHUP replaces them one after the other. */
+/** Supervises one process for each core, or as many as WORKERS says; SIGHUP replaces them one by one. */
 async function superviseWorkers(config: Config, count: number, log: Log): Promise<void> {
-  // V8's helpers, four a process by default, would keep the other processes and PostgreSQL from their cores.
+  // V8's helper threads, four a process by default, would take cores from the other processes and PostgreSQL.
   const helpers = Math.max(1, Math.min(4, Math.floor(availableParallelism() / count)));
   cluster.setupPrimary({ serialization: 'advanced', execArgv: [...process.execArgv, `--v8-pool-size=${helpers}`] });
-  // What they need of these comes by message.
+  // Workers get the settings that they need by message.
   const fork = () =>
     cluster.fork({
       DATABASE_URL: '',
@@ -74,9 +74,9 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
   console.log(startupBanner(await supervisor.started).join('\n'));
 }
 
-/** What the supervisor starts. */
+/** The supervisor starts it. */
 async function work(): Promise<void> {
-  // Meant for the supervisor, also when a terminal sends it to all.
+  // Meant for the supervisor, even when a terminal sends it to all processes.
   process.on('SIGHUP', () => undefined);
   const { runWorker } = await import('./workers/runWorker.ts');
   await runWorker(createLog, stopOnSignals);
@@ -149,7 +149,7 @@ function refuseInProduction(): void {
 
 /** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */
 function stopOnSignals(starting: Promise<{ stop(preStopMs?: number): Promise<void> }>, log: Log): void {
-  // For clients that are connecting or sending at this moment, and balancers that will see that it is no longer ready.
+  // For clients that are connecting or sending at this moment, and balancers that have yet to see that it is not ready.
   const preStopMs = 500;
   let stopping = false;
   const stop = async (signal: NodeJS.Signals) => {

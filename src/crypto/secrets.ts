@@ -7,7 +7,7 @@ export type WebhookOwner = { readonly organizationId: string; readonly webhookId
 export type TokenOwner = { readonly organizationId: string; readonly userId: string };
 
 /**
- * What SECRET_KEY protects. Each purpose has a subkey of its own.
+ * Encryption and keyed hashes by SECRET_KEY, with a subkey for each purpose.
  *
  * @param keys SECRET_KEY, then SECRET_KEY_PREVIOUS if set; 32 bytes each.
  */
@@ -26,7 +26,7 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
      * The organization and user are associated data, so that a ciphertext copied to another row does not open.
      */
     seal: (plaintext: string, owner: TokenOwner) => encrypt(sealingKey, plaintext, associatedData(owner)),
-    /** Opens what `seal` made, also under SECRET_KEY_PREVIOUS. Throws for another owner or key. */
+    /** Opens a token that `seal` made, also under SECRET_KEY_PREVIOUS. Throws for another owner or key. */
     open(ciphertext: Buffer, owner: TokenOwner): string {
       const plaintext = decryptByAny(sealingKeys, ciphertext, associatedData(owner));
       if (plaintext !== null) return plaintext;
@@ -37,17 +37,17 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
     /** The hashes that a token may be stored under: by SECRET_KEY, then by SECRET_KEY_PREVIOUS if set. */
     lookupHashes: (token: string, organizationId: string) =>
       lookupKeys.map((key) => keyedHash(key, token, organizationId)),
-    /** Seals the secret of a webhook, for that one alone. */
+    /** Seals the secret of a webhook, and binds it to that webhook. */
     sealWebhookSecret: (secret: string, owner: WebhookOwner) => encrypt(webhookKey, secret, dataOfWebhook(owner)),
-    /** Opens it, also under SECRET_KEY_PREVIOUS. Throws for another webhook or key. */
+    /** Opens the secret, also under SECRET_KEY_PREVIOUS. Throws for another webhook or key. */
     openWebhookSecret(ciphertext: Buffer, owner: WebhookOwner): string {
       const secret = decryptByAny(webhookKeys, ciphertext, dataOfWebhook(owner));
       if (secret !== null) return secret;
       throw new Error('The secret of a webhook does not open under SECRET_KEY or SECRET_KEY_PREVIOUS');
     },
-    /** Seals the answer to a request. `request`, all that it is the answer to, is associated data. */
+    /** Seals the answer to a request. `request`, the whole text of the request, is associated data. */
     sealAnswer: (answer: string, request: string) => encrypt(answerKey, answer, request),
-    /** Opens it, also under SECRET_KEY_PREVIOUS; null for another request or key. */
+    /** Opens an answer, also under SECRET_KEY_PREVIOUS; null for another request or key. */
     openAnswer: (ciphertext: Buffer, request: string) => decryptByAny(answerKeys, ciphertext, request),
   };
 }
@@ -60,7 +60,7 @@ export function encrypt(key: Buffer, plaintext: string, associatedData: string):
   return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
 }
 
-/** The plaintext that `encrypt` was given, or null when key, associated data or bytes are not the same. */
+/** The plaintext that `encrypt` was given, or null when key, associated data or bytes differ. */
 export function decrypt(key: Buffer, sealed: Buffer, associatedData: string): string | null {
   if (sealed.length < 28) return null;
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12), { authTagLength: 16 })

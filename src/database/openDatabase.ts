@@ -15,17 +15,17 @@ import { withOwnerPool } from './pool/pools.ts';
 
 export type OpenDatabase = {
   ownerUrl: string;
-  /** The authenticator's; unset with a database of one's own unless AUTH_DATABASE_URL is set. */
+  /** The authenticator's URL; unset with an external database unless AUTH_DATABASE_URL is set. */
   authUrl: string | undefined;
   oauthUrl?: string | undefined;
-  /** Whether no server ran, so that one was started for it. */
+  /** Whether a server was started for the command, since none ran. */
   wasStarted: boolean;
-  /** Stops the server that was started for it, but no external database or other process' server. */
+  /** Stops the server that was started for the command, but no external or other process' server. */
   close(): Promise<void>;
 };
 
 /**
- * The database of a command: the embedded one as it runs, or started for as long as the command lasts.
+ * The database of a command; the embedded one is started for it unless it runs already.
  *
  * @param migrates whether the embedded one is migrated first; a developer works on it as it is
  * @throws {StartupError} when it is unavailable
@@ -57,7 +57,7 @@ export async function openDatabase(
   }
 }
 
-/** Works on the database of a command as its owner, whether the service runs or not, and closes it. */
+/** Works on the database of a command as its owner, whether or not the service runs, and closes it. */
 export async function withDatabase<T>(
   { database, logLevel }: Pick<Config, 'database' | 'logLevel'>,
   work: (owner: Pool, ownerUrl: string) => Promise<T>,
@@ -79,7 +79,7 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
   }
 }
 
-/** Another process has the lock, so its server runs or is about to. */
+/** Waits for the server of the process with the lock; it runs or is about to. */
 async function waitForServer(dataDir: string, migrated: boolean, log: Log): Promise<DatabaseUrls> {
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(100)) {
     const urls = await findEmbeddedPostgres(dataDir, log);

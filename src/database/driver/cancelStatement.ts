@@ -5,9 +5,9 @@ import { retire } from './retire.ts';
 
 /**
  * Cancels the running statement by a CancelRequest (PostgreSQL's protocol, message formats).
- * It has a connection of its own and also reaches through PgBouncer. Resolves when PostgreSQL has received it. If that is not known
- * within a second, it might come late and cancel the connection's next statement: the connection is not used again, and the
- * statement timeout is left.
+ * The request has its own connection, and passes PgBouncer, too. It resolves when PostgreSQL has received it. If that is unknown after a
+ * second, it might come late and cancel the connection's next statement. So the connection is not used again, and the statement ends by its
+ * timeout.
  */
 export function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port, processID, secretKey } = driverOf(client);
@@ -26,7 +26,7 @@ export function cancelStatement(client: PoolClient): Promise<void> {
     socket.setTimeout(1000, giveUp);
     socket.on('error', giveUp).on('close', () => resolve());
     socket.end(message);
-    // PostgreSQL answers by closing, which shows to a reader only.
+    // PostgreSQL answers by closing, which only a reader notices.
     socket.resume();
   });
 }

@@ -5,7 +5,7 @@ import driver from 'pg/package.json' with { type: 'json' };
 
 /**
  * The private API of the driver: all fields of pg that its types lack and this folder uses.
- * They may change with any version, so another version than the one that they were read in is refused at the start.
+ * Any version may change them, so the start fails unless pg has the version in which they were read.
  */
 export type DriverClient = {
   readonly connection: DriverConnection;
@@ -45,7 +45,7 @@ export type DriverQuery = {
 /** The cells of a row. */
 export type DataRow = { readonly fields: readonly (string | null)[] };
 
-/** A value as the protocol has it. */
+/** Converts a value to the protocol's form. */
 export const { prepareValue } = createRequire(import.meta.url)('pg/lib/utils.js') as {
   prepareValue(value: unknown): string | Buffer | null;
 };

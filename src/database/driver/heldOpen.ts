@@ -3,20 +3,20 @@ import { type DataRow, type DriverConnection, type DriverQuery, driverOf } from 
 import { type CallbackConfig, createQueryAfter } from './pipelinedQueries.ts';
 import type { Precondition } from './statement.ts';
 
-/** An open implicit transaction: its statement has answered, and is not committed yet. */
+/** An open implicit transaction: its statement has answered, but is not committed. */
 export type OpenTransaction = {
-  /** Rejects when PostgreSQL does not commit, such as for a deferred constraint. */
+  /** Rejects when PostgreSQL does not commit, for example because of a deferred constraint. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
 };
 
 /**
- * Commit after the rows: like {@link queryAfter}, but with a Flush in the place of the Sync.
- * The statement's rows come before its transaction ends.
- * So what follows from the rows can decide whether the statement takes place, for one message more than a committed statement.
- * ("Extended Query" in the documentation of PostgreSQL's protocol: a Sync ends an implicit transaction, a Flush does not.)
+ * Commit after the rows: like {@link queryAfter}, but with a Flush in place of the Sync.
+ * The statement's rows arrive before its transaction ends, so the caller can look at them and then commit or roll back. This costs one
+ * message more than a committed statement. ("Extended Query" in the documentation of PostgreSQL's protocol: a Sync ends an implicit
+ * transaction, a Flush does not.)
  *
- * @param config its callback gets the rows, or why there are none; then the transaction has ended
+ * @param config its callback gets the rows, or the error; after an error the transaction has ended
  * @returns what ends it; to be called after the callback, and before anything else is sent on the connection
  */
 export function queryHeldOpen(
@@ -31,7 +31,7 @@ export function queryHeldOpen(
   return { commit: () => held.end(connection, true), rollBack: () => held.end(connection, false) };
 }
 
-/** The driver's query around another, which gets its rows when the statement is complete. */
+/** Wraps the driver's query, whose callback gets the rows when the statement is complete. */
 class HeldOpen {
   readonly name: string;
   readonly text: string;
@@ -43,13 +43,13 @@ class HeldOpen {
   #incomplete: number;
   #state: 'running' | 'open' | 'ending' | 'failed' = 'running';
 
-  /** @param commands how many statements are to complete */
+  /** @param commands how many statements must complete */
   constructor(query: DriverQuery, commands: number) {
     this.#query = query;
     this.#incomplete = commands;
     this.name = query.name;
     this.text = query.text;
-    // The caller that ends it gets the failure.
+    // The caller that ends the transaction gets the failure.
     this.#ended.promise.catch(() => undefined);
   }
 
@@ -59,7 +59,7 @@ class HeldOpen {
     const { stream } = connection;
     stream.cork();
     if (!isCommitted) {
-      // Outside of a transaction block it warns, and rolls back the implicit transaction.
+      // Outside of a transaction block, `rollback` gives a warning and rolls back the implicit transaction.
       connection.parse({ name: '', text: 'rollback' });
       connection.bind({ statement: '', values: [] });
       connection.execute({ portal: '' });
@@ -98,7 +98,7 @@ class HeldOpen {
   handleError(error: Error, connection: DriverConnection): void {
     const { stream } = connection;
     if (this.#state === 'running') {
-      // Until then PostgreSQL discards what it is sent. A connection that is lost has no stream.
+      // PostgreSQL discards all messages until a Sync. A lost connection has no stream.
       if (stream.writable) connection.sync();
       this.callback(error);
       this.#query.handleError(error, connection);
@@ -111,5 +111,5 @@ class HeldOpen {
     this.#ended.resolve();
   }
 }
-// How it is submitted is the driver's.
+// The driver submits it as one of its own queries.
 Object.setPrototypeOf(HeldOpen.prototype, Query.prototype);

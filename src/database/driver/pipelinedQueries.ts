@@ -8,7 +8,7 @@ export type CallbackConfig = QueryConfig & { callback: unknown; rowMode?: 'array
 
 /**
  * Pipelining: sends several statements before one Sync, which makes them one transaction.
- * ("Pipelining" in the documentation of PostgreSQL's protocol.) Only the result of `config` is reported; it fails when one of `first`
+ * ("Pipelining" in the documentation of PostgreSQL's protocol.) Only the result of `config` is reported. It fails when one of `first`
  * fails.
  *
  * @param first prepared once per connection, or parsed each time where the connection prepares none
@@ -17,7 +17,7 @@ export function queryAfter(client: PoolClient, first: readonly Precondition[], c
   client.query(createQueryAfter(client, first, config));
 }
 
-/** The query, which is not sent yet; what it needs to be prepared is. */
+/** Makes the query without sending it; only its preparation is sent. */
 export function createQueryAfter(client: PoolClient, first: readonly Precondition[], config: CallbackConfig): Query {
   const arePrepared = preparesStatements(client);
   const after = arePrepared ? prepare(client, first, config) : config;
@@ -26,9 +26,9 @@ export function createQueryAfter(client: PoolClient, first: readonly Preconditio
 }
 
 /**
- * Once per connection, pipelined with what follows.
+ * Prepares statements once per connection, pipelined with the query.
  *
- * @returns that, which fails with the error if this fails
+ * @returns the query, which fails if the preparation fails
  */
 function prepare(client: PoolClient, statements: readonly Precondition[], config: CallbackConfig): CallbackConfig {
   const { connection } = driverOf(client);
@@ -39,9 +39,9 @@ function prepare(client: PoolClient, statements: readonly Precondition[], config
   let following = config;
   for (const [index, { name, text }] of statements.entries()) {
     if (name in connection.parsedStatements || name in connection.submittedNamedStatements) continue;
-    // Parsing one needs the rights of the role that those before it have set.
+    // Parsing a statement needs the rights of the role that the earlier ones set.
     client.query(new Preparation(statements.slice(0, index), { name, text, callback: onPrepared }));
-    // Otherwise it would say that there is no such statement.
+    // Otherwise the error would be that it does not exist.
     following = {
       ...config,
       callback: (error: Error | null, result: unknown) => (config.callback as Callback)(failure ?? error, result),
@@ -72,7 +72,7 @@ class Preparation extends BaseQuery {
   override handleCommandComplete(): void {}
 }
 
-/** A statement and its values, as the protocol has them. */
+/** A statement and its values in the protocol's form. */
 type Bound = { readonly name: string; readonly text: string; readonly values: readonly (string | Buffer | null)[] };
 
 function execute(connection: DriverConnection, statements: readonly Bound[], arePrepared = true): void {
@@ -83,7 +83,7 @@ function execute(connection: DriverConnection, statements: readonly Bound[], are
   }
 }
 
-/** The driver's query after others, whose portals are not described: they answer with rows and an end. */
+/** Runs the driver's query after others, whose portals are not described: they send rows and an end. */
 class QueryAfter extends BaseQuery {
   readonly #first: readonly Precondition[];
   readonly #arePrepared: boolean;
@@ -117,7 +117,7 @@ class QueryAfter extends BaseQuery {
 
 /**
  * The rows of a prepared statement as PostgreSQL sends them, texts and nulls.
- * All columns of the graph's statements are texts. So nothing is described, and of each row nothing is made but the list of its cells.
+ * All columns of the graph's statements are texts. So nothing is described, and each row becomes only a list of its cells.
  */
 class RowsAfter {
   readonly name: string;
@@ -167,5 +167,5 @@ class RowsAfter {
     this.callback(null, { rows: this.#rows, rowCount: this.#rows.length });
   }
 }
-// The rest is the driver's, but not its constructor, which copies the configuration.
+// The driver does the rest, except for its constructor, which copies the configuration.
 Object.setPrototypeOf(RowsAfter.prototype, Query.prototype);

@@ -4,15 +4,15 @@ import { driverOf } from './driver.ts';
 import { preparesStatements } from './serverClient.ts';
 import type { Statement } from './statement.ts';
 
-/** Of the SQL that a connection has prepared; PostgreSQL takes some twenty times that for the plans. */
+/** Characters of SQL that a connection may have prepared; their plans take some twenty times that. */
 const maxCharacters = 200_000;
 
 const preparedOf = new WeakMap<PoolClient, LRUCache<string, string>>();
 
 /**
  * LRU of a connection's prepared statements: the statement with its name, if it may be prepared.
- * The least recently used ones are closed when there are too many, but no pinned one. It gets no name if it is too long, or if the
- * connection prepares none.
+ * When there are too many, the least recently used ones are closed, but never a pinned one. A statement gets no name if it is too long,
+ * or if the connection prepares none.
  */
 export function withPreparedName(client: PoolClient, { name, isPinned, ...statement }: Statement): QueryConfig {
   if (!name || !preparesStatements(client) || statement.text.length > maxCharacters / 4)
@@ -28,7 +28,7 @@ function createPrepared(client: PoolClient): LRUCache<string, string> {
     sizeCalculation: (text) => text.length,
     dispose(_text, name, reason) {
       if (reason !== 'evict') return;
-      // It needs no answer: the next Sync brings it along.
+      // The answer is not awaited: it comes with the next Sync.
       connection.close({ type: 'S', name });
       delete connection.parsedStatements[name];
     },

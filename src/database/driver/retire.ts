@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 
 const retired = new WeakSet<ClientBase>();
 
-/** Marks the connection: the pool does not hand it out again; the request that has it may go on. */
+/** Marks the connection, so that the pool does not hand it out again; its present request may finish. */
 export function retire(client: ClientBase): void {
   retired.add(client);
 }

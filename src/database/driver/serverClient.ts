@@ -9,7 +9,7 @@ export type ServerClientOptions = {
   readonly preparesStatements: boolean;
 };
 
-/** The driver's client as the server's pools make them. */
+/** The class of clients that the server's pools make. */
 export function serverClient({ connectMs, preparesStatements }: ServerClientOptions) {
   assertDriverVersion();
   const Base: new (config?: ClientConfig) => Client = preparesStatements ? PreparingClient : UnpreparedClient;
@@ -28,7 +28,7 @@ const BaseClient = Client as unknown as new (config?: ClientConfig) => Client & 
 class PreparingClient extends BaseClient {
   override _handleErrorMessage(message: unknown): void {
     const { name } = this._getActiveQuery() ?? {};
-    // PgBouncer records the name all the same, and ends the connection that parses it again.
+    // PgBouncer records the name even so, and closes the connection if it parses the name again.
     if (name && !(name in this.connection.parsedStatements)) retire(this);
     super._handleErrorMessage(message);
   }

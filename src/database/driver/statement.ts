@@ -8,7 +8,10 @@ export type Statement = {
   readonly rowMode?: 'array';
 };
 
-/** Runs first in the same transaction; when it raises, the statement does not run. All are pinned. */
+/**
+ * Runs first in the same transaction; if it raises an error, the statement does not run.
+ * All are pinned.
+ */
 export type Precondition = {
   readonly name: string;
   readonly isPinned: true;

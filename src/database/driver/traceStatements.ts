@@ -4,12 +4,12 @@ import { isTraced, tracer } from '../../observability/tracing/traced.ts';
 
 type Callback = (error: Error | null, result: unknown) => void;
 
-/** What the driver is asked to run: a text, a configuration, or a query that calls back by itself. */
+/** The argument of the driver's `query`: a text, a configuration, or a query that calls back by itself. */
 type Asked = string | { text?: string; callback?: Callback; submit?: unknown };
 
 /**
  * Makes each statement of this connection a span, by OpenTelemetry's conventions for databases.
- * It is a part of the request that waits for it, with its command and what it is about, never with its text or a value.
+ * The span belongs to the request that waits for the statement. It has the command and its relations, never the text or a value.
  */
 export function traceStatements(client: PoolClient): void {
   const query = client.query as (...values: unknown[]) => unknown;
@@ -48,7 +48,7 @@ export function traceStatements(client: PoolClient): void {
 
 const textOf = (asked: Asked): string => (typeof asked === 'string' ? asked : (asked.text ?? ''));
 
-/** Such as `select app_public.users, app_public.cards`; null for what only frames other statements. */
+/** Such as `select app_public.users, app_public.cards`; null for a statement that only frames others. */
 function summarize(text: string): string | null {
   const command = /^\s*([a-z]+)/i.exec(text)?.[1]?.toLowerCase() ?? 'statement';
   const relations = [...text.matchAll(/"?\b(app_public|app_hidden|oauth|graphile_migrate)\b"?\."?(\w+)/g)];
@@ -57,5 +57,5 @@ function summarize(text: string): string | null {
   return [command, [...names].slice(0, 5).join(', ')].filter(Boolean).join(' ');
 }
 
-/** The settings of a transaction are a select of no relation. */
+/** A transaction's settings are a select without a relation. */
 const framing: ReadonlySet<string> = new Set(['begin', 'savepoint', 'release', 'rollback', 'select', 'set']);

@@ -7,8 +7,8 @@ import { StartupError } from '../../errors/startupError.ts';
 
 /**
  * Creates the directory if it is missing.
- * Others may pass through it, since PostgreSQL may run as another user, but not list it; every file of `readOrCreate` is readable for its
- * owner only.
+ * Other users may pass through it, since PostgreSQL may run as another user, but not list it. Only the owner may read a file of
+ * `readOrCreate`.
  */
 export async function createDataDirectory(dataDir: string): Promise<void> {
   try {
@@ -21,11 +21,10 @@ export async function createDataDirectory(dataDir: string): Promise<void> {
 }
 
 /**
- * Locks the directory for a server of this process, until `release` or the process' end,
- * however it ends.
+ * Locks the directory for a server of this process, until `release` or the process' end.
  *
- * It is SQLite's lock on an empty file, which the kernel releases with the process (fcntl(2)), so that none is ever stale; Node.js
- * has no lock of files of its own.
+ * It is SQLite's lock on an empty file. The kernel releases it with the process, however that ends (fcntl(2)), so that no lock is ever
+ * stale. Node.js has no file lock of its own.
  *
  * @returns null when another process has it
  */
@@ -33,7 +32,7 @@ export async function lockDataDirectory(dataDir: string): Promise<{ release(): P
   const path = join(dataDir, 'lock');
   try {
     const lock = new DatabaseSync(path);
-    // Another user who may open the file could hold it for good.
+    // Another user who can open the file could hold the lock forever.
     await chmod(path, 0o600);
     lock.exec('pragma journal_mode = memory; begin exclusive');
     return { release: async () => lock.close() };

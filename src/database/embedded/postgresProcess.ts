@@ -14,13 +14,13 @@ import { type Installation, socketName, socketPort } from './postgresInstallatio
 
 /**
  * Runs the server on a cluster until `stop`; resolves when it accepts connections.
- * In a session of its own, so that a signal to this process' group does not reach it. A server that dies on its own is started again.
+ * It has a session of its own, so that a signal to this process' group does not reach it. If it dies by itself, it is started again.
  */
 export async function runPostgres(installation: Installation, log: Log): Promise<{ stop(): Promise<void> }> {
   let stopping = false;
   let restarted: Promise<void> | null = null;
   let child = await start();
-  // However this process ends, short of SIGKILL, the database must not be left alone.
+  // Whenever this process ends, except by SIGKILL, it stops the server, too.
   const stopWithProcess = () => child.kill('SIGINT');
   process.once('exit', stopWithProcess);
 
@@ -34,7 +34,7 @@ export async function runPostgres(installation: Installation, log: Log): Promise
     return started;
   }
 
-  /** Retries until it succeeds: what hinders it, such as a full disk, may pass. */
+  /** Retries until it succeeds, since the obstacle, such as a full disk, may disappear. */
   async function restart(): Promise<void> {
     let isLogged = false;
     while (!stopping) {
@@ -61,10 +61,10 @@ export async function runPostgres(installation: Installation, log: Log): Promise
 }
 
 /**
- * Refuses a cluster of another major version of PostgreSQL, which reads the files of its own only.
- * Checked before anything is changed, so that the version before still runs on the cluster.
+ * Rejects a cluster of another major version of PostgreSQL, which reads only its own files.
+ * This is checked before anything is changed, so that the earlier version can still run on the cluster.
  *
- * @throws {StartupError} when the cluster exists and is another version's; it says what to do
+ * @throws {StartupError} when the cluster exists and is another version's; the message has the remedy
  */
 export async function requireMajorVersion({ cluster, majorVersion }: Installation): Promise<void> {
   if (!existsSync(versionFileOf(cluster))) return;
@@ -81,8 +81,8 @@ const versionFileOf = (cluster: string) => join(cluster, 'PG_VERSION');
 export async function createCluster(installation: Installation, ownerName: string, password: string): Promise<void> {
   if (existsSync(versionFileOf(installation.cluster))) return;
 
-  // Made under another name, so that a cluster that exists is always whole. A new one each time: an initdb that outlived
-  // its process may still be writing to the last.
+  // The cluster is made under another name, so that an existing one is complete. The name is new each time: an initdb that outlived its
+  // process may still be writing to the last one.
   await removeDrafts(installation.cluster);
   const draft = `${installation.cluster}.new-${randomUUID()}`;
   const passwordFile = `${draft}.password`;
@@ -107,10 +107,10 @@ export async function createCluster(installation: Installation, ownerName: strin
 }
 
 /**
- * Ends the server that an earlier process left running on the cluster,
- * and removes its stale lock files.
+ * Ends the server that an earlier process left running, and removes its stale lock files.
  *
- * Their process number may be another program's by now; so a server that runs is known by its socket, where no other user may listen.
+ * Another program may have the server's process number by now. So a running server is recognized by its socket, where no other user may
+ * listen.
  */
 export async function endLeftovers(installation: Installation): Promise<void> {
   const deadline = Date.now() + 8000;
@@ -139,7 +139,7 @@ async function removeDrafts(cluster: string): Promise<void> {
 }
 
 async function spawnPostgres(installation: Installation, deadline = Date.now() + 10_000): Promise<ChildProcess> {
-  // Not a pipe: the server may outlive this process.
+  // Not a pipe, since the server may outlive this process.
   const logFile = await open(installation.logFile, 'w', 0o600);
   const args = Object.entries(serverSettings(installation)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(join(installation.binaries, 'postgres'), ['-D', installation.cluster, ...args], {
@@ -155,7 +155,7 @@ async function spawnPostgres(installation: Installation, deadline = Date.now() +
     if ((await Promise.race([ended, delay(10)])) === 'ended') break;
   }
   const said = await readFile(installation.logFile, 'utf8').catch(() => '');
-  // A session outlives a server that was killed until its statement ends, and PostgreSQL keeps the next one off its cluster meanwhile.
+  // After a server was killed, its sessions run until their statements end, and PostgreSQL does not start on their cluster before.
   if (said.includes('is still in use') && Date.now() < deadline) {
     await delay(20);
     await endLeftovers(installation);
@@ -174,7 +174,7 @@ function serverSettings({ socketDirectory }: Installation): Record<string, strin
     timezone: 'UTC',
     log_timezone: 'UTC',
     jit: 'off',
-    // Errors reach the service, which logs them; here they would bring statements and rows into a file that grows.
+    // The service logs the errors that it receives. Here they would add statements and rows to a file that grows.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
@@ -192,8 +192,8 @@ async function stopPostgres(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Whether a server is there, also while it starts, recovers or shuts down.
- * Its socket's file alone does not say so.
+ * Whether a server is there, even one that starts, recovers or shuts down.
+ * The socket's file alone does not show it.
  */
 async function isListening(installation: Installation): Promise<boolean> {
   const socket = connect(socketOf(installation));
@@ -201,7 +201,7 @@ async function isListening(installation: Installation): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    // More ask at once than it can take.
+    // EAGAIN: more clients connect than it can accept.
     return hasCode(error, 'EAGAIN');
   } finally {
     socket.destroy();
@@ -211,7 +211,7 @@ async function isListening(installation: Installation): Promise<boolean> {
 const socketOf = ({ socketDirectory }: Installation) => join(socketDirectory, socketName);
 const pidFileOf = ({ cluster }: Installation) => join(cluster, 'postmaster.pid');
 
-/** The lines of `postmaster.pid`: 1 its number, 8 the state. */
+/** The lines of `postmaster.pid`: 1 its process number, 8 the state. */
 async function pidFile(installation: Installation): Promise<string[]> {
   return (await readFile(pidFileOf(installation), 'utf8').catch(() => '')).split('\n');
 }
@@ -220,12 +220,12 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // It has just ended.
+    // ESRCH: it has just ended.
     if (!hasCode(error, 'ESRCH')) throw error;
   }
 }
 
-/** No environment of this process, which may hold secrets, and no directory that the user cannot enter. */
+/** No environment of this process, which may hold secrets, and a directory that the user may enter. */
 function surroundings({ user }: Installation) {
   return { ...user, cwd: '/', env: { LC_ALL: 'C' }, detached: true };
 }

@@ -5,25 +5,25 @@ import { calculateHash } from 'graphile-migrate/dist/hash.js';
 import { parseMigrationText } from 'graphile-migrate/dist/migration.js';
 import { StartupError } from '../../errors/startupError.ts';
 
-/** Beside `src`, wherever the process was started. */
+/** Beside `src`, whatever the working directory is. */
 export const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
-/** A committed file of graphile-migrate: header, empty line, and what is hashed with the hash before. */
+/** A committed file of graphile-migrate: header, empty line, and the text hashed with the hash before. */
 export type CommittedMigration = {
   /** The file's name, such as `000023-add-doors.sql`. */
   readonly name: string;
-  /** As the database knows it, such as `000023.sql`. */
+  /** Its number in the database, such as `000023.sql`. */
   readonly number: string;
   readonly hash: string;
-  /** Of the migration that it was committed after; empty for the first. */
+  /** The hash of the migration that it was committed after; empty for the first. */
   readonly previous: string;
   readonly message: string;
   readonly body: string;
-  /** Whether the text is what was committed, or says by `AllowInvalidHash` that it is not. */
+  /** Whether the text is the committed one, or declares by `AllowInvalidHash` that it is not. */
   readonly isIntact: boolean;
 };
 
-/** Those of `migrations/committed`, by name. */
+/** The files of `migrations/committed`, by name. */
 export async function readCommitted(): Promise<CommittedMigration[]> {
   const folder = join(migrationsFolder, 'committed');
   const names = (await readdir(folder)).filter((name) => /^\d+.*\.sql$/.test(name)).sort();
@@ -45,11 +45,11 @@ function parse(name: string, text: string): CommittedMigration {
   };
 }
 
-/** Those that no other was committed after: one, unless two branches have met. */
+/** The files that no other was committed after: one, unless two branches have met. */
 export const lastOnes = (files: readonly CommittedMigration[]): CommittedMigration[] =>
   files.filter(({ hash }) => !files.some(({ previous }) => previous === hash));
 
-/** What is wrong with their order, and the remedy; null when each was committed after the one before. */
+/** The fault in their order, and the remedy; null when each was committed after the one before. */
 export function brokenOrder(files: readonly CommittedMigration[]): string | null {
   for (const [place, file] of files.entries()) {
     const before = files[place - 1];
@@ -62,7 +62,7 @@ export function brokenOrder(files: readonly CommittedMigration[]): string | null
   return null;
 }
 
-/** @throws {StartupError} when they are in no order to be run in */
+/** @throws {StartupError} when the files have no order in which to run */
 export function requireOrder(files: readonly CommittedMigration[]): void {
   const problem = brokenOrder(files);
   if (problem) throw new StartupError(problem);

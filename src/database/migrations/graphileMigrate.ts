@@ -6,10 +6,10 @@ import type { ClientBase } from 'pg';
 
 /**
  * Runs a command of graphile-migrate, and resolves when its connections are closed.
- * It ends its pools without waiting for that, and ends the process with 1 when one of their connections breaks: a server that is stopped
- * right after the command did that now and then.
+ * The command ends its pools without waiting for that. When one of their connections breaks, it ends the process with 1, as happened at
+ * times when a server was stopped right after the command.
  *
- * @param owner watches its connections, whatever database they are to
+ * @param owner watches the command's connections, to any database
  * @param command gets a function that names the connections of a URL
  */
 export async function runGraphileMigrate<T>(
@@ -26,14 +26,14 @@ export async function runGraphileMigrate<T>(
   }
 }
 
-/** What it logs quotes the migration, and comes back as exceptions, too. */
+/** Its log quotes the migration, and its exceptions have the same information. */
 export const quiet = new Logger(() => () => undefined);
 
-/** Whether it runs outside of a transaction, as indexes need that are built concurrently. */
+/** Whether it runs outside of a transaction, which indexes need that are built concurrently. */
 export const isWithoutTransaction = (migration: string): boolean =>
   /^(--! [A-Z].*\n|\n)*--! no-transaction\b/.test(migration);
 
-/** None when the server itself is gone. */
+/** False when the server itself is gone. */
 async function hasConnections(owner: ClientBase, name: string): Promise<boolean> {
   const text = 'select from pg_stat_activity where application_name = $1';
   const found = await owner.query(text, [name]).catch(() => null);

@@ -3,8 +3,8 @@ import { hasCode } from '../../errors/hasCode.ts';
 
 /**
  * Lock timeout with retries.
- * Statements that read a table wait behind a request for its ACCESS EXCLUSIVE lock. So a migration requests it briefly, lets them pass, and
- * tries again until its deadline.
+ * While a migration waits for an ACCESS EXCLUSIVE lock on a table, later readers of that table wait behind it. So it waits briefly, lets
+ * them pass, and tries again until its deadline.
  */
 export const lockTimeoutMs = 200;
 const pauseMs = 500;
@@ -12,13 +12,13 @@ const pauseMs = 500;
 /** How long a migration tries to get its locks. */
 export const lockDeadlineMs = 60_000;
 
-/** By its deadline it had no lock; what it tried is rolled back. */
+/** The migration got no lock by its deadline; its last try is rolled back. */
 export class LockDeadlineError extends Error {
   override name = 'LockDeadlineError';
 }
 
 /**
- * Runs `attempt`, which must leave nothing behind when it fails, until it gets its locks.
+ * Runs `attempt` until it gets its locks; a failed attempt must leave nothing behind.
  *
  * @param onRefusal runs before the next try
  * @throws {LockDeadlineError} when it gets none by the deadline

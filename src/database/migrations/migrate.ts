@@ -15,12 +15,12 @@ import { announceMigrations } from './watchMigrations.ts';
 
 /**
  * Makes missing roles, applies missing migrations, and brings partitions and rights up to date.
- * Each migration has a transaction of its own. Running servers are notified. Running it again changes nothing, and of several at once one
- * works and the others wait.
+ * Each migration has a transaction of its own. Running servers are notified. A second run changes nothing, and of several at once one works
+ * and the others wait.
  *
- * @param lockDeadlineMs how long a migration tries to get its locks; a minute unless said
- * @throws {StartupError} when the database refuses the connection, roles are missing that its owner may not make, a migration fails, or
- * a schema has the name of one of ours and no migration of ours is recorded that made it
+ * @param lockDeadlineMs how long a migration tries to get its locks; a minute unless given
+ * @throws {StartupError} when the database rejects the connection, the owner may not make a missing role, a migration fails, or a schema
+ * has the name of one of ours without a record of our migration that makes it
  */
 export async function migrate(
   { ownerUrl, ...urls }: DatabaseUrls,
@@ -49,7 +49,7 @@ export async function migrate(
   }
 }
 
-/** A migration drops what has the names of its own, perhaps left of a failed one: it must be its own. */
+/** A migration drops objects of its own names, perhaps left by a failed run: the schema must be ours. */
 async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
   const makers = makersOfSchemas(await readCommitted());
   const applied = new Set((await readApplied(owner)).map(({ filename }) => filename));
@@ -64,7 +64,7 @@ async function refuseForeignSchemas(owner: ClientBase): Promise<void> {
   throw new StartupError(`The database has what is not of this service under ${names}; nothing was changed. ${remedy}`);
 }
 
-/** Each schema that a migration makes, with the number of the first that does. */
+/** Each schema that a migration makes, with the first one's number. */
 function makersOfSchemas(files: readonly CommittedMigration[]): Map<string, string> {
   const makers = files.flatMap(({ number, body }) =>
     Array.from(
@@ -80,23 +80,23 @@ function makersOfSchemas(files: readonly CommittedMigration[]): Map<string, stri
 
 /**
  * Polls an advisory lock until no other process migrates; holds it until the connection ends.
- * graphile-migrate by itself refuses to run beside another. A statement that waits for the lock would hold a snapshot, for whose end an
- * index that is built concurrently waits in turn: a deadlock.
+ * graphile-migrate itself fails beside another migration. A statement that waits for the lock would hold a snapshot, and an index that
+ * is built concurrently waits for all snapshots to end: a deadlock.
  */
 export async function awaitMigrations(owner: ClientBase): Promise<void> {
   const text = `select pg_try_advisory_lock(hashtextextended('migrations', 0)) as locked`;
   while (!(await owner.query<{ locked: boolean }>(text)).rows[0]?.locked) await delay(50);
 }
 
-/** Whether every committed migration was applied, as the authenticator sees it. */
+/** Whether every committed migration was applied, as far as the authenticator may see. */
 export const migrationsAreCurrent = async (database: Pool | ClientBase): Promise<boolean> =>
   (await findMigrationProblem(database)) === null;
 
 /**
- * Why the database is not what the committed migrations give, with the remedy; null when it is.
- * As the authenticator sees it. A newer database counts as current, so that a deployment can migrate before it replaces its servers.
+ * Why the database differs from the committed migrations, with the remedy; null when it does not.
+ * It reads as the authenticator. A newer database counts as current, so that a deployment can migrate before it replaces its servers.
  *
- * @param committed read anew unless given
+ * @param committed read again unless given
  */
 export async function findMigrationProblem(
   database: Pool | ClientBase,

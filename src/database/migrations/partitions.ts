@@ -4,12 +4,12 @@ import type { Log } from '../../log.ts';
 
 /**
  * Makes partitions of the history for the coming months, and the indexes that older ones lack.
- * These are built concurrently, so that a migration adds one by `create index … on only audit.changes` and no writer waits for it, however
- * large the history is.
+ * These indexes are built concurrently. So a migration adds one by `create index … on only audit.changes`, and no writer waits for it,
+ * however large the history is.
  */
 export async function preparePartitions(owner: ClientBase, lockTimeout: string, log: Log): Promise<void> {
   await createPartitions(owner, lockTimeout, log);
-  // One that was interrupted while it was built is in the way.
+  // An index whose build was interrupted blocks the name.
   for (const { statement } of (await owner.query<Statement>(dropInvalid)).rows) await owner.query(statement);
   for (const { index, partition, name, definition } of (await owner.query<Missing>(missing)).rows) {
     log.info({ index, partition }, 'building an index of the history');
@@ -18,7 +18,7 @@ export async function preparePartitions(owner: ClientBase, lockTimeout: string, 
   }
 }
 
-/** A history in use is no reason to fail: the server's purge makes them hourly, too, months ahead. */
+/** A locked history is no failure: the server's purge makes the partitions hourly, too, months ahead. */
 async function createPartitions(owner: ClientBase, lockTimeout: string, log: Log): Promise<void> {
   try {
     await owner.query(`begin; set local lock_timeout = '${lockTimeout}'; select audit.create_partitions(); commit`);
@@ -42,7 +42,7 @@ const dropInvalid = `
   join pg_index i on i.indrelid = c.oid
   where not i.indisvalid`;
 
-/** Each index of the parent that a partition has no counterpart of. */
+/** Each index of the parent that a partition lacks. */
 const missing = `
   select parent.indexrelid::regclass::text as index, c.oid::regclass::text as partition, format('audit.%I', named) as name,
     regexp_replace(pg_get_indexdef(parent.indexrelid), '^CREATE( UNIQUE)? INDEX \\S+ ON ONLY \\S+',

@@ -16,8 +16,8 @@ import { announceMigrations } from './watchMigrations.ts';
 
 /**
  * Runs the committed migrations that the database lacks, each with a lock timeout and retries.
- * As graphile-migrate does, but all on the connection that keeps other migrations off: should this process be killed, the lock is held
- * until PostgreSQL has ended what it was doing. Running servers are notified of each.
+ * It does as graphile-migrate does, but on the connection that holds the lock of migrations. If this process is killed, PostgreSQL holds
+ * the lock until it has ended the running statement. Running servers are notified of each migration.
  *
  * @param owner has waited for the other migrations, and its history is ours (see {@link requireOwnHistory})
  * @throws {StartupError} when one fails, which then has changed nothing; those before it stay
@@ -53,8 +53,8 @@ export async function runCommitted(
 }
 
 /**
- * Refuses a database that has run other migrations under the numbers of ours, before any change.
- * They may be of another branch, or of another project that uses graphile-migrate, which goes by numbers alone.
+ * Rejects a database that has run other migrations under the numbers of ours, before any change.
+ * They may belong to another branch, or to another project: graphile-migrate identifies migrations by number alone.
  *
  * @throws {StartupError} when the files are in no order, or the database has run others
  */
@@ -72,8 +72,8 @@ export async function requireOwnHistory(owner: ClientBase): Promise<void> {
 
 /**
  * Sets the lock timeout, and drops invalid indexes, which an earlier attempt may have left.
- * Such an index would pass for the index. A statement that works concurrently waits for open transactions, and no request waits behind it;
- * cancelled, it would begin from the start.
+ * An invalid index would count as the index. A concurrent statement waits for open transactions, and no request waits behind it. After a
+ * cancellation it would start from the beginning.
  */
 async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: number): Promise<void> {
   const isPatient = isWithoutTransaction(body);
@@ -91,7 +91,7 @@ async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: n
 
 /**
  * Interrupts autovacuums by a weaker lock, behind which neither reads nor writes wait.
- * PostgreSQL cancels an autovacuum for a lock that has waited a second (`deadlock_timeout`), longer than a try.
+ * PostgreSQL cancels an autovacuum only for a lock that has waited a second (`deadlock_timeout`), and a try is shorter.
  */
 async function interruptAutovacuum(owner: ClientBase): Promise<void> {
   const { rows } = await owner.query<{ statement: string }>(
@@ -101,7 +101,7 @@ async function interruptAutovacuum(owner: ClientBase): Promise<void> {
        and exists (select from pg_class c where c.oid = l.relation and c.relkind = 'r' and pg_has_role(c.relowner, 'usage'))`,
   );
   for (const { statement } of rows) {
-    // One against wraparound is not cancelled; then the next try fails, too.
+    // An autovacuum against wraparound is not cancelled; then the next try fails, too.
     await owner.query(`set lock_timeout = 2000; begin; ${statement}; commit`).catch(() => owner.query('rollback'));
   }
 }

@@ -25,8 +25,8 @@ export async function readMigrations(database: Pool | ClientBase): Promise<strin
 
 /**
  * LISTENs and polls for migrations: calls `onChange` when the database has others than `seen`.
- * It polls after a lost connection and every 5 s, too: a connection can be half-open, and a pooler in front may swallow
- * notifications. When `onChange` fails it is called again at the next poll.
+ * It also polls after a lost connection and every 5 s: a connection can be half-open, and a pooler in front may drop notifications. If
+ * `onChange` fails, the next poll calls it again.
  */
 export function watchMigrations(
   { authUrl, seen, log }: { readonly authUrl: string; readonly seen: string; readonly log: Log },
@@ -50,7 +50,7 @@ export function watchMigrations(
   };
 
   const listen = async (client: Client): Promise<void> => {
-    // A lost connection shows at the next poll.
+    // The next poll reports a lost connection.
     client.on('notification', sleep.wake).on('error', sleep.wake);
     await client.query(`listen ${channel}`);
     if (isLost) log.debug('LISTEN connection restored');
@@ -92,7 +92,7 @@ const timeoutMs = 5000;
 const pollEveryMs = 5000;
 const retryMs = 1000;
 
-/** An interruptible sleep. `wake` also ends the next one when none runs: no notification is lost. */
+/** An interruptible sleep. `wake` also ends the next sleep when none runs, so no notification is lost. */
 function createWakeableSleep() {
   let waking = new AbortController();
   return {

@@ -5,13 +5,12 @@ import { DatabaseUnavailable } from './unavailable.ts';
 
 /**
  * Rate-limited log of requests that failed because the database is unavailable or overloaded.
- * The readiness watch logs outages. What PostgreSQL cannot do although it answers, such as writing to a full disk, is logged here:
- * once a minute for each SQLSTATE.
+ * The readiness watch logs outages. This logs failures of a database that answers, such as a full disk: once a minute for each SQLSTATE.
  */
 export function logUnavailable(log: Log, error: unknown, facts: Readonly<Record<string, unknown>>): void {
   const { code = '' } = error instanceof DatabaseError ? error : {};
   const isOutage = /^(08|57P|$)/.test(code);
-  // PostgreSQL's message is the cause, below our own.
+  // PostgreSQL's message is the cause of our own error.
   const fields = { ...facts, error: new DatabaseUnavailable({ cause: error }) };
   if (isOutage || !isDue(log, code)) log.debug(fields, 'the database is unavailable');
   else log.error(fields, 'the database fails statements; logged once a minute');

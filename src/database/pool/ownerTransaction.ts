@@ -1,10 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
 import { rollBack } from './rollBack.ts';
 
-/** Runs `work` in one transaction as the owner: commits what it resolves to, rolls back when it throws. */
+/** Runs `work` in one transaction as the owner: commits its result, rolls back when it throws. */
 export async function ownerTransaction<T>(owner: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await owner.connect();
-  // A connection that is lost fails the statement, too; unheard, the event would end the process.
+  // A lost connection also fails the statement. Without a listener its event would end the process.
   const ignore = () => undefined;
   client.on('error', ignore);
   let unusable = false;

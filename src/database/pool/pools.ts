@@ -14,11 +14,11 @@ export type PoolSettings = Pick<Config, 'poolSize' | 'poolWaitMs' | 'statementTi
 
 /**
  * The running server's connection pool, all as the authenticator.
- * A statement ends after `statementTimeoutMs` with SQLSTATE 57014. `connect` and `query` fail with {@link DatabaseUnavailable} when
- * no connection is acquired within `poolWaitMs`, of which a request may have spent some before (`withinWaitBudget`). So does a statement
- * that PostgreSQL has not ended a second after its timeout: then the connection is half-open.
+ * A statement ends after `statementTimeoutMs` with SQLSTATE 57014. `connect` and `query` fail with {@link DatabaseUnavailable} when they
+ * get no connection within `poolWaitMs`; a request may have spent part of that before (`withinWaitBudget`). So does a statement that
+ * PostgreSQL has not ended a second after its timeout: then the connection is half-open.
  *
- * @param waitMs how long to wait for a connection that others use; as long as for a new one unless said
+ * @param waitMs how long to wait for a connection that others use; as long as for a new one unless given
  */
 export function createPool(
   authUrl: string,
@@ -28,7 +28,7 @@ export function createPool(
 ): EvictablePool {
   return createBoundedPool(authUrl, log, {
     max: poolSize,
-    // A burst after a quiet time would begin with as many connects, log-ins and first preparations.
+    // Otherwise a burst after a quiet time would begin by connecting, logging in and preparing.
     min: poolSize,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
@@ -39,7 +39,7 @@ export function createPool(
   });
 }
 
-/** Evicts all connections of this one's pool, which are as old: their server is no primary any more. */
+/** Evicts all connections of a client's pool: all lead to a server that is no longer the primary. */
 export function evictPoolOf(client: PoolClient): void {
   poolsOf.get(client)?.evictAllThrottled();
 }
@@ -49,7 +49,7 @@ export function createOwnerPool(ownerUrl: string, log: Log): Pool {
   return createBoundedPool(ownerUrl, log, { max: 4, connectionTimeoutMillis: 10_000 });
 }
 
-/** Works with such connections, and closes them. */
+/** Works with a pool of the owner's connections, and closes it. */
 export async function withOwnerPool<T>(ownerUrl: string, log: Log, work: (owner: Pool) => Promise<T>): Promise<T> {
   const owner = createOwnerPool(ownerUrl, log);
   try {
@@ -62,7 +62,7 @@ export async function withOwnerPool<T>(ownerUrl: string, log: Log, work: (owner:
 /** Connections beyond the pool's size, for tenants that have none while others have all. */
 const connectionReserve = 2;
 const graceMs = 1000;
-/** Before what stands between forgets a connection in which nothing is sent. */
+/** Shorter than the time after which a proxy or firewall forgets an idle connection. */
 const keepAliveAfterMs = 60_000;
 const evictEveryMs = 1000;
 
@@ -71,7 +71,7 @@ const poolsOf = new WeakMap<PoolClient, EvictablePool>();
 type BoundedPoolConfig = PoolConfig & {
   readonly max: number;
   readonly connectionTimeoutMillis: number;
-  /** After how long without a byte a connection in use is suspected, and destroyed; never unless said. */
+  /** When a connection in use that receives no byte is suspected, and destroyed; never unless given. */
   readonly readTimeout?: { readonly suspectAfterMs: number; readonly terminateAfterMs: number };
 };
 
@@ -79,25 +79,25 @@ function createBoundedPool(url: string, log: Log, options: BoundedPoolConfig): E
   const pool = new EvictablePool({
     connectionString: url,
     application_name: 'graph-query-service',
-    // Statements that are queued without waiting travel together: begin, settings, query and commit in one round trip.
+    // Statements queued without waiting are sent together: begin, settings, query and commit in one round trip.
     pipeline: true,
     ...options,
   });
-  // The next request opens another; if it cannot, the readiness watch logs it. The second argument holds the password: never log it.
+  // The next request opens another; if it cannot, the readiness watch logs that. The second argument holds the password: never log it.
   pool.on('error', (error) => log.debug({ error }, 'lost an idle database connection'));
   return pool;
 }
 
 type Connected = (error: Error | undefined, client: PoolClient | undefined, done: (release?: boolean) => void) => void;
 
-/** The pools of this service: within a number of connections, and in the order of fair queueing. */
+/** The pools of this service: a bounded number of connections, handed out by fair queueing. */
 export class EvictablePool extends Pool {
   #current = new WeakSet<PoolClient>();
   readonly #all = new Set<PoolClient>();
   #reportTrouble: () => void = () => undefined;
   #evictedAt = Number.NEGATIVE_INFINITY;
   readonly #permits: Permits;
-  /** What releases the permit of a connection in use. */
+  /** Releases the permit of a connection in use. */
   readonly #releases = new WeakMap<PoolClient, () => void>();
 
   constructor({ readTimeout, ...options }: BoundedPoolConfig) {
@@ -120,8 +120,8 @@ export class EvictablePool extends Pool {
       this.#all.add(client);
       poolsOf.set(client, this);
       traceStatements(client);
-      // The pool handles errors of idle connections only. One that is lost while it is handed out fails the next statement, too;
-      // without a listener the event would end the process.
+      // The pool handles only errors of idle connections. If a connection is lost while in use, the next statement fails, too. Without a
+      // listener the event would end the process.
       client.on('error', () => this.#reportTrouble());
     });
     this.on('remove', (client) => this.#all.delete(client));
@@ -135,7 +135,7 @@ export class EvictablePool extends Pool {
         this.#reportTrouble();
         const restMs = terminateAfterMs - suspectAfterMs;
         if (socket.timeout === suspectAfterMs && restMs > 0) return void socket.setTimeout(restMs);
-        // The others are as old, and may be half-open, too.
+        // The other connections are as old, and may be half-open, too.
         this.evictAll();
         destroyConnection(client);
       });
@@ -146,14 +146,14 @@ export class EvictablePool extends Pool {
 
   /**
    * Evicts every connection: the next one that is handed out is new.
-   * A session keeps its prepared statements with the types of their columns, and refuses them (SQLSTATE 0A000) when a migration has changed
-   * these.
+   * A session keeps its prepared statements with the types of their columns. After a migration has changed these types, it rejects them
+   * (SQLSTATE 0A000).
    */
   evictAll(): void {
     this.#current = new WeakSet();
   }
 
-  /** At most once a second: new connections that fail as well would not succeed a moment later. */
+  /** Evicts at most once a second: if new connections fail, others would fail a moment later, too. */
   evictAllThrottled(): void {
     if (performance.now() - this.#evictedAt < evictEveryMs) return;
     this.#evictedAt = performance.now();
@@ -195,7 +195,7 @@ export class EvictablePool extends Pool {
       return await withinWaitBudget(connected);
     } catch (error) {
       if (!(error instanceof WaitBudgetSpentError)) throw error;
-      // The connection arrives after its request gave up: put it back.
+      // The connection arrives after its request has given up.
       connected.then(
         (client) => client.release(),
         () => undefined,

@@ -25,17 +25,17 @@ export type WatchOptions = {
 
 /**
  * Health probes of the database: on demand, and twice a second from a lost connection until recovery.
- * During an outage each probe opens a new connection. The log has each transition once. If the network swallowed what was sent,
- * connections of that time may be half-open: they are destroyed on recovery.
+ * During an outage each probe opens a new connection. The log has each transition once. If the network has dropped packets, connections
+ * of that time may be half-open, so they are destroyed on recovery.
  */
 export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): DatabaseWatch {
   const probes = new Set<Promise<void>>();
   let lastReported: string | null = null;
   let probing: Promise<string | null> | null = null;
   let state: State = 'reachable';
-  // Of the migrations that this process was started with; a deployment may put newer files there while it runs.
+  // The migrations that this process was started with, since a deployment may add newer files while it runs.
   const target: Target = { ...login, committed: readCommitted() };
-  // The first probe reports it.
+  // The first probe reports a failure.
   target.committed.catch(() => undefined);
 
   const reportTransition = ({ reason, error }: ProbeResult): string | null => {
@@ -56,7 +56,7 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
     const probeOnce = async () => {
       const found = await probeFresh(target, poolWaitMs);
       timedOut ||= found.timedOut;
-      // Perhaps by another probe, which began later.
+      // Another probe that began later may have ended the outage.
       const isOver = state !== current;
       if (timedOut && (isOver || found.isReachable)) destroySilent();
       if (isOver) return;
@@ -84,7 +84,7 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
     if (state === 'reachable') {
       const found = await probeOn(pool, target).catch((cause: unknown) => unreachable(cause, target));
       if (found.isReachable) return reportTransition(found);
-      // Perhaps every connection was just busy; a new one shows it.
+      // Perhaps every connection was busy; a new one shows it.
       pollUntilRecovered();
     }
     if (typeof state === 'object') await state.confirmed;
@@ -109,7 +109,7 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
 
 /** reachable ⇄ outage; each → stopping. */
 type State = 'reachable' | Outage | 'stopping';
-/** `confirmed` settles with its first probe. */
+/** `confirmed` settles with the outage's first probe. */
 type Outage = { readonly confirmed: Promise<void>; end(): void };
 type Target = Login & { readonly committed: Promise<readonly CommittedMigration[]> };
 
@@ -118,9 +118,9 @@ const probeEveryMs = 500;
 type ProbeResult = {
   readonly reason: string | null;
   readonly error?: unknown;
-  /** Whether a statement could be run. */
+  /** Whether a statement ran. */
   readonly isReachable: boolean;
-  /** There was neither an answer nor a refusal for as long as a request waits. */
+  /** No answer and no rejection came for as long as a request waits. */
   readonly timedOut: boolean;
 };
 

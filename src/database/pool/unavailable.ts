@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 
-/** No connection could be acquired: the database is down, refuses, or all stayed busy for too long. */
+/** No connection could be acquired: the database is down, rejects it, or all stayed busy for too long. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 
@@ -14,14 +14,14 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return true;
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  // To a Unix-domain socket also ENOENT, while there is no server, and EAGAIN, while too many ask it at once.
+  // For a Unix-domain socket also ENOENT, when there is no server, and EAGAIN, when too many clients connect at once.
   const isOfConnecting = 'syscall' in error && error.syscall === 'connect';
   return isOfConnecting || unavailableCodes.test(code) || driverMessages.test(error.message);
 }
 
 /**
  * Whether the request may be retried: database unavailable, own statement timed out, or a collision.
- * No client could have asked for less than the service's own statement, so its timeout is an overload.
+ * A timeout of the service's own statement is an overload, since no client could have made that statement smaller.
  */
 export function isRetryable(error: unknown): boolean {
   if (isUnavailable(error)) return true;
@@ -29,7 +29,7 @@ export function isRetryable(error: unknown): boolean {
   return isCancelled || isCollision(error);
 }
 
-/** Whether the transaction was ended in favour of another: nothing is left, and it may run again. */
+/** Whether PostgreSQL ended the transaction in favour of another: nothing is left, it may run again. */
 export const isCollision = (error: unknown): boolean =>
   error instanceof DatabaseError && collisionCodes.includes(error.code ?? '');
 

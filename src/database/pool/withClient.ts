@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 
-/** Works on one connection outside of any pool. A connection that is lost fails the statement. */
+/** Works on one connection outside of any pool. If the connection is lost, the statement fails. */
 export async function withClient<T>(config: string | ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(config);
   // Without a listener the event would end the process.

@@ -5,7 +5,7 @@ import { scopes, scopesByRank } from '../../token/scopes.ts';
 import { isForbidden } from './isForbidden.ts';
 import { revokeConnectFromPublic } from './revokeConnect.ts';
 
-/** How the running server connects: as roles that own nothing and can only become roles of requests. */
+/** The logins of the running server: roles that own nothing and can only become roles of requests. */
 export type ServerLogins = {
   authUrl: string;
   /** The OAuth server's own, so that SQL injected into one cannot become the other; unset: the same. */
@@ -15,16 +15,16 @@ export type ServerLogins = {
 export type Login = {
   readonly variable: 'AUTH_DATABASE_URL' | 'OAUTH_DATABASE_URL';
   readonly url: string;
-  /** What it becomes: roles that the migrations create. */
+  /** The roles that the login becomes, which the migrations create. */
   readonly requestRoles: readonly string[];
 };
 
 export type NamedLogin = Login & { readonly name: string };
 
 const graphRoles = scopesByRank.map((scope) => scopes[scope].role);
-// Webhooks are sent under the second, which no request becomes.
+// Webhooks are sent under the second role, which no request becomes.
 const oauthRoles = ['graph_oauth', 'graph_worker'];
-/** What the server may become, as `audit.request_roles` lists it once the migrations have run. */
+/** The roles that the server may become; the migrations list them in `audit.request_roles`, too. */
 export const requestRoles: readonly string[] = [...graphRoles, ...oauthRoles];
 
 /** The login of GraphQL, and that of the OAuth server unless one serves both. */
@@ -51,7 +51,7 @@ export function namedLogins(logins: ServerLogins): NamedLogin[] {
 
 /**
  * Least privilege: login roles may see which migrations were applied, and lose what no server needs.
- * So does PUBLIC. What the owner may not take, as on a managed service, stays.
+ * PUBLIC loses it, too. A privilege that the owner may not revoke, as on a managed service, stays.
  */
 export async function grantToAuthenticators(owner: ClientBase, logins: readonly NamedLogin[], log: Log): Promise<void> {
   for (const { name } of logins) {
@@ -59,7 +59,7 @@ export async function grantToAuthenticators(owner: ClientBase, logins: readonly 
     await owner.query(`grant usage on schema graphile_migrate to ${role}`);
     await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
   }
-  // Not before each role has what it needs.
+  // Last, when each role has what it needs.
   for (const login of logins) await revokeUnused(owner, login);
   await nameAuthenticators(
     owner,
@@ -71,7 +71,7 @@ export async function grantToAuthenticators(owner: ClientBase, logins: readonly 
 
 /**
  * Revokes unused request roles, unless a server is connected as the role and may need them.
- * What another role has granted stays, too; `audit.findings` says so.
+ * A role that another role has granted stays, too; `audit.findings` reports it.
  */
 async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: NamedLogin): Promise<void> {
   const { rows: unused } = await owner.query<{ role: string }>(
@@ -88,7 +88,8 @@ async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: Nam
 
 /**
  * Allowlist of authenticators: records the server's login roles.
- * Any other member of a request role is a finding, a login role of an earlier configuration, too. What an administrator has accepted stays.
+ * Any other member of a request role is a finding, even a login role of an earlier configuration. Roles that an administrator has
+ * accepted stay.
  */
 async function nameAuthenticators(owner: ClientBase, names: readonly string[]): Promise<void> {
   await owner.query(

@@ -2,10 +2,10 @@ import type { ClientBase } from 'pg';
 import type { Log } from '../../log.ts';
 
 /**
- * Least privilege: takes CONNECT on the database from PUBLIC.
- * Roles are of the cluster, where those of other databases may have rights in this one. The login roles of its servers keep it, those of
- * earlier runs included, and auditors. The log names the login roles that lose it; where only another role owns the database, it has the
- * SQL for that one.
+ * Least privilege: revokes CONNECT on the database from PUBLIC.
+ * Roles belong to the cluster, and roles of its other databases may have rights in this one. This database's login roles, including those
+ * of earlier runs, and auditors keep CONNECT. The log names the login roles that lose it. If another role owns the database, the log has
+ * the SQL for that role.
  */
 export async function revokeConnectFromPublic(owner: ClientBase, log: Log): Promise<void> {
   const { rows } = await owner.query<{ isOwner: boolean; statements: string[] }>(

@@ -8,11 +8,11 @@ import { scramVerifier } from './scramVerifier.ts';
 
 /**
  * Desired state: the roles of the cluster, their memberships and logins, before anything is migrated.
- * What is there is used; CREATEROLE and ADMIN OPTION are needed only for what is missing. PostgreSQL 15 to 18, whose rules for granting
- * roles differ: PostgreSQL itself decides what the owner may do.
+ * Existing roles are used. CREATEROLE and ADMIN OPTION are needed only for missing ones. PostgreSQL 15 to 18 have different rules for
+ * granting roles, so PostgreSQL itself decides what the owner may do.
  *
- * @throws {StartupError} when a login has rights that a request must never have, or something is missing that the owner may not do: then
- * with the SQL for an administrator. Nothing is changed then
+ * @throws {StartupError} when a login has rights that a request must never have, or the owner may not make what is missing: the message
+ * then has the SQL for an administrator. Nothing is changed in either case
  */
 export async function ensureRoles(owner: ClientBase, logins: readonly NamedLogin[]): Promise<void> {
   await refuseBypassingRls(owner, logins);
@@ -20,7 +20,7 @@ export async function ensureRoles(owner: ClientBase, logins: readonly NamedLogin
   try {
     const refused = await tryAll(owner, logins);
     if (refused === null) return void (await owner.query('commit'));
-    // All that is missing without what was tried: the owner could do some of it, and has not.
+    // Everything that is missing. The owner could make some of it, but this undoes that.
     await owner.query('rollback');
     throw new StartupError(await describe(owner, [...(await missingStatements(owner, logins)), ...refused]));
   } catch (error) {
@@ -49,12 +49,12 @@ async function refuseBypassingRls(owner: ClientBase, logins: readonly NamedLogin
   throw new StartupError(`${bypassing.variable} names ${name}, which bypasses row-level security; name another role.`);
 }
 
-/** `shown` has no password. */
+/** `shown` leaves the password out. */
 type Statement = { readonly sql: string; readonly shown: string };
 
-/** The owner's: it works through the forced policies of the first, and gives functions to the others. */
+/** The owner's roles: it passes the forced policies by the first, and gives functions to the others. */
 const ownersRoles = ['graph_admin', 'graph_helper', 'graph_purger'];
-/** Every role that is no login; docs/operating.md has them. */
+/** Every role without a login; docs/operating.md lists them. */
 export const groupRoles: readonly string[] = [...ownersRoles, ...requestRoles, 'graph_auditor'];
 
 async function missingStatements(owner: ClientBase, logins: readonly NamedLogin[]): Promise<Statement[]> {
@@ -78,7 +78,7 @@ async function missingStatements(owner: ClientBase, logins: readonly NamedLogin[
 
 type Server = {
   readonly owner: string;
-  /** Whether each membership says if it is inherited, since PostgreSQL 16; before, its member does. */
+  /** Whether each membership has its own INHERIT, since PostgreSQL 16; before, the member has it. */
   readonly hasGrantOptions: boolean;
 };
 
@@ -103,7 +103,7 @@ async function readRoles(owner: ClientBase, names: readonly string[]): Promise<R
 
 function missingLogin(login: NamedLogin, role: Role | undefined, { hasGrantOptions }: Server): Statement[] {
   if (!role) return [loginStatement('create', login)];
-  // From PostgreSQL 16 on its memberships say that they are not inherited.
+  // From PostgreSQL 16 on, its memberships state that they are not inherited.
   const isInOrder = role.canLogin && (hasGrantOptions || !role.inherits);
   return isInOrder ? [] : [loginStatement('alter', login)];
 }
@@ -141,7 +141,7 @@ async function missingMemberships(owner: ClientBase, server: Server, wanted: Mem
   const member = escapeIdentifier(wanted.member);
   const options = hasGrantOptions ? ` with inherit ${wanted.inherits ?? false}, set true` : '';
   const grant = `grant ${missing.map(({ role }) => role).join(', ')} to ${member}${options}`;
-  // Before PostgreSQL 16 INHERIT is an attribute of the member; logins get theirs when they are created.
+  // Before PostgreSQL 16, INHERIT is an attribute of the member. Logins get theirs when they are created.
   const isDeaf = !hasGrantOptions && wanted.inherits && rows.some(({ inherits, mayBecome }) => mayBecome && !inherits);
   return [...(missing.length > 0 ? [grant] : []), ...(isDeaf ? [`alter role ${member} with inherit`] : [])];
 }
@@ -163,7 +163,7 @@ async function missingOnDatabase(owner: ClientBase, logins: readonly NamedLogin[
   return rows.map(({ statement }) => statement);
 }
 
-/** Sets the passwords of existing logins. @returns the statements that PostgreSQL refuses */
+/** Sets the passwords of existing logins. @returns the statements that PostgreSQL rejects */
 async function setPasswords(owner: ClientBase, logins: readonly NamedLogin[]): Promise<Statement[]> {
   const roles = await readRoles(
     owner,
@@ -177,13 +177,13 @@ async function setPasswords(owner: ClientBase, logins: readonly NamedLogin[]): P
   return missing;
 }
 
-/** SQLSTATE 28P01, invalid_password. Other failures, such as the network's, show at the start. */
+/** SQLSTATE 28P01, invalid_password. Other failures, such as the network's, appear at the start. */
 const isRefused = ({ url }: NamedLogin): Promise<boolean> =>
   withClient({ connectionString: url, connectionTimeoutMillis: 5000 }, async () => false).catch((error: unknown) =>
     hasCode(error, '28P01'),
   );
 
-/** @returns whether PostgreSQL let the owner do it, or another session has meanwhile */
+/** @returns whether the owner was allowed to do it, or another session has done it meanwhile */
 async function attempt(owner: ClientBase, sql: string): Promise<boolean> {
   await owner.query('savepoint attempt');
   try {
@@ -197,7 +197,7 @@ async function attempt(owner: ClientBase, sql: string): Promise<boolean> {
   }
 }
 
-// SQLSTATEs. A role that is missing could not be made just before; one that is there was made by a migration of another database.
+// SQLSTATEs. A role is undefined if the owner could not make it just before, and exists if a migration of another database made it.
 const undefinedObject = '42704';
 const duplicateObject = '42710';
 const uniqueViolation = '23505';

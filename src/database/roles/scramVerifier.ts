@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
-/** PostgreSQL's stored form of a password (RFC 5803): no statement that may be logged has the password. */
+/** PostgreSQL's stored form of a password (RFC 5803): statements, which may be logged, never have it. */
 export function scramVerifier(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);
