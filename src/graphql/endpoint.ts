@@ -39,7 +39,7 @@ export type EndpointOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> &
   config: Config;
   /** Token introspection. */
   oauthPool: Pool;
-  /** Null when the primary answers all. */
+  /** Null when the primary answers every request. */
   replica: Replica | null;
   /** Null when any document is answered. */
   operations: StoredOperations | null;
@@ -48,7 +48,8 @@ export type EndpointOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> &
 
 /**
  * `/graphql`, by the GraphQL-over-HTTP specification: GET for queries, POST for everything.
- * A bearer token is needed for all but introspection. A request passes from top to bottom and is refused at the first step that it fails.
+ * All requests except introspection need a bearer token. A request passes the steps from top to bottom, and is refused at the first that
+ * it fails.
  *
  * @throws {ConfigError} when a stored operation does not fit the schema
  */
@@ -74,7 +75,7 @@ export function createEndpoint({
   const executeOperation = createExecution({ config, pool, replicaPool, secrets, graph, log });
   const introspected = createIntrospectionCache();
   const encode = createEncoder();
-  // Mutations of one tenant may wait for each other's row locks: this limits the connections that they hold meanwhile.
+  // Mutations of one tenant may wait for each other's row locks. This limits the connections that they hold meanwhile.
   const writers = createPermits({
     maxHeld: Number.POSITIVE_INFINITY,
     maxHeldByTenant: Math.max(2, Math.floor(shareOfWriters * config.poolSize)),
@@ -92,7 +93,7 @@ export function createEndpoint({
     const received = { request, response, body, requestId: requestIdOf(response), signal: untilClosed(response) };
     const fields = fieldsOf(response);
     const answered = await executeWithToken(received, fields).catch((error: unknown) => {
-      // Nothing was executed, and the token is no longer cached: it may have been reassigned.
+      // Nothing was executed. The token may have been reassigned, and is no longer cached.
       if (error instanceof InvalidTokenError) return executeWithToken(received, fields);
       throw error;
     });
@@ -101,7 +102,7 @@ export function createEndpoint({
     await send(request, response, answered);
   };
 
-  /** Null when it was answered by a stream. */
+  /** Null when a stream has answered. */
   const executeWithToken = async (received: Received, fields: RequestFields): Promise<Answer | null> => {
     const { request, body, requestId, signal } = received;
     const bearer = readBearer(request);
@@ -116,7 +117,7 @@ export function createEndpoint({
     if (introspection) limitIntrospection(introspection.prepared);
 
     const [outcome] = await Promise.allSettled([perform(received, token, fields, introspection)]);
-    // A revoked token goes before any other outcome, unless the database is unavailable or the client has gone.
+    // A revoked token decides over any other outcome, unless the database is unavailable or the client has disconnected.
     const wasUnavailable = outcome.status === 'rejected' ? isRetryable(outcome.reason) : outcome.value?.status === 503;
     if (!wasUnavailable && !signal.aborted) await token?.requireLive();
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -161,7 +162,7 @@ export function createEndpoint({
           )
         : introspected(prepared, () => executeOperation(operation));
     const answering = isQuery ? execute() : withWriterPermit(execute, signal);
-    // Read-your-writes: recorded before the answer is sent, also when the mutation failed.
+    // Read-your-writes: recorded before the answer is sent, even if the mutation failed.
     const answered = await answering.finally(() => isQuery || !token || queries?.afterWrite(token, requestId));
     persisted.store(parameters, claims);
     return answered;
@@ -172,7 +173,7 @@ export function createEndpoint({
     return execute().finally(release);
   };
 
-  /** Errors suggest names of the schema to tokens alone, and nowhere unless all may read it. */
+  /** Whether errors suggest no names: without a token, or when not everyone may read the schema. */
   const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
 
   const read = (request: IncomingMessage, body: Buffer, claims: Claims | null): ParsedRequest => {
@@ -183,7 +184,7 @@ export function createEndpoint({
     return { parameters, prepared };
   };
 
-  /** The request if it is introspection alone, which needs no token. */
+  /** The request if it is only introspection, which needs no token. */
   const readIntrospection = (request: IncomingMessage, body: Buffer): ParsedRequest | null => {
     if (!config.publicIntrospection) return null;
     try {
@@ -236,7 +237,7 @@ export type Endpoint = {
 };
 
 /**
- * The part of the connections that mutations of one tenant may hold.
+ * The share of the connections that mutations of one tenant may hold.
  * With two of ten they waited for each other's commits.
  */
 const shareOfWriters = 0.4;
@@ -262,7 +263,7 @@ function untilClosed(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** Fails with what express' parser throws, which has the status of the client's mistake. */
+/** Reads bodies by express' parser, whose errors have the status of the client's mistake. */
 function createBodyReader(limit: number) {
   const read = express.raw({ type: () => true, limit });
   return (request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<Buffer> =>

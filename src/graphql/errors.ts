@@ -11,7 +11,8 @@ import type { RequestId } from '../observability/requestFields.ts';
 
 /**
  * Every `extensions.code`, its meaning, and the HTTP status of a request that it refuses as a whole.
- * An error of one field leaves the status at 200, save `UNAVAILABLE`. HTTP's own refusals, such as 405, have a code but another status.
+ * An error of one field leaves the status at 200, except for `UNAVAILABLE`. HTTP's own refusals, such as 405, have a code but another
+ * status.
  */
 export const errorCodes = {
   UNAUTHENTICATED: { status: 401, meaning: 'The request carries no valid access token.' },
@@ -76,7 +77,8 @@ export type ErrorContext = {
 
 /**
  * Error mapping: the error as the client reads it. No SQL, no stack and no row leaves the service.
- * An error with a code passes, one of PostgreSQL gets its code by SQLSTATE and constraint, any other becomes `INTERNAL` and is logged.
+ * An error with a code stays as it is. PostgreSQL's errors get a code by SQLSTATE and constraint. Any other becomes `INTERNAL` and is
+ * logged.
  */
 export function presentError(error: GraphQLError, context: ErrorContext): GraphQLFormattedError {
   const { code, message, ...extensions } = describe(error, context);
@@ -116,7 +118,7 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
 /** Publishes each error of PostgreSQL that is a mistake in SQL, and not the client's. */
 export const defects = channel('graph-query-service:defects');
 
-/** Result coercion of GraphQL.js (October 2021, section 3.5.2): how its message begins. */
+/** Result coercion of GraphQL.js (October 2021, section 3.5.2): the beginning of its message. */
 const notRepresented = /^(Int|Float) cannot represent/;
 
 const insufficientPrivilege = '42501';
@@ -128,7 +130,7 @@ function logMissingRight(log: Log, error: DatabaseError, requestId: RequestId): 
 }
 
 /**
- * SQLSTATE to code; null when a client cannot cause it.
+ * The code for a SQLSTATE; null when a client cannot cause it.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description | null {
@@ -138,7 +140,7 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
     case '23P01': // exclusion_violation
     case '2BP01': // dependent_objects_still_exist
       return { code: 'CONFLICT', ...wordsOf(error, rules, 'A value is already used.') };
-    case '23001': // restrict_violation, which PostgreSQL before 18 takes for the next one
+    case '23001': // restrict_violation, for which PostgreSQL before 18 reports the next one
     case '23503': // foreign_key_violation
     case '23514': // check_violation
     case '44000': // with_check_option_violation
@@ -165,10 +167,10 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
   }
 }
 
-/** The constraint's comment, else what a function has raised, else a sentence from the columns. */
+/** The constraint's comment, else a function's own message, else a sentence from the columns. */
 function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
   const { schema, table, dataType, constraint, column } = error;
-  // Of a null that is not allowed, and of what a trigger raises for a column.
+  // The column of a null that is not allowed, or one about which a trigger raises an error.
   const isOfColumn = column !== undefined;
   const key = isOfColumn ? columnKey(schema, table, column) : ruleKey(schema, table ?? dataType, constraint);
   const { comment, argument, fallback } = rules.get(key) ?? {};
@@ -176,7 +178,7 @@ function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string
   return { message, ...raisedFor(error), ...(argument !== undefined && { argument }) };
 }
 
-/** The argument that a function has raised an error for: as a column, of no table. */
+/** The argument about which a function has raised an error: given as a column without a table. */
 const raisedFor = (error: DatabaseError) =>
   isRaised(error) && error.table === undefined && error.column !== undefined ? { argument: error.column } : {};
 
@@ -190,7 +192,7 @@ const isRaised = ({ routine }: DatabaseError) => routine === 'exec_stmt_raise';
 
 const sentence = ({ message }: DatabaseError) => (/[.!?]$/.test(message) ? message : `${message}.`);
 
-/** Grafast and GraphQL.js wrap what was thrown, sometimes twice. */
+/** Grafast and GraphQL.js wrap thrown errors, sometimes twice. */
 export function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }

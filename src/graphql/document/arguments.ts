@@ -25,12 +25,12 @@ import { DocumentError, type PreparedDocument } from './document.ts';
 import { fieldOf, isConnectionType } from './measureOperations.ts';
 import { misplacedNulls, selectedIn } from './misplacedNulls.ts';
 
-/** Rows that one page, and values that one filter, may have at most. */
+/** How many rows a page, and how many values a filter, may have. */
 const maxPageSize = 1000;
 
 /**
  * Query cost analysis, and validation of variables, page arguments and filters, before execution.
- * In the statement that carries a whole tree of connections, an error could no longer be attributed to one of them.
+ * One statement carries a whole tree of connections, so an error in it could not be attributed to one of them.
  *
  * @returns the upper bound of the answer's size, if every page is full; lists that are no connections count once
  * @throws {DocumentError} `BAD_USER_INPUT` with `extensions.argument`, and `variable` if one is wrong; one error for each
@@ -89,7 +89,7 @@ export function checkArguments(
     if (field.name === 'node' && type === schema.getQueryType())
       return { ...inner, values: inner.values + valuesOfStatement };
     if (field.args.length === 0) return inner;
-    // A bad argument of a mutation fails its field alone.
+    // A bad argument of a mutation fails only its field.
     if (type === schema.getMutationType()) {
       const rows = takesRows(field) ? rowsIn(getArgumentValues(field, node, coerced)) : 0;
       writtenRows += rows;
@@ -122,35 +122,35 @@ export function coerceVariables(
   const definitions = prepared.operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, definitions, variables, { hideSuggestions, maxErrors: 50 });
   if (errors) throw new DocumentError(errors.map((error) => badVariable(error, prepared)));
-  // A variable may be called `constructor`.
+  // Without a prototype: a variable may be called `constructor`.
   return Object.setPrototypeOf(coerced, null);
 }
 
-/** Memoized: without variables the arguments are the same in each request, and were right. */
+/** Memoized: without variables the arguments are the same in each request, and have passed. */
 const checkedWithoutVariables = new WeakMap<OperationDefinitionNode, CheckedArguments>();
 
 /** The cost of an operation, and its variables in the types that it declares. */
 export type CheckedArguments = {
   readonly cost: QueryCost;
   readonly coerced: Readonly<Record<string, unknown>>;
-  /** Rows that its mutations are given in lists, each of which has a result. */
+  /** How many rows its mutations get in lists; each row has a result. */
   readonly writtenRows: number;
 };
 
 /**
  * Query cost: the rows and leaf values that an answer can have.
- * A statement of its own weighs as many values as take as long.
+ * A field with its own statement counts as many values as take that long.
  */
 export type QueryCost = {
   readonly rows: number;
   readonly values: number;
-  /** The values of a connection beside those of its rows. */
+  /** The values of a connection that are not in its rows. */
   readonly once: number;
 };
 
 const oneValue: QueryCost = { rows: 0, values: 1, once: 0 };
 
-/** A field that reads every row, as a count does, or is a statement of its own, as `node` is. */
+/** The cost of a field that reads every row, as a count does, or has its own statement, as `node` does. */
 const valuesOfStatement = 1000;
 
 const onceOf = ({ name }: Field, { values }: QueryCost): QueryCost => ({
@@ -170,7 +170,7 @@ const takesRows = (field: Field) => field.args.some(({ type }) => isInputObjectT
 const rowsIn = (values: Values) =>
   Math.max(0, ...Object.values(values).map((value) => (Array.isArray(value) ? value.length : 0)));
 
-/** The field that a value is checked for. */
+/** The field whose argument is checked. */
 type Context = { readonly field: Field; readonly nodeKeys: NodeKeys };
 type Check = (value: unknown, values: Values, context: Context) => string | null;
 
@@ -190,7 +190,7 @@ function problemOf(context: Context, argument: string, values: Values): string |
   return message === null ? null : `${argument}: ${message}`;
 }
 
-/** The message of the error that reading an argument of a function throws. */
+/** The error message from reading a function's argument; null when it succeeds. */
 function messageOf(read: () => unknown): string | null {
   try {
     read();
@@ -201,7 +201,7 @@ function messageOf(read: () => unknown): string | null {
   }
 }
 
-/** Argument → its check, in the order in which errors are reported. */
+/** The check of each argument, in the order in which errors are reported. */
 const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['first', (first, { last }) => (last == null ? pageSize(first) : 'not together with last.')],
   ['last', pageSize],
@@ -221,7 +221,7 @@ function ids(values: unknown, _: Values, { nodeKeys }: Context): string | null {
   return areNodeIds(nodeKeys, values) ? null : 'not ids that the service has issued.';
 }
 
-/** Any other argument is a filter by the values of a column, of a type that was checked. */
+/** Checks any other argument: a filter by the values of a column, whose type was checked. */
 function filter(value: unknown): string | null {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.length > maxPageSize) return `at most ${maxPageSize} values.`;
@@ -260,13 +260,13 @@ const isShort = (value: unknown, max: number): value is readonly unknown[] =>
   Array.isArray(value) && value.length <= max;
 
 /**
- * GraphQL.js' error with its variable in `extensions.variable`,
- * and in `extensions.argument` the argument that the variable is for.
+ * Adds the variable to GraphQL.js' error as `extensions.variable`.
+ * `extensions.argument` is the argument that the variable is for.
  */
 function badVariable(error: GraphQLError, prepared: PreparedDocument): GraphQLError {
   const { nodes = [] } = error;
   const node = nodes[0];
-  // A scalar that takes any value converts it to text, which overflows the stack when lists are nested too deep.
+  // A scalar that takes any value converts it to text, which overflows the stack if lists are nested too deep.
   const message = rootOf(error) instanceof RangeError ? 'A variable is nested too deep.' : error.message;
   const variable = node?.kind === Kind.VARIABLE_DEFINITION ? node.variable.name.value : undefined;
   const names = variable === undefined ? {} : { argument: argumentOf(variable, selectedIn(prepared)), variable };

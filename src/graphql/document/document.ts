@@ -28,7 +28,7 @@ export type PreparedDocument = {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly size: Size;
   readonly query: string;
-  /** To execute it with: keeps its plans as long as the document itself is cached. */
+  /** The schema to execute it with; it keeps its plans as long as the document is cached. */
   readonly schema: GraphQLSchema;
 };
 
@@ -48,13 +48,13 @@ const cacheBytes = 40_000_000;
 /** A parsed document takes some eighty times the memory of its text. */
 export const bytesOfCharacter = 80;
 
-/** Documents that are recognized on their second request. */
+/** How many documents are recognized on their second request. */
 const recognizedDocuments = 10_000;
 
 /**
  * Document cache (LRU): parses and validates; keeps valid documents from their second request on.
- * However many come only once, they neither take memory nor displace what comes often.
- * The function that it returns throws {@link DocumentError}. Its errors do not suggest names unless asked to: these disclose the schema.
+ * So documents that are sent only once neither take memory nor displace frequent ones.
+ * The function that it returns throws {@link DocumentError}. Its errors suggest no names unless asked to, since names disclose the schema.
  */
 export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits']) {
   const known = new LRUCache<string, ReadDocument>({
@@ -102,7 +102,7 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
   return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };
 }
 
-/** GraphQL.js' rules but the one that compares pairs of fields, which {@link findConflicts} replaces. */
+/** GraphQL.js' rules except the comparison of pairs of fields, which {@link findConflicts} replaces. */
 const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 function parseDocument(
@@ -115,7 +115,7 @@ function parseDocument(
     return parse(query, { maxTokens });
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
-    // GraphQL.js has no other sign of its token limit than this sentence.
+    // GraphQL.js reports its token limit only by this sentence.
     const isTokenLimit = error.message.includes(`more that ${maxTokens} tokens`);
     throw new DocumentError([isTokenLimit ? limitExceeded('tokens', maxTokens) : parseFailed(error)]);
   }
@@ -126,7 +126,7 @@ function parseFailed({ message, source, positions }: GraphQLError): GraphQLError
   return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
 }
 
-/** One error for each message, with all locations: one repeated mistake would make a long answer. */
+/** One error for each message, with all locations, so that a repeated mistake makes no long answer. */
 function toValidationErrors(errors: readonly GraphQLError[]): GraphQLError[] {
   return Array.from(
     Map.groupBy(errors, ({ message }) => message),

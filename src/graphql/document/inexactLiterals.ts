@@ -17,8 +17,8 @@ import { isExactNumber } from '../../../plugins/isExactNumber.ts';
 import { argumentOf } from './argumentOf.ts';
 
 /**
- * Rejects literals that become another number, in JSON too.
- * A scalar that takes the digits as they stand keeps them all.
+ * Rejects literals that would become another number, even in JSON.
+ * A scalar that keeps the digits as they are accepts all of them.
  *
  * @param query the text of the document
  */
@@ -30,7 +30,7 @@ export function inexactLiterals(schema: GraphQLSchema, document: DocumentNode, q
   const check = (node: IntValueNode | FloatValueNode) => {
     if (errors.length === maxErrors || isExactNumber(node.value)) return;
     const type = getNullableType(types.getInputType());
-    // Validation says of what range it is.
+    // Validation reports its range.
     if (type === GraphQLInt) return;
     if (isScalarType(type) && keepsText(() => type.parseLiteral(node), node.value)) return;
     const argument = types.getArgument()?.name ?? (variable && argumentOf(variable, document));
@@ -54,10 +54,10 @@ export function inexactLiterals(schema: GraphQLSchema, document: DocumentNode, q
   return errors;
 }
 
-/** A number of 16 characters, or with an exponent; others are kept. It may be part of a name. */
+/** A number of 16 characters, or with an exponent; a double keeps all others. It may be part of a name. */
 const suspicious = /\d(?:[\d.]{15}|[eE])/;
 
-/** That one answer has at most, as of GraphQL.js' errors of variables. */
+/** How many errors one answer has at most, as for variables in GraphQL.js. */
 export const maxErrors = 50;
 
 function keepsText(parse: () => unknown, text: string): boolean {
@@ -70,7 +70,7 @@ function keepsText(parse: () => unknown, text: string): boolean {
 
 export const shortened = (source: string) => (source.length > 50 ? `${source.slice(0, 50)}…` : source);
 
-/** Says that a number is none that can be used. */
+/** The error for a number that cannot be used. */
 export function inexact(message: string, extensions: GraphQLErrorExtensions, node?: IntValueNode | FloatValueNode) {
   return new GraphQLError(`${message}, which cannot be kept exactly: send it as a string, or round it.`, {
     nodes: node ?? null,

@@ -5,7 +5,7 @@ import type { PreparedDocument } from './document.ts';
 import { inexact, maxErrors, shortened } from './inexactLiterals.ts';
 import { selectedIn } from './misplacedNulls.ts';
 
-/** Rejects numbers in declared variables that a double cannot keep: others would be stored. */
+/** Rejects numbers in declared variables that a double cannot keep, since others would be stored. */
 export function inexactVariables(prepared: PreparedDocument, numbers: readonly InexactNumber[]): GraphQLError[] {
   if (numbers.length === 0) return [];
   const declared = new Set(prepared.operation.variableDefinitions?.map(({ variable }) => variable.name.value));

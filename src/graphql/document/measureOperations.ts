@@ -28,7 +28,7 @@ export function measureOperations(schema: GraphQLSchema, document: DocumentNode)
   return new Map(operations.map((operation) => [operation, measure(operation)]));
 }
 
-/** The limits that any of the operations exceeds, as errors. */
+/** An error for each limit that any of the operations exceeds. */
 export function exceededLimits(sizes: Iterable<Size>, limits: Config['limits']): readonly GraphQLError[] {
   const all = [...sizes];
   const exceeded = measured.filter((name) => all.some((size) => size[name] > limits[name]));
@@ -49,7 +49,7 @@ function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operatio
   const ofFragment = (name: string): Size => {
     const known = sizes.get(name);
     if (known) return known;
-    // A fragment that spreads itself is refused by validation; here it stops growing.
+    // Validation rejects a fragment that spreads itself; here it adds nothing.
     sizes.set(name, nothing);
     const fragment = fragments.get(name);
     if (!fragment) return nothing;
@@ -100,10 +100,9 @@ function add(one: Size, other: Size): Size {
   };
 }
 
-/** Fragments that spread fragments double the count with each; past every limit it need not be exact. */
+/** Fragments that spread fragments double the count at each level; above all limits it may be inexact. */
 const saturated = (count: number) => Math.min(count, Number.MAX_SAFE_INTEGER / 4);
 
-/** A field that the type has in the schema. */
 export const fieldOf = (type: GraphQLNamedType | undefined, name: string) =>
   isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 
@@ -112,6 +111,6 @@ export function fragmentsOf({ definitions }: DocumentNode): Map<string, Fragment
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
-/** By name, which the Relay connection specification prescribes. */
+/** By name, as the Relay connection specification prescribes. */
 export const isConnectionType = (type: GraphQLNamedType | undefined) =>
   isCompositeType(type) && type.name.endsWith('Connection');

@@ -1,8 +1,8 @@
 import { Lexer, Source, TokenKind } from 'postgraphile/graphql';
 
 /**
- * Nesting limit: so many brackets may be open at a time, so that no recursion overflows its stack.
- * GraphQL.js stays far from the end of it, and a document of the deepest fields (`LIMIT_DEPTH`), in a fragment each, is within.
+ * Nesting limit: how many brackets may be open at a time, so that no recursion overflows its stack.
+ * GraphQL.js would manage far more. A document of the deepest fields (`LIMIT_DEPTH`), each in a fragment of its own, is within the limit.
  */
 export const maxNesting = 1000;
 

@@ -23,12 +23,12 @@ import { fieldOf } from './measureOperations.ts';
 
 /**
  * Field Selection Merging (GraphQL section 5.3.2) by response path instead of by pairs of fields.
- * GraphQL.js compares each two fields that share a response name, and then all that is below the one with all that is below the other.
- * Here the fields of one path are compared together, equal ones are united, and what is below a path is visited once. The idea is
- * S. Adameit's, which Sangria and graphql-java follow ("GraphQL: Overlapping fields can be merged fast", 2019). They visit each group of
- * parents that can be one object again, of which a hostile document makes twice as many with each level. Here a matrix says which two
- * can. So the time is linear in the fields after the expansion of fragments, and quadratic, at a byte for each two, only in those of one
- * path that differ.
+ * GraphQL.js compares each two fields that share a response name, and then everything below the one with everything below the other.
+ * Here the fields of one path are compared together, equal ones are merged, and the selections below a path are visited once. S. Adameit
+ * had the idea, which Sangria and graphql-java follow ("GraphQL: Overlapping fields can be merged fast", 2019). They visit each group of
+ * parents that can be one object again, and a hostile document doubles these groups at each level. Here a matrix has the parents that can
+ * be one object. So the time is linear in the fields after the expansion of fragments. It is quadratic, at a byte for each pair, only in
+ * the differing fields of one path.
  *
  * @param fragments that spread each other in no cycle
  * @returns the first conflict of each operation
@@ -58,7 +58,7 @@ export function findConflicts(
   });
 }
 
-/** What is selected on the objects of one field, or of several that ask for the same. */
+/** The selections on the objects of one field, or of several equal fields. */
 type Selected = { readonly selectionSets: readonly SelectionSetNode[]; readonly inner: GraphQLNamedType | undefined };
 
 /** A field of a selection set, or of a fragment that it spreads. */
@@ -138,7 +138,7 @@ const inOrder = (value: ValueNode): ValueNode =>
     },
   });
 
-/** One for all that ask the same of the same objects, with the selection sets of all. */
+/** Merges fields that ask the same of the same objects into one, with the selection sets of all. */
 function unite(fields: readonly Field[]): readonly Field[] {
   if (fields.length === 1) return fields;
   const united = Map.groupBy(fields, ({ parent, type, signature }) => `${parent} ${type?.name ?? ''} ${signature}`);
@@ -149,7 +149,7 @@ function unite(fields: readonly Field[]): readonly Field[] {
   });
 }
 
-/** SameResponseShape: that two fields are alike is transitive, so each is compared with the first. */
+/** SameResponseShape: being alike is transitive, so each field is compared only with the first. */
 function findDifferentShape(name: string, fields: readonly Field[]): GraphQLError | null {
   const [first, ...others] = fields.filter(({ output }) => output);
   const other = others.find(({ output }) => shapeOf(output) !== shapeOf(first?.output));
@@ -157,7 +157,7 @@ function findDifferentShape(name: string, fields: readonly Field[]): GraphQLErro
   return conflict(name, `they return conflicting types "${first.output}" and "${other.output}"`, first, other);
 }
 
-/** The lists, and what is never null, around a leaf's type or around any fields. */
+/** The lists and non-null marks around a leaf's type, or around any type with fields. */
 function shapeOf(type: GraphQLType | undefined): string {
   if (isListType(type)) return `[${shapeOf(type.ofType)}]`;
   if (isNonNullType(type)) return `${shapeOf(type.ofType)}!`;
@@ -177,7 +177,7 @@ function findDifferentFields(name: string, fields: readonly Field[], meet: MayMe
   return null;
 }
 
-/** As GraphQL.js words it, but for what is above the two fields: their places say that. */
+/** Words it as GraphQL.js does, without the path to the two fields: their locations show it. */
 function conflict(name: string, reason: string, one: Field, other: Field): GraphQLError {
   const advice = 'Use different aliases on the fields to fetch both if this was intentional.';
   return new GraphQLError(`Fields "${name}" conflict because ${reason}. ${advice}`, { nodes: [one.node, other.node] });

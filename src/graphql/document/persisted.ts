@@ -11,10 +11,10 @@ export type PersistedDocuments = {
    * The document of the request.
    *
    * @throws {DocumentError} the id is unknown, or the document not allowed
-   * @throws {RequestError} the document is not the one of the id
+   * @throws {RequestError} the id belongs to another document
    */
   find(request: GraphqlRequest, claims: Claims | null): string;
-  /** Stores the document of a successful request; its organization may name it by id from now on. */
+  /** Stores the document of a successful request; from then on its organization may send its id instead. */
   store(request: GraphqlRequest, claims: Claims | null): void;
 };
 
@@ -44,7 +44,7 @@ const cacheCharacters = 2_000_000;
 
 /**
  * Automatic persisted queries (APQ, Apollo): the SHA-256, and the document too if that is unknown.
- * Each organization has its own, so that none learns of another's documents; requests without a token are not stored.
+ * Each organization has its own, so that none learns of another's documents. Requests without a token are not stored.
  */
 export function createPersistedQueryCache(): PersistedDocuments {
   const known = new LRUCache<string, string>({
@@ -58,7 +58,7 @@ export function createPersistedQueryCache(): PersistedDocuments {
       if (query !== null || documentId === null)
         throw new RequestError('The id is not the SHA-256 of the document, in lower-case hex.');
       const document = claims && known.get(keyOf(documentId, claims));
-      // The sentence by which urql and Apollo's mobile clients know that they have to send the document.
+      // urql and Apollo's mobile clients send the document when they read this exact sentence.
       if (!document) throw notFound('PersistedQueryNotFound');
       return document;
     },

@@ -9,7 +9,7 @@ const operationsOfOneDocument = 2;
 
 /**
  * A copy of the schema with an isolated plan cache, which is freed with its document.
- * Grafast keeps the plans of a schema's last 500 operations, however large; so the limit on documents limits the plans.
+ * Grafast keeps the plans of a schema's last 500 operations, however large. This way the limit on documents limits the plans.
  */
 export function withIsolatedPlanCache(schema: GraphQLSchema): GraphQLSchema {
   const grafast = {

@@ -10,8 +10,8 @@ export type StoredOperations = ReadonlyMap<string, string>;
 
 /**
  * Reads a folder of documents: `<id>.graphql` holds one, a `.json` file maps ids to documents.
- * So relay-compiler (`persistConfig.file`) and graphql-codegen (`persistedDocuments`) write it. An id that looks like a SHA-256 is that of
- * its document.
+ * relay-compiler (`persistConfig.file`) and graphql-codegen (`persistedDocuments`) write such files. An id that looks like a SHA-256 must
+ * be that of its document.
  *
  * @throws {ConfigError} with everything that is wrong in the folder
  */
@@ -61,10 +61,10 @@ export function checkStoredOperations(
 /** The lower-case hexadecimal SHA-256 of the document's text. */
 export const sha256 = (document: string) => createHash('sha256').update(document).digest('hex');
 
-/** GraphQL over HTTP, appendix A: `sha256:` in front of an id says only what it is. */
+/** GraphQL over HTTP, appendix A: `sha256:` in front of an id only names its kind. */
 export const withoutPrefix = (id: string) => id.replace(/^sha256:/, '');
 
-/** Not the hidden ones: where folders are mounted, such stand beside the files. */
+/** The visible files: a mounted folder has hidden ones beside its files. */
 async function filesOf(folder: string): Promise<string[]> {
   const files = await readdir(folder).catch(unreadable);
   if (files === null) throw refusal(['must be a folder that the service may read']);

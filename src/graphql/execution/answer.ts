@@ -5,10 +5,10 @@ import type { RequestFields } from '../../observability/requestFields.ts';
 export type Answer = {
   readonly status: number;
   readonly body: string;
-  /** The body as it is sent, if it is encoded already; then there is no text. */
+  /** The body in its encoding, if it is encoded already; then there is no text. */
   readonly encoded?: Encoded;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the same operation may have another outcome later, since what failed is no fault of its own. */
+  /** Whether the same operation may succeed later, since the failure was not its own fault. */
   readonly isTransient?: boolean;
   readonly fields?: Pick<RequestFields, 'code' | 'statements' | 'planningMs' | 'server' | 'isReplayed'>;
 };

@@ -3,7 +3,7 @@ import { cancelStatement } from '../../database/driver/cancelStatement.ts';
 
 /**
  * Statement cancellation: runs `run` on a connection, and sends a cancel request when `signal` aborts.
- * Resolves only when PostgreSQL has processed that request, so that it cannot hit the next statement on the connection.
+ * Resolves only after PostgreSQL has processed that request, so that it cannot cancel the connection's next statement.
  */
 export async function cancellable<T>(client: PoolClient, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();

@@ -4,7 +4,7 @@ import type { Secrets } from '../../crypto/secrets.ts';
 import type { Claims } from '../../token/claims.ts';
 import { problemOfUrl } from '../../webhooks/addresses.ts';
 
-/** What plans may read, all from the verified token; public introspection has no claims. */
+/** The context of plans, all from the verified token; public introspection has no claims. */
 export function createContext(
   claims: Claims | null,
   secrets: Secrets,

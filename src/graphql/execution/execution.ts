@@ -30,7 +30,7 @@ import type { Transaction } from './transaction.ts';
 export type ExecutionOptions = {
   config: Pick<Config, 'limits' | 'slowMs' | 'webhookPrivateAddresses'>;
   pool: Pool;
-  /** Connections to the replica, if there is one. */
+  /** The connections to the replica, if there is one. */
   replicaPool: Pool | null;
   secrets: Secrets;
   graph: Graph;
@@ -39,9 +39,9 @@ export type ExecutionOptions = {
 
 /**
  * Executes operations: on a replica where read-your-writes allows it, else on the primary.
- * A failed field is part of the answer; too many rows or bytes refuse a query ({@link DocumentError}). A field of a mutation takes place when
- * its answer is known, and not if a part of it has failed by a fault of ours. A mutation's answer has any number of rows, and one that is
- * too long has only errors. Throws {@link InvalidTokenError}, too.
+ * A failed field is part of the answer. Too many rows or bytes refuse a query ({@link DocumentError}). A field of a mutation is committed
+ * once its answer is known, unless a part of it has failed by a fault of ours. A mutation's answer may have any number of rows; if it is
+ * too long, it has only errors. Throws {@link InvalidTokenError}, too.
  */
 export function createExecution({ config, pool, replicaPool, secrets, graph, log }: ExecutionOptions) {
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
@@ -56,7 +56,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
 
   /**
    * Executes a query, or one field of a mutation in its own transaction.
-   * The field takes place unless a part of it has failed by a fault of ours.
+   * The field is committed unless a part of it has failed by a fault of ours.
    */
   const executePart = async ({ key, requested }: Part, execution: Execution): Promise<Executed> => {
     const { server, transaction, settings, ran, isReplica } = execution;
@@ -64,7 +64,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const isQuery = isQueryOf(prepared);
     const statements = createStatements(server, {
       token,
-      // A mutation is never cancelled: its client could not know whether it was committed.
+      // A mutation is never cancelled, since its client could not know whether it was committed.
       signal: isQuery ? signal : neverAborted,
       retryLockTimeout: lockTimeouts.retry,
       isQuery,
@@ -89,7 +89,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
       const { planning } = evaluation.context;
       if (planning) tracePast('plan', planning.startedAt, planning.durationMs);
       execution.planningMs += planning?.durationMs ?? 0;
-      // The client has gone, and what its cancellation broke is no failure.
+      // The client has disconnected. Errors of the cancelled statement are no failure.
       if (signal.aborted && !transaction && isQuery) return { data: null, presented: [], errors: [] };
       if (execution.isReplicaUnusable) throw new ReplicaUnusableError();
       const { data, errors = [] } = result;
@@ -130,7 +130,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     let length = 0;
     for (const part of parts) {
       const { data, ...failures } = await executePart(part, execution);
-      // An answer that is too long has no data in the end.
+      // If an answer is too long, it has no data in the end.
       executed.push({ ...failures, data: length > limits.bytes && part.key !== null ? nullAt(part.key) : data });
       length += data?.length ?? 0;
     }
@@ -145,7 +145,7 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
 
     const data = isQuery ? executed[0]?.data : toObject(executed);
     // Reading a rope flattens it (V8), so only the whole text is read.
-    // What its other fields tell is not done either.
+    // After a fault of ours the operation's one transaction is rolled back, and with it the other fields.
     let body = toBody(transaction && isTransient(presented) ? 'null' : data, presented);
     if (isQuery && (hasLimit(presented, 'rows') || hasMoreRows(body, limits.rows)))
       throw new DocumentError([limitExceeded('rows', limits.rows)]);
@@ -180,10 +180,10 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
   return (requested: Operation): Promise<Answer> => traced('execute', () => runOnReplicaOrPrimary(requested));
 }
 
-/** What is executed as one: a query, or a field of a mutation, whose key is in the answer. */
+/** A unit of execution: a query, or a field of a mutation, whose key is in the answer. */
 type Part = { readonly key: string | null; readonly requested: Operation };
 
-/** What the parts of an operation have in common, and what they add to it. */
+/** The state that the parts of an operation share, and add to. */
 type Execution = {
   readonly server: QueryTarget;
   readonly transaction: Transaction | null;
@@ -195,21 +195,21 @@ type Execution = {
 };
 
 type Executed = {
-  /** As JSON: an object with one member, of a field of a mutation. */
+  /** JSON; for a field of a mutation an object with one member. */
   readonly data: string | null | undefined;
   readonly presented: readonly GraphQLFormattedError[];
   readonly errors: readonly GraphQLError[];
 };
 
-/** The data of a field of a mutation that did not take place. */
+/** The data of a field of a mutation that was not committed. */
 const nullAt = (key: string) => `{"${key}":null}`;
 
-/** The data of all fields of a mutation, each of which is an object with its member. */
+/** The data of all fields of a mutation, each of which is an object with one member. */
 const toObject = (parts: readonly Executed[]) => `{${parts.map(({ data }) => data?.slice(1, -1)).join(',')}}`;
 
 /**
- * Lock timeout of a mutation, two seconds with its retry; PostgreSQL's default is without end.
- * The first wait is longer than `deadlock_timeout`, so that of two that wait for each other one goes on.
+ * Lock timeout of a mutation, two seconds with its retry; PostgreSQL's default is unlimited.
+ * The first wait is longer than `deadlock_timeout`, so that PostgreSQL ends one of two mutations that wait for each other.
  */
 const lockTimeouts = { first: '1200ms', retry: '800ms' };
 
@@ -226,10 +226,10 @@ const neverAborted = new AbortController().signal;
 const hasLimit = (errors: readonly GraphQLFormattedError[], limit: 'rows' | 'bytes') =>
   errors.some(({ extensions }) => extensions?.limit === limit);
 
-/** A UTF-16 code unit takes three bytes at most; so most answers need not be scanned. */
+/** A UTF-16 code unit takes three bytes at most, so most answers need not be scanned. */
 const hasMoreBytes = (body: string, max: number) => body.length * 3 > max && Buffer.byteLength(body) > max;
 
-/** The answer to a mutation that would have too many bytes: that it was committed, and what failed. */
+/** The answer to a committed mutation whose data has too many bytes: a note of that, and the failures. */
 function withoutData(errors: readonly GraphQLFormattedError[], maxBytes: number): string {
   const { message, extensions } = limitExceeded('bytes', maxBytes);
   const tooLong = { message: `${message} What the mutation changed stays changed; select less of it.`, extensions };
@@ -238,7 +238,6 @@ function withoutData(errors: readonly GraphQLFormattedError[], maxBytes: number)
   return hasMoreBytes(body, maxBytes) ? toBody('null', [tooLong]) : body;
 }
 
-/** The text of an answer. */
 export function toBody(data: string | null | undefined, errors: readonly GraphQLFormattedError[]): string {
   const hasErrors = errors.length > 0;
   const members = [data !== undefined && `"data":${data}`, hasErrors && `"errors":${JSON.stringify(errors)}`];

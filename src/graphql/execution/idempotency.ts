@@ -14,7 +14,7 @@ export type OnceOnly = {
   readonly idempotencyKey: IdempotencyKey;
   readonly token: AccessToken;
   readonly settings: TransactionSettings;
-  /** Whether it may have more fields than one. */
+  /** Whether the mutation may have several fields. */
   readonly isMany: boolean;
 };
 
@@ -23,9 +23,9 @@ export type OnceOnly = {
  *
  *     begin → claim the key → savepoint, field, … → store the sealed answer → commit
  *
- * All of that is one transaction, so that the answer is kept if and only if what it tells was done. The claim is an advisory lock, which ends
- * with the transaction: of two at a time the second does not wait, and what a killed process held is free at once. The answer opens
- * only for the same principal, key and request, which is how another request with the key is recognized.
+ * All of that is one transaction, so that the answer is kept if and only if its changes are. The claim is an advisory lock, which ends with
+ * the transaction. So a second request at the same time does not wait, and the lock of a killed process is released at once. The answer
+ * opens only for the same principal, key and request; so another request with the same key is recognized.
  *
  * @param run executes it in the transaction
  */
@@ -58,7 +58,7 @@ export async function executeOnce(
     return answered;
   } catch (error) {
     await transaction.rollBack();
-    // The application was deleted since the key was claimed, and its tokens with it.
+    // The application and its tokens were deleted after the key was claimed.
     throw error instanceof DatabaseError && error.constraint === ofApplication ? new InvalidTokenError() : error;
   }
 }
@@ -71,8 +71,8 @@ const claimAlone = {
 };
 
 /**
- * Lock order: the tree's lock before the first of several fields.
- * One may share it, and a later one need it alone: two such operations would deadlock.
+ * Lock order: locks the tree before the first of several fields.
+ * If one field shared the lock and a later one needed it alone, two such operations would deadlock.
  */
 const claimWithTree = {
   name: 'claim_idempotency_key_and_tree',
@@ -87,7 +87,7 @@ const storeText = `
   select app_hidden.current_organization_id(), own, coalesce(app_hidden.current_user_id(), own), current_user, $1, $2
   from app_hidden.current_application_id() as own`;
 
-/** The answer that was kept; one that does not open was another request's, or its SECRET_KEY is gone. */
+/** The kept answer. One that does not open was another request's, or its SECRET_KEY is gone. */
 function replay(kept: string | null): Answer {
   if (kept === null) return refuse('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
   const end = kept.indexOf('\n');
@@ -112,7 +112,7 @@ const refusals = {
   'in use': refuse('IDEMPOTENCY_KEY_IN_USE', 'The first request with this Idempotency-Key is still under way.', {
     retryAfter: '1',
   }),
-  // The answers of an hour expire together.
+  // All answers of an hour expire together.
   full: refuse('LIMIT_EXCEEDED', 'Too many answers are kept for Idempotency-Keys; try again later, or without one.', {
     status: 429,
     retryAfter: '3600',

@@ -34,7 +34,7 @@ export function limitIntrospection(prepared: PreparedDocument): void {
   }
 }
 
-/** The names of the operation's root fields, wherever they stand; those of a fragment once. */
+/** The names of the operation's root fields, including those in fragments; a fragment counts once. */
 function rootFieldsOf({ operation, fragments }: PreparedDocument): string[] {
   const seen = new Set<string>();
   const namesIn = ({ selections }: SelectionSetNode): string[] =>
@@ -65,7 +65,7 @@ export function createIntrospectionCache() {
     if (remembered) return remembered;
     const answer = await execute();
     if (answer.status === 200 && !answer.fields?.code) {
-      // The cache keeps its tree too.
+      // The cache also keeps the document's tree.
       const size = answer.body.length + bytesOfCharacter * prepared.query.length;
       known.set(document, { ...answer, fields: { statements: 0 } }, { size });
     }

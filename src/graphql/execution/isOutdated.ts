@@ -6,7 +6,7 @@ import type { Graph } from '../schema/schema.ts';
 
 /**
  * Optimistic concurrency with migrations: whether one has made the schema of a failed statement stale.
- * The statement was right when the schema was built, and the next one is being built. Queried only after errors that may have this cause.
+ * The statement was right when the schema was built, and the next one is being built. Called only after errors that may have this cause.
  */
 export async function isOutdated(errors: readonly GraphQLError[], pool: Pool, { migrations }: Graph): Promise<boolean> {
   if (!errors.some(mayBeOfMigration)) return false;
@@ -24,7 +24,8 @@ function mayBeOfMigration(error: GraphQLError): boolean {
 
 /**
  * SQLSTATEs that a migration may have caused.
- * What is named is missing or of another type (class 42), a prepared statement would give other columns (0A000), a schema is missing
- * (3F000), a function was dropped while it was looked up (XX000).
+ * Class 42: a named object is missing or has another type. 0A000: a prepared statement would have other columns. 3F000: a schema is
+ * missing.
+ * XX000: a function was dropped while PostgreSQL looked it up.
  */
 const codes = /^(42(?!501)...|0A000|3F000|XX000)$/;

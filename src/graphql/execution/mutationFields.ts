@@ -16,13 +16,13 @@ export type MutationField = { readonly key: string; readonly requested: Operatio
 
 /**
  * The fields of a mutation in their order, each as an operation of its own.
- * So each is executed, and takes place or not, by itself: serial execution (GraphQL, section 6.2.2).
+ * So each is executed, and committed or not, by itself: serial execution (GraphQL, section 6.2.2).
  */
 export function fieldsOf(requested: Operation): readonly MutationField[] {
   const { prepared, coerced } = requested;
   const { selections } = prepared.operation.selectionSet;
   const byKey = collectFields(selections, prepared, coerced);
-  // Most mutations have one field, and are the operation.
+  // Most mutations have one field, which is the whole operation.
   const isAlone = selections.length === 1 && byKey.size === 1;
   return Array.from(byKey, ([key, nodes]) => ({
     key,
@@ -32,7 +32,7 @@ export function fieldsOf(requested: Operation): readonly MutationField[] {
 
 type Requested = Pick<PreparedDocument, 'document' | 'operation'>;
 
-/** An operation with these fields alone; the same object for the same fields, by which plans are found. */
+/** An operation with only these fields; the same object for the same fields, by which plans are found. */
 function withFields({ document, operation }: Requested, nodes: readonly FieldNode[]): Requested {
   const [first] = nodes;
   const known = (first && operations.get(first)) ?? [];
@@ -50,7 +50,7 @@ function withFields({ document, operation }: Requested, nodes: readonly FieldNod
   return made;
 }
 
-/** By their first field. Conditions decide which others are asked for with it. */
+/** By their first field. Conditions decide which other fields the operation has. */
 const operations = new WeakMap<FieldNode, readonly Known[]>();
 
 type Known = {
@@ -59,7 +59,7 @@ type Known = {
   readonly document: DocumentNode;
 };
 
-/** CollectFields (GraphQL, section 6.3.2), of a type that is no interface. */
+/** CollectFields (GraphQL, section 6.3.2), for a type that is no interface. */
 function collectFields(
   selections: readonly SelectionNode[],
   { fragments }: Pick<PreparedDocument, 'fragments'>,

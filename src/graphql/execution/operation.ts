@@ -11,25 +11,25 @@ import type { IdempotencyKey } from '../request/idempotencyKey.ts';
 export type Operation = {
   readonly prepared: PreparedDocument;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The variables as the operation declares them: of its types, with its defaults. */
+  /** The variables in the types that the operation declares, with its defaults. */
   readonly coerced: Readonly<Record<string, unknown>>;
   /** Null under public introspection only. */
   readonly token: AccessToken | null;
   readonly requestId: RequestId;
   /** Query cost, if every page is full. */
   readonly cost: QueryCost;
-  /** Minimum LSNs of a replica that may answer; null when the primary has to. */
+  /** Minimum LSNs of a replica that may answer; null when only the primary may. */
   readonly replicaLsns: RequiredLsns | null;
-  /** Of a mutation that is executed once, however often it is sent. */
+  /** The key of a mutation that is executed once, however often it is sent. */
   readonly idempotencyKey?: IdempotencyKey | null;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
 /** The pool that a statement runs on, and the LSN check before it. */
 export type QueryTarget = {
   readonly pool: Pool;
-  /** Runs before each transaction, which does not take place if it fails. */
+  /** Runs before each transaction; if it fails, the transaction does not run. */
   readonly lsnCheck: Precondition | null;
 };
 

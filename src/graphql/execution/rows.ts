@@ -1,6 +1,6 @@
 import { limitExceeded } from '../document/measureOperations.ts';
 
-/** Row counter with a limit: throws when there are more. */
+/** Row counter with a limit: throws when the rows exceed it. */
 export function createRowCounter(max: number) {
   let rows = 0;
   return (more: number) => {
@@ -15,7 +15,7 @@ export function hasMoreRows(answer: string, max: number): boolean {
   return looksLikeMoreRows(answer, max) && rowsOf(JSON.parse(answer).data) > max;
 }
 
-/** A fast upper bound: counts what may be the beginning of a row, inside texts and errors too. */
+/** A fast upper bound: counts every possible beginning of a row, even inside texts and errors. */
 function looksLikeMoreRows(answer: string, max: number): boolean {
   let rows = 0;
   for (let at = answer.indexOf('{', 1); at !== -1 && rows <= max; at = answer.indexOf('{', at + 1)) {

@@ -9,17 +9,14 @@ import { documentWithoutValues, sqlWithoutValues } from './withoutValues.ts';
 
 export type SlowOperations = {
   pool: Pool;
-  /** The threshold of a slow operation. */
   slowMs: number;
   log: Log;
 };
 
-/** Execution statistics of an operation. */
 export type OperationStats = {
   readonly durationMs: number;
   readonly planningMs: number;
   readonly code: string | undefined;
-  /** Whether the database was unavailable. */
   readonly wasUnavailable: boolean;
   readonly ran: readonly RanStatement[];
   readonly settings: TransactionSettings | null;
@@ -27,7 +24,7 @@ export type OperationStats = {
 
 /**
  * Slow-query log: operations that were slow, or failed by a fault of ours.
- * These are the document, its SQL, and PostgreSQL's plan of the statement that took longest, all without values.
+ * It has the document, its SQL, and PostgreSQL's plan of the slowest statement, all without values.
  */
 export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
   const explain = createExplain(pool);
@@ -86,8 +83,8 @@ const explainedForMs = 10 * 60_000;
 
 /**
  * PostgreSQL's generic plan of a statement (`generic_plan`, since 16), as its caller's role.
- * Its policies apply, and nothing is executed. Null when it was logged a short while ago, since what is slow comes often; when another is
- * being explained or a request waits for a connection; or when PostgreSQL gives none.
+ * The role's policies apply, and nothing is executed. Null if the plan was logged a short while ago, since slow statements repeat. Null,
+ * too, while another is being explained or a request waits for a connection, and when PostgreSQL gives none.
  */
 function createExplain(pool: Pool) {
   const explained = new LRUCache<string, true>({ max: 200, ttl: explainedForMs });
@@ -110,7 +107,7 @@ function createExplain(pool: Pool) {
   };
 }
 
-/** Its own numbers, of costs and rows, stay. */
+/** The plan's own numbers, of costs and rows, stay. */
 function planWithoutValues(line: string): string {
   const [, indentation = '', node = '', cost = ''] = /^(\s*)(.*?)(\s+\(cost=.*\))?$/.exec(line) ?? [];
   return indentation + sqlWithoutValues(node) + cost;

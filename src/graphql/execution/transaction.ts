@@ -14,30 +14,30 @@ import type { QueryTarget } from './operation.ts';
 
 /** One transaction on one connection for all statements of an operation. */
 export type Transaction = {
-  /** @param proof runs before the statement, which does not run if that fails */
+  /** @param proof runs before the statement, which does not run if the proof fails */
   run(statement: Statement, proof: Precondition | null): Promise<QueryResult>;
   /** Where {@link undo} goes back to. */
   mark(): void;
-  /** Undoes what was done since the mark, which stays. */
+  /** Undoes everything since the mark, which stays. */
   undo(): Promise<void>;
-  /** Runs one more statement, if there is one, and commits with it; when either fails, nothing was done. */
+  /** Runs one more statement, if there is one, and commits with it; if either fails, nothing is changed. */
   commit(last?: Statement): Promise<void>;
-  /** Does nothing once it has ended. A connection that is lost has rolled back. */
+  /** Does nothing after the end of the transaction. A lost connection has rolled back. */
   rollBack(): Promise<void>;
 };
 
-/** Snapshot: one repeatable-read transaction for a query's statements, whose reading may be recorded. */
+/** Snapshot: one repeatable-read transaction for a query's statements; its reads may be recorded. */
 export const openSnapshot = (target: QueryTarget, settings: TransactionSettings, signal: AbortSignal): Transaction =>
   openTransaction(target, settings, signal, false);
 
-/** A transaction that writes, which no client cancels by going away. */
+/** A transaction that writes. It is not cancelled when the client disconnects. */
 export const openWriting = (target: QueryTarget, settings: TransactionSettings): Transaction =>
   openTransaction(target, settings, new AbortController().signal, true);
 
 /**
- * The statements run one after the other, each in a savepoint.
- * So one that fails does not fail the others, unless it timed out. In a transaction that writes, deferred constraints are checked at the
- * end of each statement, as they are when each has its own transaction, and then are deferred again.
+ * Runs the statements one after the other, each in a savepoint.
+ * So a failed statement does not fail the others, unless it timed out. In a transaction that writes, deferred constraints are checked at
+ * the end of each statement, as if it had its own transaction, and then deferred again.
  */
 function openTransaction(
   { pool, lsnCheck }: QueryTarget,
@@ -48,7 +48,7 @@ function openTransaction(
   const connected = pool.connect();
   let isOpen = false;
   let timeout: unknown = null;
-  /** What ends the savepoints of the statement before. */
+  /** Ends the savepoints of the previous statement. */
   let ending = '';
   /** Whether the mark is to be set, is set, or neither. */
   let marking: 'due' | 'done' | null = null;
@@ -60,7 +60,7 @@ function openTransaction(
 
   const open = (client: PoolClient) => {
     isOpen = true;
-    // In a transaction of its own, before the snapshot is taken: that must have what was replayed.
+    // In its own transaction before the snapshot is taken, which must have the replayed changes.
     const required = lsnCheck ? [queryInImplicitTransaction(client, settings, lsnCheck)] : [];
     const mode = writes ? 'read committed' : 'repeatable read';
     const begun = client.query(`begin isolation level ${mode}`);
@@ -94,7 +94,7 @@ function openTransaction(
   const end = async (endNow: (client: PoolClient) => Promise<unknown>) => {
     await Promise.allSettled([previous]);
     const client = await connected.catch(() => null);
-    // From then on, the connection serves others.
+    // After its end, the connection serves others.
     if (!client || isEnded) return;
     isEnded = true;
     try {
@@ -135,7 +135,7 @@ function openTransaction(
 
 const release = 'release savepoint statement';
 
-/** A roll-back to the savepoint defers them again, and undoes what they did: the commit does it. */
+/** A rollback to the savepoint defers them again, and undoes their effects; the commit repeats these. */
 const checkConstraints = 'savepoint constraints; set constraints all immediate';
 
 /** SQLSTATE query_canceled. */

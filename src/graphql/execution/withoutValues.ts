@@ -3,7 +3,7 @@ import { type DocumentNode, Kind, print, visit } from 'postgraphile/graphql';
 /** A readable length of a log line. */
 const maxCharacters = 4000;
 
-/** Redaction: the document's names only, no literal, default, comment or client-chosen alias. */
+/** Redaction: only the document's names, no literal, default, comment or client-chosen alias. */
 export function documentWithoutValues(document: DocumentNode): string {
   const outline = visit(document, {
     Field: ({ alias: _alias, ...field }) => field,
@@ -26,8 +26,8 @@ export function sqlWithoutValues(sql: string): string {
 }
 
 /**
- * Names, parameters and a plan's parts stay; then come texts, dollar-quoted ones too, and numbers.
- * A text that never ends is one, too.
+ * Names, parameters and parts of a plan, which stay; then literals: texts and numbers.
+ * Dollar-quoted texts and a text without an end match, too.
  */
 const tokens =
   /"(?:[^"]|"")*"|\$\d+|\b(?:Init|Sub)Plan \d+|\b(?!e')[a-z_]\w*|(e?'(?:[^'\\]|''|\\.)*(?:'|$)|\$(\w*)\$[\s\S]*?(?:\$\2\$|$)|\d[\d.]*(?:e[+-]?\d+)?)/gi;

@@ -4,17 +4,17 @@ import { queryUncommitted, type Uncommitted } from '../../token/implicitTransact
 import type { TransactionSettings } from '../../token/settings.ts';
 import { openWriting, type Transaction } from './transaction.ts';
 
-/** The writes of one mutation field, which take place when its answer is known, or not at all. */
+/** The writes of one mutation field: committed when its answer is known, or rolled back. */
 export type Writing = {
   run(statement: Statement, proof: Precondition | null, settings: TransactionSettings): Promise<QueryResult>;
   /** Rejects when PostgreSQL does not commit. */
   keep(): Promise<void>;
-  /** Then nothing was done, and {@link run} begins anew. Does nothing once it was kept. */
+  /** Rolls back, so that {@link run} can start again. Does nothing after `keep`. */
   undo(): Promise<void>;
 };
 
 /**
- * One statement in an implicit transaction: two round trips, and no statement that begins or commits.
+ * One statement in an implicit transaction: two round trips, without statements to begin or commit.
  * Most mutation fields are of this kind.
  */
 export function createSingleWriting(pool: Pool): Writing {
@@ -67,13 +67,13 @@ export function createWriting(pool: Pool): Writing {
   };
 }
 
-/** In the transaction of the whole operation, which commits or rolls back what was kept. */
+/** Writes within the transaction of the whole operation, which commits or rolls back what was kept. */
 export function createWritingWithin(transaction: Transaction): Writing {
   transaction.mark();
   return {
     run: (statement, proof) => transaction.run(statement, proof),
     keep: () => Promise.resolve(),
-    // A connection that is lost has rolled back all of it.
+    // A lost connection has rolled back everything.
     undo: () => transaction.undo().catch(() => undefined),
   };
 }

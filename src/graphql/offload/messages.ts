@@ -20,15 +20,15 @@ export type OffloadSettings = {
   readonly keys: readonly [Uint8Array, ...Uint8Array[]];
 };
 
-/** An operation as a message to the offload thread, which prepares the document anew. */
+/** An operation as a message to the offload thread, which prepares the document again. */
 export type OffloadedOperation = Omit<Operation, 'prepared' | 'coerced' | 'signal' | 'token'> & {
   readonly id: number;
   readonly claims: Claims | null;
-  /** The check of the token, to be run there. */
+  /** The check of the token, which runs there. */
   readonly proof: Precondition | null;
   readonly query: string;
   readonly operationName: string | null;
-  /** In which the answer is sent; null when its text is needed. */
+  /** The encoding of the answer; null when its text is needed. */
   readonly encoding: Encoding | null;
   /** Its trace, as headers of W3C Trace Context. */
   readonly trace: Readonly<Record<string, string>>;

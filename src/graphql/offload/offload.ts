@@ -20,24 +20,24 @@ import type { Operation } from '../execution/operation.ts';
 import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';
 
 export type Offload = {
-  /** @param encoding in which the answer is sent; null when its text is needed */
+  /** @param encoding of the answer; null when its text is needed */
   execute(operation: Operation, encoding: Encoding | null): Promise<Answer>;
   /** Replaces the connections that were made before. */
   reconnect(server: ServerName): void;
-  /** As it was a few seconds ago; null while the thread is not needed. */
+  /** The thread's state a few seconds ago; null while the thread is not needed. */
   state(): ThreadState | null;
   stop(): Promise<void>;
 };
 
 /**
- * Offloading: a second thread executes expensive operations, which would block this event loop.
- * Node.js plans an operation and writes its answer in one tick; and long texts, which are encoded there as well, make V8 collect the whole
- * heap of the thread that has them. The thread starts with the first such operation and has connections of its own. Operations wait in a
- * fair queue as long as a statement may take, and then fail with {@link DatabaseUnavailable}; so do those that find 64 waiting, unless
- * their tenant has less than its share of these.
+ * Offloading: the offload thread executes expensive operations, which would block this event loop.
+ * Node.js plans an operation and writes its answer in one tick. Long texts, which are encoded there as well, make V8 collect the whole heap
+ * of their thread. The offload thread starts with the first such operation and has its own connections. Operations wait in a fair queue as
+ * long as a statement may take, and then fail with {@link DatabaseUnavailable}. With 64 waiting, others fail at once, unless their tenant
+ * has less than its share of these.
  */
 export function createOffload(settings: OffloadSettings, log: Log): Offload {
-  // The offload thread has serialized its log lines.
+  // The offload thread has serialized its log lines already.
   const asItIs = (described: unknown) => described;
   const relayed = log.child({}, { serializers: { error: asItIs, requestId: asItIs } });
   const permits = createPermits({
@@ -83,7 +83,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
       for (const operation of pending.values()) operation.reject(new DatabaseUnavailable());
       pending.clear();
     });
-    // It must not keep a process alive that has nothing else to do.
+    // The thread must not keep alive a process that has nothing else to do.
     started.unref();
     return started;
   };
@@ -129,7 +129,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
     async stop(): Promise<void> {
       const thread = worker;
       if (!thread) return;
-      // It has to export its remaining spans.
+      // The thread has to export its remaining spans.
       if (settings.config.tracing) {
         const ended = once(thread, 'exit');
         thread.postMessage({ end: true } satisfies OffloadRequest);
@@ -140,24 +140,24 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
   };
 }
 
-/** While one waits for the database, the other can be planned; more would only delay each other. */
+/** While one operation waits for the database, another can be planned; a third would only delay both. */
 const maxConcurrent = 2;
 /** Each keeps its document, whose tree takes up to 1 MB. */
 const maxQueued = 64;
 
-/** The variables that the operation declares: others were not checked, maybe too deep for a message. */
+/** The declared variables. Others were not checked, and may be nested too deep for a message. */
 function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {
   const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
 }
 
-/** Planning time grows with fields and nested connections; serialization with rows and values. */
+/** Planning takes longer with more fields and nested connections, the answer with more rows and values. */
 export function isExpensive({ prepared: { size }, cost }: Operation): boolean {
   const isExpensiveToPlan = size.fields > 200 || size.depth * size.connections > 500;
   return isExpensiveToPlan || cost.rows > 3000 || cost.values > 5000;
 }
 
-/** A log line of the offload thread, with its level and fields. */
+/** Writes a log line of the offload thread, with its level and fields. */
 function relay(log: Log, line: string): void {
   const { level, time: _time, msg, ...fields } = JSON.parse(line);
   const method = log.levels.labels[level] as 'error' | undefined;

@@ -23,8 +23,7 @@ import { buildGraph } from '../schema/schema.ts';
 import type { OffloadMessage, OffloadRequest, OffloadSettings } from './messages.ts';
 
 // The other end of offload.ts.
-
-// On Linux 0 is this thread alone. When processors are short, cheap operations go first.
+// On Linux, 0 is only this thread. When processors are scarce, cheap operations go first.
 setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 const { config, authUrl, keys } = workerData as OffloadSettings;
@@ -33,14 +32,14 @@ const log = createLog(config.logLevel, { write: (line) => send({ line }) });
 const endTracing =
   config.tracing &&
   (await (await import('../../observability/tracing/startTracing.ts')).startTracing(config.tracing, log));
-// Its own pool: statements wait only for those of operations that are offloaded too.
+// A pool of its own: statements wait only for those of other offloaded operations.
 const pool = createPool(authUrl, { ...config, poolSize: 2 }, log, config.statementTimeoutMs);
-// For its recovery from an outage; the main thread logs it.
+// Lets the pool recover from an outage, which the main thread logs.
 const login = { variable: 'AUTH_DATABASE_URL', url: authUrl, requestRoles: [] } as const;
 watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log: createLog('silent') });
 const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
-// When this fails the thread ends, and the next expensive operation starts another. The readiness watch logs outages.
+// If this fails, the thread ends, and the next expensive operation starts another. The readiness watch logs outages.
 const graph = await buildGraph(pool, { isCompiled: mayCompile(config, log), maxBytes: config.limits.bytes }).catch(
   (error: unknown) => {
     if (!isRetryable(error)) throw error;
@@ -68,7 +67,7 @@ parentPort?.on('message', createAnswer());
 
 function createAnswer() {
   const running = new Map<number, AbortController>();
-  /** Before its outcome, so that a service that ends after its last answer has them. */
+  /** Sends uses before the outcome, so that a service that ends after its last answer has them. */
   const finish = (outcome: OffloadMessage) => {
     const used = uses.take();
     if (used.length > 0) send({ used });
@@ -109,7 +108,7 @@ function createAnswer() {
   };
 }
 
-/** An operation that is being executed is refused for the size of its answer. */
+/** The limit that an answer exceeded while the operation was executed. */
 const limitOf = ({ errors }: DocumentError) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
 
 function tokenOf(claims: Claims, proof: Precondition | null, requestId: RequestId): AccessToken {

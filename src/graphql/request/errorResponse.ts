@@ -10,14 +10,12 @@ import { errorCodes } from '../errors.ts';
 import { wantsJson } from './negotiate.ts';
 import { RequestError } from './request.ts';
 
-/** The response to a refused request: status, headers and errors. */
 export type ErrorResponse = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors: readonly GraphQLError[];
 };
 
-/** Maps what was thrown to an error response. */
 export function toErrorResponse(
   error: unknown,
   response: ServerResponse,
@@ -29,16 +27,16 @@ export function toErrorResponse(
   if (error instanceof InvalidTokenError) return unauthenticated('token');
   if (isRetryable(error))
     return new RequestError('The database is not available; try again later.', { code: 'UNAVAILABLE' });
-  // What body-parser throws has the status of the client's mistake.
+  // An error of body-parser has the status of the client's mistake.
   const status = error instanceof Error && 'status' in error ? error.status : null;
   if (status === 413) return { status, errors: [limitExceeded('body', limits.body)] };
   if (status === 400 || status === 415) return new RequestError('The body cannot be read.', { status });
-  // A defect of our own, which goes to the log.
+  // A defect of our own, which is logged.
   const originalError = error instanceof Error ? error : new Error('thrown', { cause: error });
   return { status: errorCodes.INTERNAL.status, errors: [new GraphQLError('defect', { originalError })] };
 }
 
-/** The first error's. */
+/** The status of the first error. */
 const statusOf = ({ errors: [error] }: DocumentError) => errorCodes[error?.extensions.code ?? 'INTERNAL'].status;
 
 /** 401, by RFC 6750. */

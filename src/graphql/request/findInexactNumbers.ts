@@ -14,8 +14,9 @@ export type InexactNumber = {
 
 /**
  * Finds the numbers in JSON that `JSON.parse` would round.
- * A regular expression finds almost every request free of them. Else each such number is put in quotes, behind a mark that no client can
- * know, and the text is parsed again. A reviver with `context.source` takes ten times as long, for each value, and recurses.
+ * For almost every request a regular expression shows that there are none. Otherwise each such number is put in quotes, behind a mark that
+ * no client can know, and the text is parsed again. A reviver with `context.source` takes ten times as long, runs for each value, and
+ * recurses.
  *
  * @param text valid JSON
  * @param variablesIn where it has the variables, which are an object
@@ -31,21 +32,24 @@ const none: readonly InexactNumber[] = [];
 const mark = `${randomUUID()} `;
 
 const maxMarked = 1000;
-/** Characters after which a path goes no deeper. */
+/** How long a path may be before it goes no deeper. */
 const maxPath = 100;
 
-/** A number of 16 characters, or with an exponent; others are kept. It may be part of a string. */
+/**
+ * A number of 16 characters, or with an exponent; a double keeps all others.
+ * It may be part of a string.
+ */
 const suspicious = /[[:,]\s*(?=-?(?:\d[\d.]{15}|\d[\d.]*[eE]))/g;
 const number = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
 
-/** Null when every number is exact. */
+/** Quotes and marks inexact numbers; null when there are none. */
 function markInexact(text: string): string | null {
   suspicious.lastIndex = 0;
   let match = suspicious.exec(text);
   if (!match) return null;
   const parts: string[] = [];
   let copied = 0;
-  /** Where the next string begins, and the last one ended. */
+  /** The beginning of the next string, and the end of the last one. */
   let quote = text.indexOf('"');
   let end = 0;
   for (; match; match = suspicious.exec(text)) {
@@ -71,7 +75,7 @@ const tooMany = () =>
     refusal('BAD_USER_INPUT', `More than ${maxMarked} numbers cannot be kept exactly: send them as strings.`),
   ]);
 
-/** Past the quote that ends a string; an escaped one stands behind an odd number of backslashes. */
+/** The position after a string's closing quote; a quote behind an odd number of backslashes is escaped. */
 function endOfString(text: string, start: number): number {
   let quote = text.indexOf('"', start);
   while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);

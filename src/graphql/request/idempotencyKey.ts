@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { PreparedDocument } from '../document/document.ts';
 import { RequestError } from './request.ts';
 
-/** The idempotency key of a mutation, and by what its request is recognized when it is repeated. */
+/** The idempotency key of a mutation, and the hash by which a repeated request is recognized. */
 export type IdempotencyKey = {
   readonly key: string;
   /** SHA-256 of the document, its operation and its variables. */
@@ -12,9 +12,9 @@ export type IdempotencyKey = {
 
 /**
  * Reads `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, section 2.1); null without one.
- * The draft has a string in quotes, most clients send the key as it is: `"k"` and `k` are the same key, so that a library that
- * begins to quote it repeats no change. The request is compared by its meaning and not by its bytes: a persisted operation may be named by
- * its id the first time, and sent as a text the second.
+ * The draft has a string in quotes, but most clients send the key without quotes. `"k"` and `k` are the same key, so that a library that
+ * starts to quote it repeats no change. Requests are compared by meaning and not by bytes: a client may name a persisted operation by its
+ * id the first time, and send its text the second.
  *
  * @throws {RequestError} the header is malformed, or there is more than one
  */

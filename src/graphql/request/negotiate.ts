@@ -9,16 +9,16 @@ const offered = [jsonMediaType, graphqlMediaType].flatMap((type) => [type, `${ty
 
 /**
  * Content negotiation (RFC 9110 section 12), and the check of the method.
- * The media type goes into the answer's headers even when the request is refused; without an Accept header it is `application/json`.
+ * The media type is set on the answer even if the request is refused. Without an Accept header it is `application/json`.
  *
- * @throws {RequestError} the method, or none of the media types can be had
+ * @throws {RequestError} the method is not allowed, or no accepted media type is available
  */
 export function negotiate(request: IncomingMessage, response: ServerResponse): void {
   const accepted = request.headers.accept ? chooseMediaType(new Negotiator(request)) : jsonMediaType;
   const mediaType = [graphqlMediaType, eventStreamMediaType].find((type) => accepted?.startsWith(type));
   response.setHeader('Content-Type', `${mediaType ?? jsonMediaType}; charset=utf-8`);
   response.setHeader('Cache-Control', 'no-store');
-  // Beside what it depends on already, such as the origin.
+  // Beside headers that it depends on already, such as the origin.
   response.appendHeader('Vary', 'Accept, Accept-Encoding, Authorization');
   if (request.method !== 'GET' && request.method !== 'POST') {
     const headers = { Allow: 'GET, POST' };
@@ -28,11 +28,11 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
     throw new RequestError(`The answer is ${graphqlMediaType} or ${jsonMediaType}; accept one.`, { status: 406 });
 }
 
-/** Whether a subscription can be answered. */
+/** Whether the client accepts event streams. */
 export const acceptsEvents = (request: IncomingMessage): boolean =>
   !request.headers.accept || new Negotiator(request).mediaType([eventStreamMediaType]) !== undefined;
 
-/** An event stream, also for a query, if that is all that the client names. */
+/** Chooses an event stream, even for a query, if the client accepts nothing else. */
 const chooseMediaType = (negotiator: Negotiator): string | undefined =>
   negotiator.mediaType(offered) ?? negotiator.mediaTypes().find((type) => type === eventStreamMediaType);
 
@@ -41,5 +41,5 @@ const isOf = (response: ServerResponse, mediaType: string) =>
 
 export const wantsEvents = (response: ServerResponse): boolean => isOf(response, eventStreamMediaType);
 
-/** By their status 200, clients of `application/json` distinguish answers from those of proxies. */
+/** Clients of `application/json` distinguish our answers from those of proxies by their status 200. */
 export const wantsJson = (response: ServerResponse): boolean => isOf(response, jsonMediaType);

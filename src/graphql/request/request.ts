@@ -8,11 +8,11 @@ import { findInexactNumbers, type InexactNumber } from './findInexactNumbers.ts'
 /** The parameters of a GraphQL-over-HTTP request; a document, its id, or both. */
 export type GraphqlRequest = {
   readonly query: string | null;
-  /** Without `sha256:`, with or without which a client may send it. */
+  /** The id without `sha256:`, which a client may send or leave out. */
   readonly documentId: string | null;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** What `variables` has rounded. */
+  /** Numbers in `variables` that were rounded. */
   readonly inexactNumbers: readonly InexactNumber[];
 };
 
@@ -30,7 +30,7 @@ export class RequestError extends Error {
   }
 }
 
-/** `status` where HTTP asks for another one than the code has. */
+/** `status` is set where HTTP requires another one than the code has. */
 type Details = {
   code?: ErrorCode;
   status?: number;
@@ -45,7 +45,7 @@ export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequ
 }
 
 function readQuery({ url = '' }: IncomingMessage): GraphqlRequest {
-  // The part before the query may be no URL.
+  // The part before the query may not be a URL.
   const search = new URLSearchParams(/\?[^#]*/.exec(url)?.[0]);
   const parameters: Record<string, unknown> = {};
   for (const name of ['query', 'documentId', 'doc_id', 'operationName', 'variables', 'extensions']) {

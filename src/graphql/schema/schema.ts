@@ -4,17 +4,17 @@ import type { GraphQLSchema } from 'postgraphile/graphql';
 import { readMigrations } from '../../database/migrations/watchMigrations.ts';
 import { createPreset, type Writing } from './preset.ts';
 
-/** The schema generated from the database, and the preset that its operations run with. */
+/** The schema generated from the database, and the preset for its operations. */
 export type Graph = {
   readonly schema: GraphQLSchema;
   readonly resolvedPreset: GraphileConfig.ResolvedPreset;
-  /** The migrations of the database before it was introspected. */
+  /** The migrations that the database had before it was introspected. */
   readonly migrations: string;
   /** Releases PostGraphile's resources; the pool stays open. */
   release(): Promise<void>;
 };
 
-/** Reads the catalogue as the authenticator. @throws when a comment or a plugin is at odds with it */
+/** Reads the catalogue as the authenticator. @throws when a comment or a plugin contradicts it */
 export async function buildGraph(pool: Pool, writing: Writing = {}): Promise<Graph> {
   const migrations = await readMigrations(pool);
   const { schema, resolvedPreset } = await makeSchema(createPreset(pool, writing));

@@ -6,13 +6,13 @@ import { createExecution, type ExecutionOptions } from '../execution/execution.t
 
 /**
  * Warm-up: executes operations with claims that see no row, so that the first clients do not wait.
- * They would wait for connections, and while Node.js compiles what all operations share (JIT).
+ * They would wait for connections, and for Node.js to compile the code that all operations share (JIT).
  */
 export async function warmUp(options: ExecutionOptions): Promise<void> {
   const execute = createExecution(options);
   const readDocument = createDocumentReader(options.graph.schema, options.config.limits);
   const signal = new AbortController().signal;
-  // As many at once as there are connections that are kept.
+  // As many at once as there are kept connections.
   const atOnce = Array.from(
     { length: options.pool.options.min ?? 1 },
     (_, index) => documents[index % documents.length] ?? documents[0],

@@ -3,11 +3,11 @@ import type { Answer } from '../execution/answer.ts';
 import { eventStreamMediaType, graphqlMediaType } from '../request/negotiate.ts';
 
 export type EventStream = {
-  /** Aborts when it has ended, by whichever side. */
+  /** Aborts when either side has ended the stream. */
   readonly signal: AbortSignal;
-  /** Sends the status, when it is known where the stream begins. */
+  /** Sends the status, once the beginning of the stream is known. */
   open(): void;
-  /** Resolves when the client has taken what was sent. */
+  /** Resolves when the client has taken everything that was sent. */
   ready(): Promise<void>;
   next(id: string | null, body: string): void;
   heartbeat(): void;
@@ -16,7 +16,7 @@ export type EventStream = {
 
 /**
  * Server-sent events of GraphQL over SSE, distinct connections mode, with backpressure.
- * At most one event waits in memory. A client that takes none for 10 s is too slow, and is cut off: it has the cursor of the last one.
+ * At most one event waits in memory. A client that takes none for 10 s is disconnected; it has the cursor of the last event that it took.
  *
  * https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md; https://html.spec.whatwg.org/#server-sent-events
  */
@@ -37,7 +37,7 @@ export function openEventStream(response: ServerResponse): EventStream {
   response.once('close', () => ended.abort());
   response.removeHeader('Content-Length');
   response.setHeader('Content-Type', `${eventStreamMediaType}; charset=utf-8`);
-  // Otherwise nginx would keep events back.
+  // Otherwise nginx would buffer events.
   response.setHeader('X-Accel-Buffering', 'no');
   return {
     signal: ended.signal,
@@ -54,7 +54,7 @@ export function openEventStream(response: ServerResponse): EventStream {
   };
 }
 
-/** The answer to a query or mutation as an event stream; a request that is refused is answered by JSON. */
+/** The answer to a query or mutation as an event stream; a refused request gets JSON. */
 export function toEventStream(answer: Answer): Answer {
   if (answer.status === 200)
     return { ...answer, body: `event: next\ndata: ${answer.body}\n\nevent: complete\ndata:\n\n` };
@@ -62,5 +62,5 @@ export function toEventStream(answer: Answer): Answer {
 }
 
 const maxUnsentMs = 10_000;
-/** For what is on its way to the client. */
+/** For events on their way to the client. */
 const lingerMs = 2000;

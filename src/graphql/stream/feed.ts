@@ -12,8 +12,8 @@ export type Feed = ReturnType<typeof createFeed>;
 
 /**
  * Fan-out of the change feed: one read for all streams of an organization.
- * While there are streams, one statement every 50 ms asks whether a transaction has ended since, and another one which organizations
- * have new changes. Not LISTEN and NOTIFY: a transaction that notifies holds a lock of the whole cluster while it commits, so that all
+ * While there are streams, one statement asks every 50 ms whether a transaction has ended, and if so another asks which organizations have
+ * new changes. LISTEN and NOTIFY are not used: a transaction that notifies holds a lock of the whole cluster while it commits, so all
  * writers would commit one by one (PostgreSQL, src/backend/commands/async.c, PreCommit_Notify).
  */
 export function createFeed(pool: Pool, log: Log) {
@@ -35,7 +35,7 @@ export function createFeed(pool: Pool, log: Log) {
       tails.map(({ id }) => id),
     ];
     const { changed = [] } = (await ask<{ changed: string[] }>(readChanged, asked)) ?? {};
-    // Not awaited: one with much to read does not hold up the others.
+    // Not awaited: an organization with many changes does not delay the others.
     for (const organization of changed) void readOn(organizations.get(organization));
   };
 
@@ -52,7 +52,7 @@ export function createFeed(pool: Pool, log: Log) {
       const follower = live.followers.values().find(({ hasEnded }) => !hasEnded());
       if (!follower) return;
       const page = await readFeed(follower.reader, live.tail, pageSize).catch((error: unknown) => {
-        // Its client has gone, and its statement with it.
+        // The client has disconnected, which ended its statement.
         if (follower.hasEnded()) return null;
         if (isRetryable(error)) throw error;
         log.error({ error }, 'a change feed cannot be read; its streams end');
@@ -66,7 +66,7 @@ export function createFeed(pool: Pool, log: Log) {
     }
   };
 
-  /** What failed is tried again by the next tick. */
+  /** Logs a failure; the next tick tries again. */
   const report = (error: unknown) => {
     lastXmin = '';
     if (!isRetryable(error)) log.error({ error }, 'the change feed cannot be watched');
@@ -78,14 +78,14 @@ export function createFeed(pool: Pool, log: Log) {
     if (isTicking) setTimeout(tick, tickMs).unref();
   };
 
-  /** Null when others are ahead, so that what is between has to be read first. */
+  /** Null if the shared read is ahead, so that the changes between must be read first. */
   const join = (position: FeedPosition, follower: Follower): Live | null => {
     const { organizationId } = position;
     const live = organizations.get(organizationId) ?? { tail: position, followers: new Set(), isReading: false };
     if (isAfter(live.tail, position)) return null;
     organizations.set(organizationId, live);
     live.followers.add(follower);
-    // Its end may be that of an older snapshot than the tick has asked about.
+    // The stream's position may be older than the snapshot that the last tick has read.
     lastXmin = '';
     if (!isTicking) withoutCaller(() => setTimeout(tick, tickMs).unref());
     isTicking = true;
@@ -100,7 +100,7 @@ export function createFeed(pool: Pool, log: Log) {
   return {
     /**
      * The changes after a position, each once it is certain, without end until `signal` aborts.
-     * What a slow reader has not taken is not kept, but read again for it alone.
+     * Changes that a slow reader has not taken are not kept, but read again for it.
      *
      * @param isPresent whether the position was the end a moment ago, so that there is hardly anything to read before it joins the others
      */
@@ -138,7 +138,7 @@ export function createFeed(pool: Pool, log: Log) {
   };
 }
 
-/** An organization with streams: all changes up to `tail` were offered to these. */
+/** An organization with streams, which were offered all changes up to `tail`. */
 type Live = { tail: FeedPosition; readonly followers: Set<Follower>; isReading: boolean };
 
 type Follower = ReturnType<typeof createFollower>;
@@ -162,7 +162,7 @@ function createFollower(reader: FeedReader, signal: AbortSignal) {
       if (!isBehind) batches.push(batch);
       wake();
     },
-    /** Null when it has ended, or is behind and has to read by itself. */
+    /** Null when the stream has ended, or is behind and has to read by itself. */
     async next(): Promise<readonly FeedChange[] | null> {
       while (batches.length === 0 && !isBehind && !hasEnded)
         await new Promise<void>((resolve) => {
@@ -182,7 +182,7 @@ const isAfter = (one: FeedPosition, other: FeedPosition) =>
   one.horizon === other.horizon ? Number(one.id) > Number(other.id) : BigInt(one.horizon) > BigInt(other.horizon);
 
 const tickMs = 50;
-/** Of 300 to 400 bytes each. */
+/** A change takes 300 to 400 bytes. */
 const pageSize = 100;
 /** How many pages a stream may be behind before it reads by itself. */
 const maxBatches = 2;

@@ -1,6 +1,6 @@
 /**
  * Spreads work over turns of the event loop: `perTurn` pieces begin in each, in the order of waiting.
- * A write to a socket that takes it at once calls back within the same turn, so that a stream with much to send would not end its turn.
+ * If a socket takes a write at once, the write calls back within the same turn. So a stream with much to send would not end its turn.
  *
  * @returns what to await before each piece
  */

@@ -29,7 +29,7 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
   const subscribe = createSubscriber(options, createFeed(oauthPool, log));
 
   return {
-    /** Resolves when the stream has ended; rejects when the request is refused, before it has an answer. */
+    /** Resolves when the stream has ended; rejects if the request is refused, which sends no answer yet. */
     async serve(request: IncomingMessage, response: ServerResponse, operation: Operation): Promise<void> {
       const { token } = operation;
       const bearer = readBearer(request);
@@ -42,7 +42,7 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
       const { organizationId } = token.claims;
       streams.refuseIfFull(organizationId);
       const stream = openEventStream(response);
-      // Its client went while the token was verified.
+      // The client disconnected while the token was verified.
       if (stream.signal.aborted) return;
       streams.add(stream, { organizationId, tokenHash: hashToken(bearer.token) });
       const subscription = { ...operation, token, lastEventId };
@@ -54,7 +54,7 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
   };
 }
 
-/** Events are planned and executed beside requests, since the offload thread answers queries alone. */
+/** Events are planned and executed in this thread, since the offload thread executes only queries. */
 function refuseExpensive(operation: Operation): void {
   const hasManyRows = operation.cost.rows > maxRowsOfEvent;
   if (!hasManyRows && !isExpensive(operation)) return;
@@ -63,10 +63,10 @@ function refuseExpensive(operation: Operation): void {
   throw new DocumentError([refusal('LIMIT_EXCEEDED', message, { limit: hasManyRows ? 'rows' : 'fields' })]);
 }
 
-/** As a page. */
+/** As many as a page may have. */
 const maxRowsOfEvent = 1000;
 
-/** Where a client goes on that was cut off: by HTML, section 9.2.4. Null without the header. */
+/** Where a disconnected client continues: HTML, section 9.2.4. Null without the header. */
 function readLastEventId({ headers }: IncomingMessage): string | null {
   const id = headers['last-event-id'];
   if (!id) return null;

@@ -12,7 +12,7 @@ export type Streams = ReturnType<typeof createStreams>;
 
 /**
  * The open streams of this process: limits, heartbeats, and their end with the token or the server.
- * Tokens are verified together, up to 100 with one statement.
+ * Tokens are verified together, up to 100 in one statement.
  */
 export function createStreams(pool: Pool, log: Log) {
   const streams = new Map<EventStream, Owner>();
@@ -38,7 +38,7 @@ export function createStreams(pool: Pool, log: Log) {
   };
 
   const endInvalid = async () => {
-    // A client with several streams has one token for them.
+    // A client with several streams uses one token for them.
     const byToken = Map.groupBy(streams, ([, { tokenHash }]) => tokenHash.toString('hex'));
     const tokens = [...byToken.values()];
     for (let from = 0; from < tokens.length; from += maxTokens) {
@@ -57,7 +57,7 @@ export function createStreams(pool: Pool, log: Log) {
       const ofOrganization = [...streams.values()].filter((owner) => owner.organizationId === organizationId).length;
       if (ofOrganization >= maxOfOrganization || streams.size >= maxOfProcess) throw tooMany();
     },
-    /** Until it has ended. */
+    /** Until the stream has ended. */
     add(stream: EventStream, owner: Owner): void {
       streams.set(stream, owner);
       if (timers.length === 0) withoutCaller(start);
@@ -67,7 +67,7 @@ export function createStreams(pool: Pool, log: Log) {
       });
       if (isClosed) stream.complete();
     },
-    /** Completes all, so that their clients go on elsewhere. */
+    /** Completes all streams, so that their clients connect elsewhere. */
     close(): void {
       isClosed = true;
       for (const stream of streams.keys()) stream.complete();

@@ -21,7 +21,7 @@ export type Subscription = Operation & { readonly token: AccessToken; readonly l
 
 /**
  * Executes subscriptions by Grafast, an event for each change.
- * Each event is executed when the client has taken the one before, with the claims of the token, in transactions of its own.
+ * Each event is executed after the client has taken the previous one, with the claims of the token, in its own transactions.
  */
 export function createSubscriber(
   { config, pool, secrets, graph, log }: Omit<ExecutionOptions, 'replicaPool'>,
@@ -30,14 +30,14 @@ export function createSubscriber(
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
   const maxRows = config.limits.rows;
   const turn = createPacer(maxEventsPerTurn);
-  // Planning a document may take 35 ms of the thread.
+  // Planning a document may block the thread for 35 ms.
   const turnToPlan = createPacer(1);
 
   return async (subscription: Subscription, stream: EventStream): Promise<void> => {
     const { prepared, variables, token, requestId, lastEventId } = subscription;
     const { signal } = stream;
     const settings = graphSettings(token.claims, requestId, maxRows);
-    // Each has its own, since a stream has no end.
+    // Each event has its own, since a stream has no end.
     const withPgClient: WithPgClient = (asked, callback) =>
       createStatements(
         { pool, lsnCheck: null },
@@ -55,10 +55,10 @@ export function createSubscriber(
 
     const followChanges = async (given: string | null | undefined) => {
       const after = startOf(reader, lastEventId ?? given);
-      // What is wrong with a cursor is the answer, and not the end of a stream.
+      // A wrong cursor is reported in the answer, and not by the end of a stream.
       if (after) await readFeed(reader, after, 0);
       const start = after ?? (await readEnd(reader));
-      // What the client changes from now on is after the start.
+      // Changes that the client makes from now on are after the start.
       stream.open();
       return paced(start, after === null);
     };
@@ -73,7 +73,7 @@ export function createSubscriber(
           yield change;
         }
       } catch (error) {
-        // The client goes on after the last event that it has.
+        // The client continues after the last event that it has.
         if (!signal.aborted && !isRetryable(error)) log.error({ ...requestId, error }, 'a stream has failed');
       }
     }
@@ -90,7 +90,7 @@ export function createSubscriber(
     });
     (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
 
-    /** Null when the database does not answer: the client goes on after its last event. */
+    /** Null when the database does not answer: the client continues after its last event. */
     const toEvent = ({ data, errors }: Result) => {
       const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
       if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
@@ -106,7 +106,7 @@ export function createSubscriber(
       return;
     }
     for await (const result of results) {
-      // The client may have gone, and its statements with it.
+      // The client may have disconnected, which cancels its statements.
       const event = signal.aborted ? null : toEvent(result);
       if (!event) return;
       stream.next(cursors.shift() ?? null, event);
@@ -114,8 +114,8 @@ export function createSubscriber(
   };
 }
 
-/** Of up to a millisecond each. All streams together leave the thread to requests in between. */
+/** An event takes up to 1 ms. Together, streams leave the thread to requests in between. */
 const maxEventsPerTurn = 4;
-/** What a slow reader costs. */
+/** One slow reader takes this much memory. */
 const maxEventBytes = 64_000;
 const tooLong = toBody('null', [limitExceeded('bytes', maxEventBytes).toJSON()]);

@@ -7,9 +7,9 @@ import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 
 /**
- * Lag of the change feed: how long ago all that was committed is certain.
- * A transaction anywhere in the cluster that stays open holds the feed back. Its age is hidden from other roles, so that each second's
- * transaction ids are remembered until all below them have ended.
+ * Lag of the change feed: the age of the position up to which all changes are certain.
+ * A transaction that stays open anywhere in the cluster holds the feed back. Other roles cannot see its age. So each second's transaction
+ * ids are remembered until all below them have ended.
  */
 export function watchFeedLag(pool: Pool, log: Log) {
   const stopping = new AbortController();
