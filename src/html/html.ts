@@ -1,4 +1,4 @@
-/** Markup that may be put into a page as it is. */
+/** Markup that is put into a page unescaped. */
 export class Html {
   readonly markup: string;
 
@@ -12,7 +12,6 @@ export function html(strings: TemplateStringsArray, ...values: readonly HtmlValu
   return new Html(strings.reduce((markup, part, index) => markup + toMarkup(values[index - 1]) + part));
 }
 
-/** A whole document. */
 export const renderDocument = (title: string, head: Html, body: Html): string =>
   html`<!doctype html>
 <html lang="en">
@@ -28,7 +27,7 @@ ${body}
 </html>
 `.markup;
 
-/** What is absent is left out, as is the `false` of a condition. */
+/** An absent value is left out, and so is the `false` of a condition. */
 export type HtmlValue = string | number | Html | readonly Html[] | false | null | undefined;
 
 function toMarkup(value: HtmlValue): string {

@@ -17,17 +17,17 @@ type Options = {
   isHttps: boolean;
   corsOrigins: readonly Origin[];
   readiness: Readiness;
-  /** Null until it is built. */
+  /** Null until they are built. */
   routes: {
     graphql: RequestListener;
-    /** What answers everything else but the health checks, in this order. */
+    /** The handlers of all other requests except health checks, in this order. */
     mounts: RequestHandler[];
   } | null;
 };
 
 /**
  * The middleware of a request, from top to bottom.
- * `/graphql` bypasses express, which takes a tenth of such a request's time, and passes through the same middleware.
+ * `/graphql` bypasses express, which would take a tenth of such a request's time, and passes through the same middleware.
  */
 export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness, routes }: Options): RequestListener {
   const first = [nameRequest, traceRequests, logRequests(log), setSecurityHeaders(isHttps)];

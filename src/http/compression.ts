@@ -14,9 +14,9 @@ export function chooseEncoding(request: IncomingMessage): Encoding {
 }
 
 /**
- * Compresses answers in libuv's thread pool, off the event loop, at the level that takes least time.
- * Resolves to null beyond `maxBytes` at once: the answer is then sent as it is, so that memory is bounded, and what else the pool does,
- * such as hashing passwords, waits no longer than these take (0.1 s).
+ * Compresses answers in libuv's thread pool, off the event loop, at the fastest level.
+ * Beyond `maxBytes` it resolves to null at once, and the answer is sent uncompressed. So memory is bounded, and the pool's other work, such
+ * as hashing passwords, waits no longer than these bytes take (0.1 s).
  */
 export function createCompressor(maxBytes = 16_000_000) {
   let bytes = 0;
@@ -27,7 +27,7 @@ export function createCompressor(maxBytes = 16_000_000) {
     try {
       return await withoutPermit(() => encoders[encoding](content));
     } catch {
-      // There is no memory for it.
+      // There is not enough memory.
       return null;
     } finally {
       bytes -= size;
@@ -35,18 +35,18 @@ export function createCompressor(maxBytes = 16_000_000) {
   };
 }
 
-/** A body as it is sent. */
+/** A body in its encoding. */
 export type Encoded = { readonly encoding: Encoding; readonly content: string | Uint8Array };
 
 /**
  * Encodes bodies: a long one in the content coding that the client asks for.
  *
- * @param accepted asked only for a body that is worth it
+ * @param accepted called only for a long body
  */
 export function createEncoder() {
   const compress = createCompressor();
   return async (body: string, accepted: () => Encoding): Promise<Encoded> => {
-    // Node.js would copy a long text twice: behind the headers, and as bytes.
+    // Node.js would copy a long text twice: behind the headers, and into bytes.
     const content = body.length > longText ? Buffer.from(body) : body;
     const encoding = Buffer.byteLength(content) > maxUncompressed ? accepted() : 'identity';
     const compressed = encoding === 'identity' ? null : await compress(encoding, content);
@@ -54,7 +54,7 @@ export function createEncoder() {
   };
 }
 
-/** In characters: shorter ones Node.js writes from its stack. */
+/** In characters; Node.js writes a shorter text from its stack. */
 const longText = 16_384;
 
 /** A body of more bytes is compressed for clients that ask for it. */
@@ -68,5 +68,5 @@ const encoders = {
 const windowBits = 18;
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: windowBits } };
 
-/** What an encoder takes beside its input: gzip as much as brotli with this window. */
+/** An encoder's memory beside its input: for gzip as much as for brotli with this window. */
 const bytesOfState = 2 ** windowBits;

@@ -4,25 +4,24 @@ import { isRetryable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import { requestIdOf } from './middleware/requestId.ts';
 
-/** The last mount but one: nothing answered. */
+/** The last mount but one: no other has answered. */
 export const answerNotFound: RequestHandler = (_request, response) => {
   response.status(404).json({ error: 'not_found', error_description: 'Nothing is at this path.' });
 };
 
-/** In place of everything that needs the database, until it is available for the first time. */
+/** Replaces everything that needs the database, until it is available for the first time. */
 export const answerUnavailable: RequestHandler = (_request, response) => {
   const description = 'The service is not ready; /readyz says why.';
   response.status(503).set('Retry-After', '2').json({ error: 'unavailable', error_description: description });
 };
 
 /**
- * The last mount: the answer to what another mount threw.
+ * The last mount: the answer to an error that another mount threw.
  * A parser's error becomes its 4xx status, an unavailable database 503, anything else 500 with the request's id, its cause in the log only.
- * No message of an error reaches the client, and a 4xx leaves no message in the log either, since a parser quotes the body, which may hold
- * a password.
+ * An error's message never reaches the client. A 4xx has no message in the log either: a parser quotes the body, which may hold a password.
  */
 export function handleErrors(log: Log): ErrorRequestHandler {
-  // Express knows an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   return (error, _request, response, _next) => {
     const requestId = requestIdOf(response);
     const status = clientErrorStatus(error);
@@ -44,7 +43,7 @@ const clientErrors: Record<number, { error: string; error_description: string }>
   415: { error: 'unsupported_media_type', error_description: 'The content type or encoding is not supported.' },
 };
 
-/** Express and body-parser put a status on the error; 400 stands for those without a text here. */
+/** Express and body-parser set a status on the error; a status without a text here becomes 400. */
 function clientErrorStatus(error: unknown): number | null {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
   if (!(status >= 400 && status < 500)) return null;

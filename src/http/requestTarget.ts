@@ -1,14 +1,11 @@
-// Request target (RFC 9112 section 3.2): in origin form, or in absolute form as some proxies send it. It may hold a password before
-// its host, and one of a careless client has a fragment.
+// Request target (RFC 9112 section 3.2): in origin form, or in absolute form as some proxies send it. It may hold a password before its
+// host, and a careless client may add a fragment.
 
 /** The path as it was sent. */
 export const pathOf = (url: string): string =>
   url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] ?? '';
 
-/**
- * The one spelling of a path: Express takes it in any case, with or without a slash at the end.
- * So does this.
- */
+/** The one spelling of a path, which Express accepts in any case, with or without a slash at the end. */
 const spellingOf = (url: string): string =>
   pathOf(url)
     .toLowerCase()
@@ -27,7 +24,7 @@ export function createRouteOf(pages: readonly string[]): (url: string) => string
   };
 }
 
-/** Each that answers, beside the pages; a test compares them with the mounts. */
+/** Each API route that answers; a test compares them with the mounts. */
 export const apiRoutes: readonly string[] = [
   '/',
   '/healthz',

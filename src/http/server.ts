@@ -10,12 +10,12 @@ import { serializePipelined } from './connection/pipelining.ts';
 import { limitSendBuffers } from './connection/sendBuffers.ts';
 
 export type HttpServer = {
-  /** The port that is listened on, also when any free one was asked for. */
+  /** The actual port, even if any free one was requested. */
   port: number;
   /**
    * Connection draining: requests in flight may finish for `drainMs`; then connections are closed.
-   * For `preStopMs` new requests are still served, with `Connection: close`, so that clients connect anew elsewhere: a client that is
-   * connecting or sending at this moment would not know whether its request was read. The delay is skipped without clients.
+   * For `preStopMs` new requests are still served, with `Connection: close`, so that clients connect elsewhere. Otherwise a client that is
+   * connecting or sending at this moment would not know whether its request was read. Without clients there is no such delay.
    */
   stop(drainMs: number, preStopMs?: number): Promise<void>;
 };
@@ -27,11 +27,11 @@ export const connectionTimeouts = {
   requestMs: 30_000,
   /** Without a byte in either direction. */
   idleMs: 60_000,
-  /** Between two requests: longer than the proxies in front keep theirs, so that it is they who close. */
+  /** Between two requests: longer than in the proxies in front, so that the proxies close connections. */
   keepAliveMs: 65_000,
   /**
-   * For what is left of a body that has its answer.
-   * At once would be too soon: what is still on its way would reset the connection before the client has read its answer.
+   * For the rest of a body whose request was answered.
+   * Closing at once would be too early: bytes still on their way would reset the connection before the client has read its answer.
    */
   lateBodyMs: 2000,
   /** How often the first two are checked. */
@@ -39,10 +39,11 @@ export const connectionTimeouts = {
 };
 
 /**
- * An HTTP server that bounds the cost of a client: by `timeouts`, 16 KiB of headers, one request at a
- * time, 64 MB of send buffers of all clients together, and `maxConnections`.
+ * An HTTP server that bounds the cost of a client.
+ * The bounds are `timeouts`, 16 KiB of headers, one request of a connection at a time, 64 MB of send buffers of all clients together, and
+ * `maxConnections`.
  *
- * @throws {StartupError} when the address cannot be had
+ * @throws {StartupError} when the address is not available
  */
 export async function listen(
   host: string,
@@ -51,8 +52,8 @@ export async function listen(
   maxConnections = Number.MAX_SAFE_INTEGER,
   timeouts = connectionTimeouts,
 ): Promise<HttpServer> {
-  // By connection, so that an answer adds and removes nothing: a set that does is copied again and again, and its old copies, which are
-  // collected rarely, keep the responses that they hold from being collected soon.
+  // Keyed by connection, so that an answer adds and removes no entry. A changing set is copied again and again. Its old copies are
+  // collected rarely, and keep their responses in memory.
   const inFlight = new Map<Socket, ServerResponse | null>();
   let stopping = false;
   const limitSendBuffer = limitSendBuffers(maxUnsentBytes, unsentGraceMs);
@@ -80,7 +81,7 @@ export async function listen(
   server.requestTimeout = timeouts.requestMs;
   server.timeout = timeouts.idleMs;
   server.keepAliveTimeout = timeouts.keepAliveMs;
-  // With several processes on one port: an excess connection is dropped and not passed to another process, which may be as full.
+  // With several processes on one port, an excess connection is closed, and not passed to another process, which may be as full.
   Object.assign(server, { maxConnections, dropMaxConnection: true });
 
   await new Promise<void>((resolve, reject) => {
@@ -99,7 +100,7 @@ export async function listen(
 }
 
 const maxUnsentBytes = 64_000_000;
-/** Every client that reads at all has taken an answer within this. */
+/** A client that reads at all takes an answer within this time. */
 const unsentGraceMs = 2000;
 
 async function stop(server: Server, drainMs: number, preStopMs: number): Promise<void> {

@@ -11,7 +11,7 @@ import { createTenants } from './tenants.ts';
 export type ListenerOptions = {
   /** Serves an admitted request. */
   readonly answer: RequestListener;
-  /** Answers a request that is shed. */
+  /** Answers a shed request. */
   readonly refuse: RequestListener;
   readonly config: Config;
   readonly metrics: Metrics;
@@ -44,14 +44,14 @@ export function createListener({ answer, refuse, config, metrics, routeOf, log }
         begin(permit, waitedMs) {
           response.once('prefinish', permit.end).once('close', () => {
             permit.end();
-            // Whether the credential is valid is unknown when the client disconnected.
+            // If the client disconnected, it is unknown whether the credential is valid.
             if (response.statusCode === 401 || !response.writableFinished) tenants.forget(request);
           });
-          // Released while a body is read, as its client may be slow; then the request queues again. A body in the headers'
-          // packets is complete by then.
+          // Released while a body is read, as its client may be slow; then the request queues again. A body that came with the headers is
+          // complete by then.
           setImmediate(() => request.complete || permit.pause());
           const onIdentified = (organizationId: string) => tenants.remember(request, organizationId);
-          // Time spent in the queue is taken from the wait budget for connections.
+          // The time in the queue is taken from the wait budget for connections.
           const caller = { path, permit, waitBudget: createWaitBudget(config.poolWaitMs - waitedMs), onIdentified };
           withCaller(caller, () => answer(request, response));
         },

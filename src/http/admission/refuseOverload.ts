@@ -10,8 +10,8 @@ type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly Origin
 
 /**
  * Load shedding's answer: 503 as GraphQL, as OAuth (RFC 6749 section 5.2) or as a page.
- * It has what every answer has. All headers are written at once: in an overload this is what the service does most, and through the
- * handlers that other requests pass it would be late itself (`bench overload`).
+ * It has the headers of every answer, written at once. In an overload this is the service's most frequent work, and the handlers of
+ * other requests would delay it (`bench overload`).
  */
 export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): RequestListener {
   const logRequest = logRequests(log);
@@ -34,7 +34,7 @@ export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): Re
         'Access-Control-Allow-Origin': origin,
         'Access-Control-Expose-Headers': exposedHeaders.join(),
       }),
-      // The rest of a large body would have to be read before the next request.
+      // Otherwise the rest of a large body would have to be read before the next request.
       ...(isLarge(request) && { Connection: 'close' }),
     });
     response.end(body);

@@ -6,20 +6,20 @@ import { networkOf } from './networkOf.ts';
 
 /**
  * The flow in which a request waits before its credential is verified.
- * It is that of the organization for which the same credential was verified last; else that of its address, below one tenant for all
- * unverified requests together. Requests for tokens and pages have another such tenant.
+ * It is the flow of the organization for which the same credential was last verified. Otherwise it is that of the address, below one tenant
+ * for all unverified requests together. Requests for tokens and pages have another such tenant.
  *
- * @param trustedProxies how many reverse proxies in front are believed about the client's address
+ * @param trustedProxies how many reverse proxies in front are trusted about the client's address
  */
 export function createTenants(trustedProxies: number) {
   const organizations = new LRUCache<string, string>({ max: maxRemembered });
-  // A connection mostly carries the same credential again.
+  // A connection usually carries the same credential again.
   const lastOf = new WeakMap<Socket, { readonly authorization: string; readonly key: string }>();
   const keyOf = ({ socket, headers: { authorization } }: IncomingMessage) => {
     if (!authorization) return null;
     const last = lastOf.get(socket);
     if (last?.authorization === authorization) return last.key;
-    // A scheme has many spellings.
+    // Without the scheme, which has many spellings.
     const key = hash('sha256', authorization.replace(/^\S+ +/, ''));
     lastOf.set(socket, { authorization, key });
     return key;
@@ -35,7 +35,7 @@ export function createTenants(trustedProxies: number) {
       const key = keyOf(request);
       if (key) organizations.set(key, organizationId);
     },
-    /** Its credential is not verified any more. */
+    /** Forgets a credential that is no longer verified. */
     forget(request: IncomingMessage): void {
       const key = keyOf(request);
       if (key) organizations.delete(key);
@@ -43,7 +43,7 @@ export function createTenants(trustedProxies: number) {
   };
 }
 
-/** As express' `request.ip`. */
+/** The same as express' `request.ip`. */
 function addressOf({ socket, headers }: IncomingMessage, trustedProxies: number): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
   const addresses = [socket.remoteAddress ?? '', ...forwarded.filter(Boolean).reverse()];

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 
 /**
  * Earliest arrival: the time at which a request may have come, though it was read later.
- * libuv accepts one connection in a tick of the event loop. When many clients connect at once, each waits as many ticks as there are
- * connections before it in the kernel's accept queue; the first may have its answer before the last is accepted. So a request that can be
- * read as soon as its connection was accepted may have come when the row of accepts began: successive ticks, in each of which a
- * connection was accepted, and no more of them than the queue holds.
+ * libuv accepts one connection in a tick of the event loop. When many clients connect at once, each connection waits one tick for every
+ * connection before it in the kernel's accept queue. The first client may have its answer before the last is accepted. A row of accepts is
+ * a sequence of successive ticks, each with an accept, of at most the queue's length. So a request that is readable when its connection is
+ * accepted may have come when the row of accepts began.
  *
  * @returns when the request that was just read from this connection may have come, by `performance.now()`
  */
@@ -42,5 +42,5 @@ export function watchArrivals(server: Server): (socket: Socket) => number {
   };
 }
 
-/** The kernel's accept queue: the default of Node.js' `server.listen`. */
+/** The accept queue's length: the default of Node.js' `server.listen`. */
 const backlog = 511;

@@ -3,21 +3,21 @@ import type { Socket } from 'node:net';
 
 /**
  * HTTP/1.1 pipelining (RFC 9112 section 9.3.2), one request of a connection at a time.
- * A client may send requests without waiting for the answers. Each is begun only when the client has taken the answer before it, and
- * meanwhile the connection is not read (backpressure). The cost is head-of-line blocking.
+ * A client may send requests without waiting for the answers. Each request starts only when the client has taken the answer before it. The
+ * connection is not read meanwhile (backpressure). The cost is head-of-line blocking.
  */
 export function serializePipelined(socket: Socket, response: ServerResponse, answer: () => void): void {
-  // Node.js gives the connection to one response at a time.
+  // Node.js assigns the connection to one response at a time.
   if (response.socket) answer();
   else wait(socket, response, answer);
 }
 
-/** The latest of the requests that wait on a connection. */
+/** The latest request that waits on each connection. */
 const lastOf = new WeakMap<Socket, ServerResponse>();
 
 function wait(socket: Socket, response: ServerResponse, answer: () => void): void {
   lastOf.set(socket, response);
-  // Node.js reads on at the end of each request.
+  // At the end of each request Node.js starts to read again.
   process.nextTick(() => {
     if (lastOf.get(socket) === response) socket.pause();
   });

@@ -4,8 +4,8 @@ import { callerPath } from '../../scheduling/caller.ts';
 
 /**
  * Limits the send buffers of slow readers: the memory of complete answers that clients have not taken.
- * Beyond `maxBytes` of all together, the tenant with most of them loses the connections that have taken longest, unless that is less
- * than `graceMs`. To be called with each response before it is answered.
+ * If all together exceed `maxBytes`, the tenant with most of them loses its slowest connections, but none that is slow for less than
+ * `graceMs`. Call it with each response before it is answered.
  */
 export function limitSendBuffers(maxBytes: number, graceMs: number) {
   const unsent = new Map<Socket, Unsent>();
@@ -36,7 +36,7 @@ export function limitSendBuffers(maxBytes: number, graceMs: number) {
   return (response: ServerResponse): void => {
     response.once('prefinish', () => {
       const { socket } = response;
-      // Nearly always the operating system has taken all of it.
+      // The operating system has nearly always taken everything.
       if (!socket?.writableLength) return;
       const [tenant = ''] = callerPath();
       const answer = { tenant, bytes: socket.writableLength, since: performance.now() };

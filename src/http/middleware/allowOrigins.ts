@@ -6,7 +6,7 @@ export const exposedHeaders = ['Idempotency-Replayed', 'Retry-After', 'WWW-Authe
 /** The origin of a page, or a pattern of origins. */
 export type Origin = string | RegExp;
 
-/** By the rule of {@link allowOrigins}. */
+/** Whether {@link allowOrigins} allows an origin. */
 export const isAllowed = (origins: readonly Origin[], origin: string) =>
   origins.some((allowed) => (typeof allowed === 'string' ? allowed === origin : allowed.test(origin)));
 

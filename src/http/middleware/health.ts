@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 /** Why the service cannot serve now, in words for an operator; null when it can. */
 export type Readiness = () => Promise<string | null>;
 
-/** Liveness, `GET /healthz`. Independent of the database, or an outage would restart every server. */
+/** Liveness, `GET /healthz`: it ignores the database, since an outage would restart every server. */
 export const answerHealth: RequestHandler = (_request, response) => {
   response.set('Cache-Control', 'no-store').json({ status: 'ok' });
 };

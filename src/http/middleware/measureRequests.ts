@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Metrics } from '../../observability/metrics/createMetrics.ts';
 import { fieldsOf, type RequestFields } from '../../observability/requestFields.ts';
 
-/** Counts each request when it is over, by what was learned about it. */
+/** Counts each request at its end, by its fields. */
 export function measureRequests(metrics: Metrics, routeOf: (url: string) => string) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const startedAt = performance.now();
@@ -14,7 +14,7 @@ export function measureRequests(metrics: Metrics, routeOf: (url: string) => stri
       const seconds = (performance.now() - startedAt) / 1000;
       const isSent = response.writableFinished;
       metrics.requestsInFlight.dec();
-      // A stream is open as long as its client likes.
+      // A stream is open for as long as its client wants.
       if (fields.operationType !== 'subscription')
         metrics.requestDuration.observe({ route, status: isSent ? response.statusCode : 'aborted' }, seconds);
       const status = isSent ? response.statusCode : null;
@@ -28,9 +28,9 @@ export function measureRequests(metrics: Metrics, routeOf: (url: string) => stri
 /** @param status null when the client did not wait for the end of the answer */
 function measureOperation(metrics: Metrics, facts: RequestFields, status: number | null, seconds: number): void {
   const code = facts.code ?? codeOf(status);
-  // A CORS preflight, for one.
+  // Such as a CORS preflight.
   if (code === 'OK' && facts.operation === undefined) return;
-  // Introspection without a token may have made-up names.
+  // Introspection without a token may have any name.
   const operation = metrics.labelOf(facts.operation, code === 'OK' && facts.clientId !== undefined);
   metrics.operations.inc({ operation, code });
   if (facts.statements === undefined) return;
@@ -40,7 +40,7 @@ function measureOperation(metrics: Metrics, facts: RequestFields, status: number
   if (facts.planningMs !== undefined) metrics.planning.observe(facts.planningMs / 1000);
 }
 
-/** Of a request that was refused before it was parsed. */
+/** The code of a request that was refused before it was parsed. */
 function codeOf(status: number | null): string {
   if (status === null) return 'ABORTED';
   if (status === 503) return 'UNAVAILABLE';

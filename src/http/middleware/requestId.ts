@@ -8,7 +8,7 @@ export function nameRequest(request: IncomingMessage, response: ServerResponse, 
   next();
 }
 
-/** Sets the id, without the answer's header. */
+/** Sets the id, but not the answer's header. */
 export function giveRequestId(request: IncomingMessage, response: ServerResponse): RequestId {
   const given = request.headers['x-request-id'];
   const ofServer = randomUUID();
@@ -18,5 +18,4 @@ export function giveRequestId(request: IncomingMessage, response: ServerResponse
   return requestId;
 }
 
-/** The id that the request was given. */
 export const requestIdOf = (response: ServerResponse): RequestId => fieldsOf(response).requestId ?? noRequest;

@@ -5,8 +5,8 @@ import { pathOf } from '../requestTarget.ts';
 import { requestIdOf } from './requestId.ts';
 
 /**
- * The canonical log line: one for each request, when it is over.
- * The URL appears as its path alone, since a query may hold a credential; the operation as its name, cut to a readable length.
+ * The canonical log line: one for each request, at its end.
+ * The URL is logged as its path alone, since a query may hold a credential. The operation is logged as its name, cut to a readable length.
  */
 export function logRequests(log: Log) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
@@ -22,7 +22,7 @@ export function logRequests(log: Log) {
         fieldsOf(response);
       const fields = {
         requestId,
-        // By which the history finds this line, whatever the client sent.
+        // The history refers to the request by this id, whatever id the client sent.
         serverRequestId: requestId.ofServer === requestId.id ? undefined : requestId.ofServer,
         method,
         path: pathOf(url),

@@ -14,7 +14,7 @@ export function setSecurityHeaders(isHttps: boolean): Handler {
   };
 }
 
-/** What helmet sets, as a list: it is the same each time. */
+/** The headers of helmet, as a list: they are the same each time. */
 export function securityHeaders(isHttps: boolean): readonly (readonly [name: string, value: string])[] {
   const set = helmet({
     contentSecurityPolicy: false,

@@ -6,7 +6,7 @@ import { requestIdOf } from './requestId.ts';
 
 /**
  * A server span for each request, below the client's own if it sends one (W3C Trace Context).
- * Named by OpenTelemetry's conventions for HTTP; the URL appears only as a path that is served.
+ * It is named by OpenTelemetry's conventions for HTTP. The URL is recorded only as a path that is served.
  */
 export function traceRequests(request: IncomingMessage, response: ServerResponse, next: () => void): void {
   const { method = '', headers } = request;
