@@ -21,13 +21,13 @@ export function authenticateBearer(pool: Pool): RequestHandler {
   };
 }
 
-/** What `authenticateBearer` has set. @throws {OAuthError} 401 where it did not run */
+/** The claims that `authenticateBearer` has set. @throws {OAuthError} 401 where it did not run */
 export function requireClaims({ oauthClaims }: Request): Claims {
   if (!oauthClaims) throw invalidToken('missing');
   return oauthClaims;
 }
 
-/** 401 with the challenge that belongs to what was brought. */
+/** A 401 with the challenge for the kind of credential that was sent. */
 export function invalidToken(kind: Bearer['kind'], reason = bearerProblems[kind]): OAuthError {
   return new OAuthError('invalid_token', bearerProblems[kind], {
     status: 401,

@@ -5,7 +5,6 @@ import { inOrganization } from './inOrganization.ts';
 import type { Passwords } from './passwords.ts';
 import type { Throttle } from './throttle/createThrottle.ts';
 
-/** A try to sign in. */
 export type SignIn = {
   readonly username: string;
   readonly password: string;
@@ -15,8 +14,8 @@ export type SignIn = {
 
 /**
  * The id of the person with this e-mail address and password in this organization.
- * Null when either is wrong, the person is disabled or without a password. Null takes as long whatever the reason, which is for the log
- * alone.
+ * Null when either is wrong, or the person is disabled or has no password. Null takes equally long for each reason, and only the log has
+ * the reason.
  *
  * @throws {OAuthError} 429 after too many failures of the account, and temporarily_unavailable when too many sign in at once
  */
@@ -26,8 +25,8 @@ type SignedIn = { readonly userId: string } | { readonly userId: null; readonly 
 
 /**
  * The one place that verifies passwords, for the token endpoint as for the sign-in page.
- * So their failures count together against the account. That a request of this address has failed is the caller's to count
- * (`Throttle.countFailure`). A hash whose parameters are out of date is renewed when the password is known to be right.
+ * So failures at both count together against the account. The caller counts the failure of the address (`Throttle.countFailure`). If a
+ * password is right and its hash has outdated parameters, the hash is renewed.
  */
 export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords: Passwords): AuthenticateUser {
   return async (organizationId, requestId, { username, password, address }) => {
@@ -38,7 +37,7 @@ export function createAuthenticateUser(pool: Pool, throttle: Throttle, passwords
     );
     const account = user?.id ?? `${organizationId} ${username.trim().toLowerCase()}`;
     const userId = await throttle.tryAccount(account, address, async () => {
-      // No sign-in is refused before its password was verified, or the time would say why.
+      // Every sign-in verifies a password before it is refused, or the time would show the reason.
       const passwordHash = user && !user.disabled ? user.password_hash : null;
       const { matches, renewedHash } = await passwords.verify(passwordHash, password, path);
       if (!matches || !user) return null;
@@ -62,7 +61,7 @@ function reasonOf(user: UserRow | undefined): string {
 
 type UserRow = { id: string; password_hash: string | null; disabled: boolean };
 
-/** By what a user is known to the organization of the transaction. */
+/** How a user is identified in the organization of the transaction. */
 const conditions = {
   email: 'u.email_lowercase = app_hidden.lowercase($1)',
   external_authentication_token: 'u.external_authentication_token_hash = any ($1)',
@@ -81,7 +80,7 @@ export async function findUser(database: PoolClient, by: keyof typeof conditions
   return rows[0];
 }
 
-/** Compare-and-set: does nothing when another password was set meanwhile. */
+/** Compare-and-set: does nothing if another password was set meanwhile. */
 async function replaceHash(database: PoolClient, userId: string, old: string | null, renewed: string): Promise<void> {
   await database.query({
     name: 'renew_password_hash',

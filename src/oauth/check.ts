@@ -1,6 +1,6 @@
 import type { OAuthError } from './errors.ts';
 
-/** A rule that must hold, where it comes from, and the answer when it does not. */
+/** A rule that must hold, its source, and the answer when it does not hold. */
 export type Check<T> = readonly [source: string, holds: (subject: T) => boolean, refusal: () => OAuthError];
 
 /** Throws the refusal of the first rule that does not hold. */

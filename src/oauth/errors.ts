@@ -14,10 +14,9 @@ export type OAuthErrorCode =
   | 'server_error';
 
 /**
- * A refusal that the client reads:
- * `error` and `error_description` (plain ASCII without quotes and backslashes, nothing that the client sent), a status, headers.
- * Private, for the log only, are the `reason`, where the description must not say it (it has nothing that the client sent either), and
- * the `cause`.
+ * A refusal that the client reads: `error`, `error_description`, a status and headers.
+ * The description is plain ASCII without quotes and backslashes, and has nothing that the client sent. Only the log has the `cause`, and
+ * the `reason` where the description must not give it; a reason has nothing that the client sent either.
  */
 export class OAuthError extends Error {
   override name = 'OAuthError';
@@ -50,7 +49,7 @@ export const invalidClient = (reason: string) =>
 export const invalidGrant = (description: string, reason = description) =>
   new OAuthError('invalid_grant', description, { reason });
 
-/** What a token relies on, its user or grant, was deleted while it was being issued. */
+/** The user or grant that a token depends on was deleted while the token was issued. */
 export const endedMeanwhile = (cause: unknown) =>
   new OAuthError('invalid_grant', 'The grant or its user was ended meanwhile.', { cause });
 
@@ -58,7 +57,7 @@ export const unauthorizedClient = (description: string) => new OAuthError('unaut
 
 export const invalidScope = (description: string) => new OAuthError('invalid_scope', description);
 
-/** RFC 6585 section 4: it may be tried again after so many whole seconds. */
+/** RFC 6585 section 4: the client may try again after so many whole seconds. */
 export const tooManyRequests = (retryAfterSeconds: number, reason: string) =>
   new OAuthError('too_many_requests', 'There were too many requests or failures; wait before the next one.', {
     status: 429,

@@ -3,7 +3,7 @@ import { invalidRequest } from './errors.ts';
 /** A form's names and values in the order sent. */
 export type Form = readonly (readonly [name: string, value: string])[];
 
-/** An alternate source of the parameters, and the one credential that may be in the query then. */
+/** An alternate source of the parameters, and the one credential that the query may then have. */
 export type ParameterFallback = (body: Form, query: Form) => { form: Form; credential: string } | null;
 
 /** Parameters by name. One without a value counts as omitted (RFC 6749 section 3.2). */
@@ -11,8 +11,8 @@ export type Parameters = { readonly [name in string]?: string };
 
 /**
  * Parses `application/x-www-form-urlencoded` as UTF-8 (RFC 6749 appendix B).
- * Stricter than URLSearchParams: broken percent-encoding, broken UTF-8 and U+0000 are refused instead of replaced, since a replaced
- * character could make two different credentials one.
+ * It is stricter than URLSearchParams: broken percent-encoding, broken UTF-8 and U+0000 are refused instead of replaced. A replaced
+ * character could make two different credentials equal.
  *
  * @throws {OAuthError} invalid_request
  */

@@ -4,10 +4,10 @@ import { invalidScope, unauthorizedClient } from './errors.ts';
 
 /**
  * The scopes of a token, sorted: those asked for, or all of `possible` that the application holds.
- * `possible` is what the grant type is for, or, when a token is renewed, what it was granted (RFC 6749 section 6).
+ * `possible` has the scopes that the grant type can give or, when a token is renewed, those that were granted (RFC 6749 section 6).
  *
- * @throws {OAuthError} invalid_scope when that is less than what was asked for; unauthorized_client when nothing was asked
- *   for and nothing is left
+ * @throws {OAuthError} invalid_scope when that is less than the client asked for; unauthorized_client when it asked for nothing and nothing
+ * is left
  */
 export function grantedScopes(
   possible: readonly Scope[],

@@ -8,13 +8,12 @@ import { fieldsOf } from '../observability/requestFields.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';
 
 /**
- * The OAuth server's error handler:
- * every refusal as `{"error", "error_description"}` (RFC 6749 section 5.2). An unexpected error is a `server_error`, or 503 when the
- * database is unavailable or overloaded; its cause is in the log only. So is each refusal's reason,
- * in the canonical line of the request.
+ * The OAuth server's error handler: `{"error", "error_description"}` (RFC 6749 section 5.2).
+ * An unexpected error is a `server_error`, or 503 when the database is unavailable or overloaded. Only the log has its cause, and the
+ * reason of each refusal, which is in the canonical line of the request.
  */
 export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorRequestHandler {
-  // Express knows an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   return (error, request, response, _next) => {
     const refusal = toOAuthError(error);
     const { code, reason } = refusal;

@@ -15,8 +15,8 @@ export function inOrganization<T>(
 }
 
 /**
- * The same, committed also when `work` returns a refusal, to be thrown then:
- * the grant that it ended stays ended.
+ * The same, but commits even if `work` returns a refusal, and then throws that.
+ * So a grant that it has ended stays ended.
  */
 export async function commitWithRefusal<T>(
   ...transaction: Parameters<typeof inOrganization<T | OAuthError>>

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { scopeNames } from '../token/scopes.ts';
 import { grantTypes } from './grants/grants.ts';
 
-/** `GET /.well-known/oauth-authorization-server` (RFC 8414), true to what is implemented. */
+/** `GET /.well-known/oauth-authorization-server` (RFC 8414), generated from the implementation. */
 export function describeServer(url: string): RequestHandler {
   const client = ['client_secret_basic', 'client_secret_post'];
   const metadata = {

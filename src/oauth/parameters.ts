@@ -14,7 +14,7 @@ const parameterNames = [
   ...grantParameters,
 ];
 
-/** Refused in a URL, which is logged and kept in histories (RFC 6749 2.3.1, RFC 6750 5.3). */
+/** Refused in a URL, which is logged and kept in browser histories (RFC 6749 2.3.1, RFC 6750 5.3). */
 const credentialNames = ['client_secret', 'token', 'access_token', 'client_assertion', ...grantParameters].filter(
   (name) => name !== 'redirect_uri',
 );
@@ -78,7 +78,7 @@ export function pick<Name extends string>(form: Form, names: readonly Name[]): {
   return parameters;
 }
 
-/** `scope` for `scope`, `scope[]` and `scope[0]`: what a parser of nested forms would make of the name. */
+/** `scope` for `scope`, `scope[]` and `scope[0]`: a parser of nested forms would treat them as one. */
 const withoutBrackets = (name: string) => name.split('[', 1)[0] ?? name;
 
 /** The query as it was sent. @throws {OAuthError} invalid_request */
@@ -110,7 +110,7 @@ function isFormEncoded(contentType: string): boolean {
   return attributes.every((attribute) => !/^charset=(?!"?utf-8"?$)/.test(attribute));
 }
 
-/** What the body parser threw; its error carries the raw body, so none of it goes on as a cause. */
+/** Explains the body parser's error. That carries the raw body, so it is not kept as a cause. */
 const explainUnreadable: ErrorRequestHandler = (error, _request, _response, next) => {
   const status: unknown = error?.status;
   if (status === 413) next(new OAuthError('invalid_request', 'The body is larger than 56 KiB.', { status }));

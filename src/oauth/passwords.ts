@@ -4,15 +4,15 @@ import { withoutPermit } from '../scheduling/caller.ts';
 import { createPermits } from '../scheduling/permits.ts';
 import { temporarilyUnavailable } from './errors.ts';
 
-/** What argon2id spends on one hash (RFC 9106 section 3.1): memory in KiB, and passes over it. */
+/** The cost of one argon2id hash (RFC 9106 section 3.1): memory in KiB, and passes over it. */
 export type PasswordCost = { readonly memoryKib: number; readonly passes: number };
 
 export type Passwords = ReturnType<typeof createPasswords>;
 
-/** Where it waits for its turn. */
+/** The path of its flow. */
 export type SignInPath = readonly [organizationId: string, network: string];
 
-/** What came of it, and a hash to keep instead of one whose parameters are out of date. */
+/** The outcome, and a new hash if the stored one has outdated parameters. */
 export type Verification = { readonly matches: boolean; readonly renewedHash: string | null };
 
 /** Password hashing with argon2id at the configured cost; other hashes are renewed at a sign-in. */
@@ -22,7 +22,7 @@ export function createPasswords({ memoryKib, passes }: PasswordCost) {
   const prefix = `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$`;
   /** The hash of no password: random bytes in place of salt and hash. */
   const hashOfNothing = `${prefix}${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
-  /** Each takes its memory and up to four cores. By default the last one waits about 3 s. */
+  /** Each hash takes its memory and up to four cores. By default the last one waits about 3 s. */
   const permits = createPermits({ maxHeld: 2, maxWaiting: 32, refusal: busy });
 
   const hashOf = (password: string) => hash(normalize(password), parameters);
@@ -30,9 +30,9 @@ export function createPasswords({ memoryKib, passes }: PasswordCost) {
     /** The argon2id hash to keep of a password. */
     hash: hashOf,
     /**
-     * Whether the password is the one that was hashed.
-     * Without a hash it takes the same time and does not match, so that the time does not say whether there is such a user. Organizations
-     * have fair shares, and within one the addresses have.
+     * Whether the password is the hashed one.
+     * Without a hash it takes the same time and does not match, so that the time does not show whether the user exists. Organizations have
+     * fair shares, and so have the addresses within one.
      *
      * @throws {OAuthError} temporarily_unavailable when too many are waiting already
      */
@@ -44,7 +44,7 @@ export function createPasswords({ memoryKib, passes }: PasswordCost) {
       };
       return withoutPermit(() => permits.run(path, compare));
     },
-    /** Refuses, as `verify` does, before anything else is done for a sign-in. */
+    /** Refuses as `verify` does, before any other work for a sign-in. */
     refuseIfBusy: (path: SignInPath): void => permits.refuseIfFull(path),
   };
 }
@@ -58,5 +58,5 @@ function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }
 
-/** One password however a keyboard composes its letters (RFC 8265 section 4.2.1). */
+/** The same password, however a keyboard composes its letters (RFC 8265 section 4.2.1). */
 const normalize = (password: string) => password.normalize('NFC');

@@ -5,7 +5,7 @@ import type { Client } from './client/authenticateClient.ts';
 
 declare global {
   namespace Express {
-    /** What the OAuth server's handlers know of a request. */
+    /** The fields that the OAuth server's handlers set on a request. */
     interface Request {
       /** Set by `authenticateBearer`. */
       oauthClaims?: Claims;

@@ -8,7 +8,7 @@ import { cookieName } from './sessions.ts';
 /**
  * Signed double-submit cookie against CSRF, for the forms that sign in and out.
  * A form carries a keyed hash of the browser's cookie. Nothing is stored, since every client may open the sign-in page. The consent
- * screen has a one-time token of its own.
+ * screen has its own one-time token.
  */
 export function createAntiForgery(key: Buffer, url: string) {
   const isHttps = url.startsWith('https:');
@@ -45,5 +45,5 @@ export const invalidCsrfToken = (reason: string) =>
     reason,
   });
 
-/** Of texts of any length, in a time that says nothing of where they differ. */
+/** Compares texts of any length, in a time that does not show where they differ. */
 const isSame = (one: string, other: string) => timingSafeEqual(hashToken(one), hashToken(other));

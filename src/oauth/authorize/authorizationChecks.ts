@@ -3,7 +3,7 @@ import type { Application } from '../client/application.ts';
 import { invalidRequest, OAuthError } from '../errors.ts';
 import { matchesRedirectUri } from './matchesRedirectUri.ts';
 
-/** What the authorization endpoint reads, in the query or in a form. */
+/** The parameters of the authorization endpoint, in the query or in a form. */
 export const authorizationParameters = [
   'client_id',
   'redirect_uri',
@@ -25,7 +25,7 @@ export type AskedBy = {
 
 /**
  * Checks whose refusal is a page for the person, in this order.
- * No redirect happens before they hold: the address may be an attacker's (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
+ * Before they pass, nothing is redirected: the address may be an attacker's (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
  */
 export const clientChecks: readonly Check<AskedBy>[] = [
   [

@@ -10,7 +10,7 @@ import { issueCode } from './issueCode.ts';
 import type { Pages } from './pages.ts';
 import { requireAuthorization } from './readAuthorization.ts';
 
-/** `GET /oauth/authorize`: the sign-in page or, once that is done, the consent screen; each time. */
+/** `GET /oauth/authorize`: each time the sign-in page or, for a signed-in person, the consent screen. */
 export function showConsent(pool: Pool, antiForgery: AntiForgery, pages: Pages): RequestHandler {
   return async (request, response) => {
     const authorization = requireAuthorization(request);
@@ -41,7 +41,7 @@ export function showConsent(pool: Pool, antiForgery: AntiForgery, pages: Pages):
 }
 
 /**
- * `POST /oauth/authorize`: the person allows it; `DELETE`: does not.
+ * `POST /oauth/authorize`: the person consents; `DELETE`: the person denies.
  * Consumes the one-time consent token and writes the code in the same transaction; 403 without one.
  */
 export function answerConsent(pool: Pool, answerClient: AnswerClient): RequestHandler {
@@ -53,7 +53,7 @@ export function answerConsent(pool: Pool, answerClient: AnswerClient): RequestHa
     if (!person) throw invalidCsrfToken('the session has no sign-in');
     if (csrf_token === undefined) throw invalidCsrfToken('csrf_token is missing');
 
-    // A form can send no DELETE, so the one that denies says `_method=delete`.
+    // A form cannot send DELETE, so the form that denies sends `_method=delete`.
     const isDenied = request.method === 'DELETE' || _method?.toLowerCase() === 'delete';
     const answer = await inOrganization(pool, organizationId, requestIdOf(response), async (database) => {
       if (!(await consumeToken(database, csrf_token, { sessionId, authorization })))

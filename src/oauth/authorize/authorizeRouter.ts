@@ -28,8 +28,8 @@ export type AuthorizeContext = {
 
 /**
  * The authorization endpoint and its pages (RFC 6749 section 4.1).
- * oauth2orize is not used here: its `decision` approves unless it gets `cancel` and is not tied to the person who was asked, its code grant
- * reads the query alone, and a repeated parameter reaches its callbacks as an array.
+ * It does not use oauth2orize. Its `decision` approves unless it gets `cancel`, and is not tied to the person who was asked. Its code grant
+ * reads only the query. A repeated parameter reaches its callbacks as an array.
  */
 export function createAuthorizeRouter(context: AuthorizeContext): Router {
   const { pool, keys, throttle, authenticateUser, url, log } = context;
@@ -42,8 +42,8 @@ export function createAuthorizeRouter(context: AuthorizeContext): Router {
   const answers = [...form, answerConsent(pool, answerClient)];
 
   router.use(paths, (_request, response, next) => {
-    // The authorization request stays between the person and us, also where the answer is a redirect. A client that opened a window
-    // for this keeps its handle, to read the answer from its own page there.
+    // Only the person and this service see the authorization request, even if the answer is a redirect. A client that opened a window
+    // for it keeps its handle, to read the answer from its own page there.
     response.set({ 'Referrer-Policy': 'no-referrer', 'Cross-Origin-Opener-Policy': 'unsafe-none' });
     next();
   });
@@ -71,8 +71,8 @@ export function createAuthorizeRouter(context: AuthorizeContext): Router {
 }
 
 /**
- * Here a browser sends forms, and says that it takes HTML.
- * What takes anything, as curl does, is no browser.
+ * Here a browser sends forms, and prefers HTML.
+ * A client that accepts anything, as curl does, is no browser.
  */
 const isForPrograms = ({ baseUrl, method }: Request) => baseUrl === '/oauth/authorize' && !/^(GET|HEAD)$/.test(method);
 

@@ -25,8 +25,8 @@ export async function createConsent(database: PoolClient, consent: Consent): Pro
 }
 
 /**
- * Consumes the one-time token, so that of concurrent answers one counts.
- * False when it is another session's or another request's, has expired or was used; then nothing changes.
+ * Consumes the one-time token, so that only one of several concurrent answers counts.
+ * False if the token is another session's or another request's, has expired or was used; then nothing changes.
  */
 export async function consumeToken(database: PoolClient, token: string, consent: Consent): Promise<boolean> {
   const { rowCount } = await database.query({

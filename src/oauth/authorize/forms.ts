@@ -4,7 +4,7 @@ import type { OAuthError } from '../errors.ts';
 import type { Authorization } from './readAuthorization.ts';
 import type { Person } from './sessions.ts';
 
-/** `username` is what was typed before. */
+/** `username` is the text from the last try. */
 export type SignInForm = { csrfToken: string; username?: string; problem?: string };
 
 export const signInForm = (
@@ -28,7 +28,7 @@ const autofocus = html` autofocus`;
 const describedBy = (problem: string | undefined) =>
   problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`;
 
-/** For the two answers, and for signing out. */
+/** The token of the two answers, and that of signing out. */
 export type ConsentTokens = { csrfToken: string; signOutToken: string };
 
 /** @param addressOf an action of the authorization request */
@@ -64,7 +64,7 @@ ${asked
 Not you? <button class="link">Sign out</button>
 </form>`;
 
-/** The host that a person knows a web site by; an app on this device has none. */
+/** The host by which a person knows a web site; an app on this device has none. */
 function placeOf(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (!/^https?:$/.test(protocol) || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname))
@@ -72,7 +72,7 @@ function placeOf(redirectUri: string): string {
   return host;
 }
 
-/** @param again where the person can begin again, if that is known */
+/** @param again where the person can start again, if that is known */
 export const problemText = (refusal: OAuthError, again: string | undefined): Html => {
   const { title, text } = problems[refusal.status] ?? { title: 'This link does not work', text: refusal.message };
   return html`<h1>${title}</h1>
@@ -84,7 +84,7 @@ ${
 }`;
 };
 
-/** What a person can do something about; the refusal's own words are for the application's makers. */
+/** Problems that a person can solve; the refusal's own words are for the application's developers. */
 const problems: Record<number, { title: string; text: string }> = {
   403: { title: 'This page has expired', text: 'It was open for too long, or you have answered it already.' },
   429: { title: 'Too many tries', text: 'Wait for a few minutes before you try again.' },

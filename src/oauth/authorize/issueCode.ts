@@ -3,7 +3,7 @@ import { createToken, hashToken } from '../../token/format.ts';
 import { lifetimes } from '../lifetimes.ts';
 import type { Authorization } from './readAuthorization.ts';
 
-/** A code for what the person allowed, bound to the client, its redirect and its PKCE challenge. */
+/** Issues a code for the person's consent, bound to the client, its redirect and its PKCE challenge. */
 export async function issueCode(
   database: PoolClient,
   userId: string,

@@ -1,7 +1,7 @@
 /**
  * Whether a client may be answered at this address: it is registered, character by character.
- * (RFC 9700 section 4.1.3.) Or it differs from a registered one only in the port of a loopback IP, which a native app gets when it starts
- * (RFC 8252 section 7.3).
+ * (RFC 9700 section 4.1.3.) An address may also differ from a registered one only in the port of a loopback IP. A native app gets that port
+ * when it starts (RFC 8252 section 7.3).
  */
 export function matchesRedirectUri(registered: readonly string[], requested: string): boolean {
   if (registered.includes(requested)) return true;

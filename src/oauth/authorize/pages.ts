@@ -10,7 +10,7 @@ import type { Person } from './sessions.ts';
 export type Pages = ReturnType<typeof createPages>;
 
 /**
- * The pages on the way to an application. They carry their style sheet and run no script.
+ * The pages on the way to an application. They contain their style sheet and run no script.
  *
  * @param url the specification's `{base_url}`
  */
@@ -19,7 +19,7 @@ export function createPages(url: string) {
   const addressOf = (action: string, { query }: Authorization) => `${path}/${action}?${query}`;
 
   return {
-    /** Where this request is asked about. */
+    /** Where the person answers this request. */
     addressOf: (authorization: Authorization) => addressOf('authorize', authorization),
     sendSignIn(response: Response, authorization: Authorization, form: SignInForm): void {
       const title = form.problem === undefined ? 'Sign in' : 'Error: Sign in';
@@ -30,7 +30,7 @@ export function createPages(url: string) {
       const forms = consentForms((action) => addressOf(action, authorization), authorization, person, tokens);
       send(response, `'self' https: ${schemeOf(authorization.redirectUri)}`, 'Allow access', forms);
     },
-    /** @param authorization what the person can begin again, if that is known */
+    /** @param authorization with which the person can start again, if that is known */
     sendProblem(response: Response, refusal: OAuthError, authorization: Authorization | undefined): void {
       const again = authorization && addressOf('authorize', authorization);
       send(response, "'none'", 'This does not work', problemText(refusal, again));
@@ -40,14 +40,15 @@ export function createPages(url: string) {
 
 /**
  * The scheme of the client's address, for `form-action`.
- * Chromium applies that to the redirects that follow a form, too: to the client's address and wherever the client goes from there. So the
- * answer to a question may lead to https and to the client's own scheme; a password may be sent to this service only.
+ * Chromium also applies this directive to the redirects after a form: to the client's address, and to where the client redirects from
+ * there.
+ * So the consent form may lead to https and to the client's own scheme. A password may be sent to this service only.
  */
 const schemeOf = (redirectUri: string) => new URL(redirectUri).protocol;
 
 /**
- * Never compressed: by its length another site could guess the csrf_token beside what it has
- * reflected there (BREACH).
+ * Never compressed, since the length could disclose the csrf_token to another site.
+ * That site can have its own text reflected beside it (BREACH).
  */
 function send(response: Response, formAction: string, title: string, main: Html): void {
   const policy = `default-src 'none'; style-src '${styleHash}'; img-src data:; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`;
@@ -65,7 +66,7 @@ ${main}
 
 const readText = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-// The look of all pages of the service, and what these add.
+// The style of all pages of the service, and the additions of these.
 const style = readText('../../html/page.css') + readText('pages.css');
 const styleHash = `sha256-${createHash('sha256').update(style).digest('base64')}`;
 const icon = `data:image/svg+xml,${encodeURIComponent(readText('../../html/icon.svg').trim())}`;

@@ -13,7 +13,7 @@ import { bodyOf, pick, queryOf } from '../parameters.ts';
 import type { AnswerClient, ReplyTo } from './answerClient.ts';
 import { authorizationParameters, clientChecks, requestChecks } from './authorizationChecks.ts';
 
-/** An authorization request that is in order (RFC 6749 section 4.1.1). */
+/** A valid authorization request (RFC 6749 section 4.1.1). */
 export type Authorization = ReplyTo & {
   readonly application: Application;
   readonly scopes: readonly Scope[];
@@ -25,8 +25,8 @@ export type Authorization = ReplyTo & {
 
 /**
  * Sets `request.oauthAuthorization`, or refuses.
- * To the person while it is not certain that the address belongs to the client, to the client from then on. Every method validates
- * everything, whatever was validated before.
+ * The person gets the refusal until it is certain that the address belongs to the client, then the client does. Every method validates
+ * everything again.
  */
 export function readAuthorization(pool: Pool, answerClient: AnswerClient): RequestHandler {
   return async (request, response, next) => {
@@ -48,13 +48,13 @@ export function readAuthorization(pool: Pool, answerClient: AnswerClient): Reque
   };
 }
 
-/** What `readAuthorization` has set. */
+/** The request that `readAuthorization` has set. */
 export function requireAuthorization({ oauthAuthorization }: Request): Authorization {
   if (!oauthAuthorization) throw new Error('readAuthorization did not run');
   return oauthAuthorization;
 }
 
-/** The body if the request is there, else the query: forms of ours have it in their address. */
+/** The parameters: in the body if it has the request, else in the query, where our own forms have it. */
 function formOf(request: Request): Form {
   const body = bodyOf(request);
   return body.some(([name]) => name === 'client_id') ? body : queryOf(request);
@@ -73,7 +73,7 @@ function toAuthorization(application: Application, redirectUri: string, form: Fo
   };
 }
 
-/** What belongs to the answer even when something else of the request is wrong. */
+/** The `state`, which belongs to the answer even if another parameter is wrong. */
 function stateOf(form: Form): string | undefined {
   try {
     return pick(form, ['state']).state;

@@ -11,8 +11,8 @@ const PostgresStore = connectPgSimple(session);
 
 /**
  * Sessions in PostgreSQL, by connect-pg-simple, with two additions.
- * Each statement runs in the organization of the session, with which its id begins, so that row-level security keeps it there. And the id
- * is stored as its SHA-256: a row that leaks opens no session.
+ * Each statement runs in the organization of the session, with which its id begins, so that row-level security applies. The id is stored as
+ * its SHA-256, so that a leaked row opens no session.
  */
 export class SessionStore extends session.Store {
   readonly #pool: Pool;
@@ -38,7 +38,7 @@ export class SessionStore extends session.Store {
     const settings = oauthSettings(organizationOf(id), noRequest);
     const query = (text: string, values: unknown[]) => queryOnce(this.#pool, settings, { text, values });
     return new PostgresStore({
-      // All of a pool that it calls.
+      // connect-pg-simple calls only this method.
       pool: { query } as Pick<Pool, 'query'> as Pool,
       schemaName: 'oauth',
       tableName: 'sessions',
@@ -50,5 +50,5 @@ export class SessionStore extends session.Store {
 
 export const organizationOf = (id: string): string => id.split('.', 1)[0] ?? '';
 
-/** What the database knows a session by. */
+/** The id of a session in the database. */
 export const storedId = (id: string): string => hashToken(id).toString('base64url');

@@ -19,14 +19,14 @@ declare module 'express-session' {
 export type Person = { readonly id: string; readonly fullName: string; readonly email: string };
 
 /**
- * Reads the signed-in person from the session, which is one person of one organization:
- * an application of another organization sees no sign-in. It lasts from sign-in to sign-out or as long as `lifetimes` says (the cookie
- * until the browser is closed), and not before, so that strangers fill no table.
+ * Reads the signed-in person, one person of one organization, from the session.
+ * An application of another organization sees no sign-in. A session lasts from sign-in to sign-out, or as long as `lifetimes` says (the
+ * cookie until the browser is closed). None exists before the sign-in, so that strangers fill no table.
  */
 export function createSessions(pool: Pool, keys: readonly Buffer[], url: string): RequestHandler[] {
   const isHttps = url.startsWith('https:');
   return [
-    // What PUBLIC_URL says is true of every request; a proxy in front may not repeat it.
+    // PUBLIC_URL applies to every request, even if a proxy in front does not forward the scheme.
     (request, _response, next) => {
       Object.defineProperty(request, 'secure', { value: isHttps });
       next();
@@ -59,7 +59,7 @@ export async function beginSession(request: Request, userId: string): Promise<vo
 
 export const endSession = ({ session }: Request): Promise<void> => promisify(session.destroy).call(session);
 
-/** With the prefix that keeps other hosts of a domain from setting it (RFC 6265bis section 4.1.3.2). */
+/** Prefixes a cookie's name, so that no other host of a domain can set it (RFC 6265bis 4.1.3.2). */
 export const cookieName = (name: string, isHttps: boolean) => `${isHttps ? '__Host-' : ''}gqs_${name}`;
 
 const randomId = () => randomBytes(32).toString('base64url');

@@ -13,8 +13,8 @@ import { requireAuthorization } from './readAuthorization.ts';
 import { beginSession, endSession } from './sessions.ts';
 
 /**
- * `POST /oauth/sign-in`: by e-mail address and password; then back to the application's question.
- * In the organization of the application that asks. What is wrong with them is not said.
+ * `POST /oauth/sign-in`: by e-mail address and password; then back to the consent screen.
+ * The organization is that of the application. The answer does not show which of the two was wrong.
  */
 export function signIn(
   authenticateUser: AuthenticateUser,
@@ -50,7 +50,7 @@ export function signIn(
   };
 }
 
-/** `POST /oauth/sign-out`: ends the session, and with it every question that it has open. */
+/** `POST /oauth/sign-out`: ends the session, and every consent screen that it has open. */
 export function signOut(antiForgery: AntiForgery, pages: Pages): RequestHandler {
   return async (request, response) => {
     antiForgery.verify(request, pick(bodyOf(request), ['csrf_token']).csrf_token);

@@ -8,7 +8,7 @@ import { queryOnce } from '../../token/transaction.ts';
 export type Application = {
   readonly organizationId: string;
   readonly id: string;
-  /** What people know it by. */
+  /** The name for people. */
   readonly name: string;
   readonly clientId: string;
   /** Whether it can keep a secret (RFC 6749 section 2.1); a public one has none. */
@@ -22,7 +22,7 @@ export type Application = {
   readonly secretHashes: readonly Buffer[];
 };
 
-/** The enabled application with this client id, in whatever organization, or null. */
+/** The enabled application with this client id, in any organization, or null. */
 export async function findApplication(pool: Pool, clientId: string, requestId: RequestId): Promise<Application | null> {
   const { rows } = await queryOnce<Omit<Application, 'clientId'>>(pool, oauthSettings(null, requestId), {
     name: 'find_application',

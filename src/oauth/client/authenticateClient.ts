@@ -11,14 +11,13 @@ import { invalidClient } from '../errors.ts';
 import { type Application, findApplication } from './application.ts';
 import { readClientCredentials } from './readClientCredentials.ts';
 
-/** Who asks. */
 export type Client = {
   readonly application: Application;
-  /** `none`: it only said who it is. */
+  /** `none`: the client only gave its id. */
   readonly authentication: 'secret' | 'none';
-  /** Where the request came from; what a proxy says counts only if it is trusted (TRUST_PROXY). */
+  /** The address that the request came from; a proxy's word counts only if it is trusted (TRUST_PROXY). */
   readonly address: string;
-  /** Names the request in the database's settings. */
+  /** The id of the request, for the database's settings. */
   readonly requestId: RequestId;
   /** When the request had arrived, by `performance.now()`. */
   readonly receivedAt: number;
@@ -49,7 +48,7 @@ export function authenticateClient(pool: Pool): RequestHandler {
     const authenticated = () => {
       fieldsOf(response).clientId = clientId;
       const { oauthClient } = request;
-      // A client that only says which it is may be anyone.
+      // A client that only gives an id may be anyone.
       if (oauthClient?.authentication === 'secret') identifyCaller(oauthClient.application.organizationId);
       next();
     };
@@ -57,7 +56,7 @@ export function authenticateClient(pool: Pool): RequestHandler {
       request.oauthClient = await identify(pool, clientId, originOf(request));
       authenticated();
     } else {
-      // The strategy reads them there, wherever they came from.
+      // The strategy reads them there, wherever the client sent them.
       request.body = { ...request.body, client_id: clientId, client_secret: secret };
       authenticate(request, response, (error?: unknown) => {
         if (error) next(isAuthenticationError(error) ? invalidClient('client_id or client_secret is empty') : error);
@@ -67,13 +66,16 @@ export function authenticateClient(pool: Pool): RequestHandler {
   };
 }
 
-/** What `authenticateClient` has set. @throws {OAuthError} invalid_client where it did not run */
+/**
+ * The client that `authenticateClient` has set.
+ * @throws {OAuthError} invalid_client where it did not run
+ */
 export function requireClient({ oauthClient }: Request): Client {
   if (!oauthClient) throw invalidClient('the client was not authenticated');
   return oauthClient;
 }
 
-/** A phone keeps no secret, so a mobile app's application may come without one, as a public client. */
+/** A phone cannot keep a secret, so the application of a mobile app may send none, as a public client. */
 async function identify(pool: Pool, clientId: string, origin: Origin): Promise<Client> {
   const application = await findApplication(pool, clientId, origin.requestId);
   if (!application) throw invalidClient(unknownClient);
@@ -91,8 +93,8 @@ const originOf = (request: Request): Origin => ({
 
 /**
  * The application if the secret is one of its own.
- * Compares with two hashes whatever there is to compare with, and with both of them, so that the time says nothing; the reason is for the
- * log alone.
+ * It always compares the secret with two hashes, even if the application has fewer, so that the time shows nothing. Only the log has the
+ * reason.
  *
  * @throws {OAuthError} invalid_client
  */

@@ -1,7 +1,7 @@
 declare module 'passport-oauth2-client-password' {
   import type { Request } from 'express';
 
-  /** Reads `client_id` and `client_secret` of `request.body`; fails when one is missing or refused. */
+  /** Reads `client_id` and `client_secret` of `request.body`; fails when one is missing or wrong. */
   export class Strategy {
     readonly name: string;
     constructor(options: { passReqToCallback: true }, verify: Verify);

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { invalidClient, invalidRequest } from '../errors.ts';
 import { decode, type Parameters } from '../form.ts';
 
-/** What a client showed of itself. Without a secret it only says who it is. */
+/** The credentials that a client sent. Without a secret it only gave its id. */
 export type ClientCredentials = { readonly clientId: string; readonly secret: string | null };
 
 /**
  * Decides once by which method the client authenticates (RFC 6749 section 2.3).
- * HTTP Basic, secret in the body, or none. A method that fails never falls back to another.
+ * The methods are HTTP Basic, secret in the body, or none. If one fails, no other is tried.
  *
  * @throws {OAuthError} invalid_request for two methods at once, invalid_client for none or one that is not supported
  */
@@ -39,7 +39,7 @@ function readBasic(header: string): ClientCredentials & { secret: string } {
   try {
     return { clientId: decode(id), secret: decode(secret) };
   } catch {
-    // RFC 6749 section 5.2: what fails in the Authorization header is answered with 401.
+    // RFC 6749 section 5.2: a failure in the Authorization header is answered with 401.
     throw invalidClient('HTTP Basic is not form-encoded UTF-8');
   }
 }

@@ -13,8 +13,8 @@ import type { Grant } from './grant.ts';
 
 /**
  * The authorization code grant (RFC 6749 section 4.1.3) with PKCE (RFC 7636 section 4.6).
- * A code is redeemed once. A client that it was not issued to, or without the verifier, changes nothing. The client itself coming
- * back with a used code means that its requests are replayed: the grant is revoked (RFC 6749 section 4.1.2, RFC 9700 section 4.5).
+ * A code is redeemed once. Another client, or one without the verifier, changes nothing. If the client itself sends a used code again, its
+ * requests are being replayed: the grant is revoked (RFC 6749 section 4.1.2, RFC 9700 section 4.5).
  */
 export const authorizationCode: Grant = {
   type: 'authorization_code',
@@ -31,7 +31,7 @@ export const authorizationCode: Grant = {
       const code = isToken('code', shown) ? await lockCode(database, shown) : undefined;
       if (!code) return unknownCode('the code is unknown');
       if (code.application_id !== application.id) return unknownCode('the code is another client’s');
-      // Redirects are compared exactly here: the client names the one that it used, its port included.
+      // Redirects are compared exactly here, since the client names the one that it used, with its port.
       if (redirect_uri !== code.redirect_uri) return unknownCode('redirect_uri is not the one of the request');
       if (!isVerifierOf(code, code_verifier)) return unknownCode('code_verifier does not match');
       if (code.grant_id !== null) {
@@ -67,13 +67,13 @@ type CodeRow = {
   code_challenge: string;
   expired: boolean;
   disabled: boolean;
-  /** What it bought, once it was used. */
+  /** The grant that it was redeemed for. */
   grant_id: string | null;
-  /** How many milliseconds before this row was read, by PostgreSQL's clock. */
+  /** How many milliseconds before this read it was used, by PostgreSQL's clock. */
   used_ago: number | null;
 };
 
-/** The code, locked, so that exchanges take turns: of however many at once, one is first. */
+/** The code, locked, so that exchanges take turns: of any number at once, one is first. */
 async function lockCode(database: PoolClient, code: string): Promise<CodeRow | undefined> {
   const { rows } = await database.query<CodeRow>({
     name: 'lock_authorization_code',
@@ -91,10 +91,11 @@ async function lockCode(database: PoolClient, code: string): Promise<CodeRow | u
 }
 
 /**
- * Whether the code was perhaps used while this request was on its way: a client's double, no replay.
+ * Whether the code may have been used while this request was on its way: a duplicate, no replay.
  *
- * Two clocks are compared by Cristian's bound (Probabilistic clock synchronization, 1989): PostgreSQL has read its clock before its
- * answer came, so that the use was at the latest so long before now.
+ * Two clocks are compared by Cristian's bound (Probabilistic clock synchronization, 1989). PostgreSQL read its clock before its answer
+ * came.
+ * So the use was at least that long before now.
  */
 function isConcurrent({ used_ago }: CodeRow, { receivedAt }: Client): boolean {
   return performance.now() - (used_ago ?? 0) > receivedAt;

@@ -43,8 +43,8 @@ export const clientCredentials: Grant = {
 };
 
 /**
- * Deletes the oldest refresh tokens of a grant beyond the newest ones that were not used.
- * Most clients request a new token instead of using theirs, each of which would stay until it ends (`lifetimes.refreshTokenIdleDays`).
+ * Deletes a grant's oldest unused refresh tokens, so that only the newest ones stay.
+ * Most clients request a new token instead of using theirs. Each unused one would stay until its end (`lifetimes.refreshTokenIdleDays`).
  */
 async function deleteUnusedTokens(database: PoolClient, grantId: string): Promise<void> {
   await database.query({
@@ -60,16 +60,16 @@ async function deleteUnusedTokens(database: PoolClient, grantId: string): Promis
   });
 }
 
-/** Of a grant by client credentials; an instance that keeps its own token has room beside others. */
+/** For a grant by client credentials: enough for several instances that each keep their own token. */
 const maxUnusedRefreshTokens = 10;
 
-/** The grant, locked so that it does not end before it has its tokens, and that issues take turns. */
+/** The grant, locked so that it does not end before it has its tokens, and that requests take turns. */
 async function findOrCreateGrant(
   database: PoolClient,
   applicationId: string,
   scopes: readonly Scope[],
 ): Promise<string> {
-  // Found, created, or created by another request just now. Ended between the two is possible, again and again is not.
+  // The grant is found, created, or was just created by another request. It may end between the two, but not again and again.
   for (let attempt = 0; attempt < 3; attempt++) {
     const existing = await database.query<{ id: string }>({
       name: 'find_application_grant',

@@ -9,8 +9,8 @@ import type { Grant } from './grant.ts';
 
 /**
  * A person by external authentication token.
- * `grant_type=password` with `external_authentication_token` in place of user name and password, which no RFC has. The reply lists what
- * was submitted, too (docs/oauth.md).
+ * It is `grant_type=password` with `external_authentication_token` in place of user name and password; no RFC defines it. The reply also
+ * lists the submitted values (docs/oauth.md).
  */
 export const externalAuthenticationToken: Grant = {
   type: 'password',

@@ -7,8 +7,8 @@ import { password } from './password.ts';
 import { refreshToken } from './refreshToken.ts';
 
 /**
- * The list of grants. A new one is a file here, a line below and a migration,
- * which widens the constraint on `grant_type`.
+ * The list of grants.
+ * A new one is a file here, a line below and a migration, which widens the constraint on `grant_type`.
  */
 export const grants: readonly Grant[] = [
   clientCredentials,
@@ -26,7 +26,7 @@ export const grantOf = (parameters: Parameters): Grant | undefined =>
 
 /**
  * How the users of an application's mobile app may sign in.
- * The constraint on applications has them, too.
+ * The constraint on applications lists them, too.
  */
 export const mobileAppGrants: readonly string[] = grants
   .filter(({ isForMobileApps }) => isForMobileApps)

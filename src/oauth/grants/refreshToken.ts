@@ -13,22 +13,22 @@ import { revokeGrant } from '../token/revokeGrant.ts';
 import type { Grant } from './grant.ts';
 
 /**
- * Renewal (RFC 6749 section 6) with rotation (RFC 9700 section 4.14.2):
- * a refresh token is used once and a successor takes its place. A client that lost the reply may ask again for a minute
- * (`lifetimes.refreshReplaySeconds`) and gets the same one. Any other reuse means that two parties have
- * the token: it ends the grant, and only that.
+ * Renewal (RFC 6749 section 6) with rotation (RFC 9700 section 4.14.2).
+ * A refresh token is used once and replaced by a successor. A client that lost the reply may ask again for a minute
+ * (`lifetimes.refreshReplaySeconds`) and gets the same one. Any other reuse means that two parties have the token: it ends the grant, and
+ * only that.
  */
 export const refreshToken: Grant = {
   type: 'refresh_token',
   name: 'refresh_token',
-  // Whatever it renews.
+  // It renews tokens of any scope.
   scopes: scopeNames,
   parameters: { refresh_token: 'RFC 6749 section 6' },
   async issue({ pool }, { application, authentication, requestId }, { refresh_token: token = '', scope }) {
     return commitWithRefusal(pool, application.organizationId, requestId, async (database) => {
       const grant = isToken('refresh', token) ? await lockGrant(database, token) : undefined;
       if (!grant) return unknownToken('the refresh token is unknown, or its grant was ended');
-      // Nothing happens to it.
+      // Another client's token stays as it is.
       if (grant.application_id !== application.id) return unknownToken('the refresh token is another client’s');
       if (grant.client_authentication === 'secret' && authentication === 'none')
         return invalidClient('the grant was given to the client with its secret, which is missing');
@@ -66,7 +66,7 @@ type GrantRow = {
 
 /**
  * The grant, locked first: it serializes the refreshes of one grant.
- * A revocation locks it before its tokens, too, so that there is no deadlock.
+ * A revocation also locks it before its tokens, so that there is no deadlock.
  */
 async function lockGrant(database: PoolClient, token: string): Promise<GrantRow | undefined> {
   const { rows } = await database.query<GrantRow>({
@@ -86,8 +86,8 @@ type TokenRow = {
   scopes: Scope[];
   used: boolean;
   /**
-   * Used less than `lifetimes.refreshReplaySeconds` ago,
-   * by a client that may not have received the reply: the successor was not used yet.
+   * Whether it was used less than `lifetimes.refreshReplaySeconds` ago, and its successor was not.
+   * Then the client may not have received the reply.
    */
   replayable: boolean | null;
   expired: boolean;
@@ -135,7 +135,7 @@ async function rotate(
   return reply;
 }
 
-/** The key comes from the old token alone: the database and SECRET_KEY together cannot open it. */
+/** The key is derived only from the old token: the database and SECRET_KEY together cannot open it. */
 const sealReply = (reply: TokenReply, token: string) => encrypt(replyKey(token), JSON.stringify(reply), '');
 
 function openReply(ciphertext: Buffer | null, token: string): TokenReply {

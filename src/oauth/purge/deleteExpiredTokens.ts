@@ -1,14 +1,14 @@
 import type { PoolClient } from 'pg';
 
 /**
- * Deletes some of a grant's expired tokens: more at once than are ever issued at once.
- * So a grant that lives for years does not pile them up.
+ * Deletes some of a grant's expired tokens: more at a time than are issued at a time.
+ * So a grant that lives for years does not accumulate them.
  */
 export async function deleteExpiredTokens(database: PoolClient, grantId: string): Promise<void> {
   for (const table of ['access_tokens', 'refresh_tokens']) {
     await database.query({
       name: `delete_expired_${table}`,
-      // What another request is deleting is skipped rather than waited for.
+      // Skips tokens that another request is deleting, rather than waiting.
       text: `
         delete from oauth.${table}
         where token_hash in (

@@ -2,19 +2,19 @@ import type { QueryConfig, QueryResult } from 'pg';
 
 /**
  * Deletes what has expired, of every organization, and old history and changes with their deliveries.
- * That is tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. In batches, each
+ * These are tokens and codes, grants without a token, sessions, counts of tries, answers that were kept for idempotency keys. Each batch is
  * a transaction of its own, so that no request waits for long.
  *
  * @param query runs one statement in a transaction of its own, in a role that may call the functions
  * @param signal ends it after the batch that is running
- * @returns how many rows of each kind were deleted, and what became of the history; null when another process is at it
+ * @returns how many rows of each kind were deleted, and the outcome for the history; null when another process purges
  * @throws the first failure, such as lock_not_available (55P03) when the history or the feed is in use; the rest is purged by then
  */
 export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promise<Counts | null> {
   const [first, ...others] = subjects;
   const tokens = await repeat(query, first, signal);
   if (!tokens) return null;
-  // One that is in use keeps none of the others.
+  // If one is in use, the others are still purged.
   const failures: unknown[] = [];
   const purged: Counts[] = [tokens];
   for (const subject of others) {
@@ -29,14 +29,14 @@ export type RunQuery = (query: QueryConfig) => Promise<QueryResult<Counts>>;
 
 type Counts = Record<string, number>;
 
-/** A function that purges some, what it calls its counts, and whether there may be more. */
+/** A function that purges rows, the names of its counts, and whether there may be more. */
 type Subject = {
   readonly call: string;
   readonly counts: Readonly<Record<string, string>>;
   readonly goesOn: (batch: Counts) => boolean;
 };
 
-/** Of each kind. */
+/** Rows of each kind. */
 const batchSize = 1000;
 
 const isFull = (batch: Counts) => Object.values(batch).includes(batchSize);
@@ -60,13 +60,13 @@ const subjects: readonly [Subject, ...Subject[]] = [
     goesOn: isFull,
   },
   {
-    // Rows from before the history had partitions, partitions that were dropped, and those made ahead.
+    // Rows from before the history had partitions, dropped partitions, and those made ahead.
     call: `oauth.purge_changes(${batchSize})`,
     counts: { changes: 'changes', months: 'months', newMonths: 'new_months' },
     goesOn: ({ changes, months = 0, newMonths = 0 }) => changes === batchSize || months + newMonths > 0,
   },
   {
-    // Days of the change feed that were dropped, and those made ahead.
+    // Dropped days of the change feed, and those made ahead.
     call: 'feed.rotate_partitions()',
     counts: { feedDays: 'days', newFeedDays: 'new_days' },
     goesOn: ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,

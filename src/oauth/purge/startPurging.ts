@@ -8,8 +8,8 @@ import { queryOnce } from '../../token/transaction.ts';
 import { purgeExpired } from './purgeExpired.ts';
 
 /**
- * Purges what has expired soon after the start, and then every hour.
- * As long as the process lives; of several processes at a time one does it. Logs what it deleted, and why it could not.
+ * Purges what has expired soon after the start, and then every hour, until the process stops.
+ * If there are several processes, one purges at a time. It logs what it deleted, and why a purge failed.
  */
 export function startPurging(
   pool: Pool,
@@ -39,11 +39,11 @@ export function startPurging(
       }
     }
   };
-  // Only stopping ends it.
+  // It ends only by stopping.
   const ended = purgeRepeatedly().catch(() => undefined);
 
   return {
-    /** Waits for the batch that is running. */
+    /** Waits for the running batch. */
     async stop(): Promise<void> {
       stopping.abort();
       await ended;

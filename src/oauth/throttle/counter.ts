@@ -8,13 +8,13 @@ import { temporarilyUnavailable } from '../errors.ts';
 
 export type Counter = ReturnType<typeof createCounter>;
 
-/** Whether it is too many, and for how long: whole seconds until the window ends. */
+/** Whether the count exceeds its limit, and the whole seconds until the window ends. */
 export type Count = { readonly tooMany: boolean; readonly retryAfterSeconds: number };
 
 export type CounterOptions = {
   /** Connections as the authenticator. */
   pool: Pool;
-  /** Hashes subjects: an address, an account or a client is never kept in clear. */
+  /** Hashes subjects, so that no address, account or client is stored in clear. */
   key: Buffer;
   /** Lower case with underscores. */
   name: string;
@@ -22,14 +22,14 @@ export type CounterOptions = {
   windowSeconds: number;
   /**
    * Whether a client over the limit is refused from memory until the window ends.
-   * So a flood costs the database nothing. Not for counts that are taken back.
+   * So a flood costs the database nothing. It must be off for counts that are taken back.
    */
   inMemory: boolean;
 };
 
 /**
- * Counts in windows of fixed length, in the database, so that every server counts the same.
- * Fails closed: {@link temporarilyUnavailable} when the database does not answer.
+ * Counts in windows of fixed length, in the database, so that all servers share the counts.
+ * It fails closed: {@link temporarilyUnavailable} when the database does not answer.
  */
 export function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions) {
   const limiter = new RateLimiterPostgres({
@@ -37,7 +37,7 @@ export function createCounter({ pool, key, name, limit, windowSeconds, inMemory 
     storeType: 'client',
     schemaName: 'oauth',
     tableName: 'throttles',
-    // By a migration; and oauth.purge_throttles deletes what expired.
+    // By a migration; and oauth.purge_throttles deletes expired rows.
     tableCreated: true,
     clearExpiredByTimeout: false,
     keyPrefix: name,
@@ -48,7 +48,7 @@ export function createCounter({ pool, key, name, limit, windowSeconds, inMemory 
   const hash = (subject: string) => createHmac('sha256', key).update(subject).digest('base64url');
 
   return {
-    /** Counts one more of this subject; whether that is one too many. */
+    /** Counts one more of this subject; returns whether it exceeds the limit. */
     async count(subject: string): Promise<Count> {
       try {
         return toCount(await limiter.consume(hash(subject)), false);
@@ -57,16 +57,16 @@ export function createCounter({ pool, key, name, limit, windowSeconds, inMemory 
         unavailable(reason);
       }
     },
-    /** Counts nothing; whether one more would be one too many. */
+    /** Counts nothing; returns whether one more would exceed the limit. */
     async read(subject: string): Promise<Count> {
       const result = await limiter.get(hash(subject)).catch(unavailable);
       return result ? toCount(result, result.consumedPoints >= limit) : { tooMany: false, retryAfterSeconds: 0 };
     },
-    /** Begins a window in which the limit is reached, in the place of one that has begun. */
+    /** Starts a window in which the limit is reached; it replaces a running one. */
     async set(subject: string): Promise<void> {
       await limiter.set(hash(subject), limit, windowSeconds).catch(unavailable);
     },
-    /** Takes one back. */
+    /** Takes one count back. */
     async takeBack(subject: string): Promise<void> {
       await limiter.reward(hash(subject)).catch(unavailable);
     },

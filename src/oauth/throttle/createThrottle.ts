@@ -13,7 +13,7 @@ export type Throttle = ReturnType<typeof createThrottle>;
 export type ThrottleLimits = {
   readonly requestsPerMinute: number;
   readonly failuresPerMinute: number;
-  /** From one address, in 15 minutes. */
+  /** Failures from one address, in 15 minutes. */
   readonly failuresPerAccount: number;
 };
 
@@ -23,7 +23,7 @@ export type ThrottledBy = 'address' | 'client' | 'failures' | 'account';
 /**
  * Rate limits, shared by all servers of one database.
  *
- * @param secretKey SECRET_KEY: what is counted is kept as keyed hashes
+ * @param secretKey SECRET_KEY, by which counted subjects are hashed
  * @param onThrottled called for each request that is refused
  */
 export function createThrottle(
@@ -51,7 +51,7 @@ export function createThrottle(
     maxWaitingOfTenant: 32,
     refusal: () => temporarilyUnavailable('too many tries at one account wait'),
   });
-  /** @throws {OAuthError} 429 when one of them is too many; to come again when none is */
+  /** @throws {OAuthError} 429 when one of the counts exceeds its limit, until none does */
   const refuse = (counts: Partial<Record<ThrottledBy, Count>>): void => {
     const exceeded = Object.entries(counts).filter(([, { tooMany }]) => tooMany) as [ThrottledBy, Count][];
     if (exceeded.length === 0) return;
@@ -59,7 +59,7 @@ export function createThrottle(
     const retryAfterSeconds = Math.max(...exceeded.map(([, count]) => count.retryAfterSeconds));
     throw tooManyRequests(retryAfterSeconds, `too many by these counts: ${exceeded.map(([by]) => by).join(', ')}`);
   };
-  /** The worse of the counts of its network and of its site. */
+  /** The higher of the counts of an address's network and of its site. */
   const ofAddress = async (ip: string, ofNetwork: Counter['count'], ofSite: Counter['count']): Promise<Count> => {
     const site = siteOf(ip);
     const counts = await Promise.all([ofNetwork(networkOf(ip)), ...(site === null ? [] : [ofSite(site)])]);
@@ -68,7 +68,7 @@ export function createThrottle(
     return { tooMany: exceeded.length > 0, retryAfterSeconds };
   };
   /**
-   * Counts a failure to authenticate whose answer is no refusal that `countFailures` sees.
+   * Counts a failure to authenticate that is not thrown, so that `countFailures` does not see it.
    *
    * @throws {OAuthError} 429 to answer instead when there were too many
    */
@@ -78,8 +78,8 @@ export function createThrottle(
 
   const attemptCounted = async <T>(account: string, here: string, attempt: () => Promise<T | null>) => {
     const known = await signedIn.read(here);
-    // Counted before it is tried, or many at once would each find a try left. What one address has used up does not go
-    // on counting against the account.
+    // A try is counted before it is made; otherwise many at once would each find a try left. Tries beyond the limit of one address do not
+    // count against the account.
     refuse({ account: await failuresHere.count(here) });
     const takeBack = async () => {
       await Promise.all([failuresHere.takeBack(here), known.tooMany || failuresAnywhere.takeBack(account)]);
@@ -92,14 +92,14 @@ export function createThrottle(
       if (known.retryAfterSeconds < lifetimes.knownAddressSeconds / 2) await signedIn.set(here);
       return result;
     } catch (error) {
-      // Nothing was tried.
+      // No password was tried.
       await takeBack();
       throw error;
     }
   };
 
   return {
-    /** Counts a request of an address; refuses when there were too many, or too many failed ones. */
+    /** Counts a request of an address; refuses it after too many requests, or too many failed ones. */
     async limitAddress({ ip = '' }: Request, _response: Response, next: NextFunction): Promise<void> {
       const [address, failed] = await Promise.all([
         ofAddress(ip, requests.count, requestsOfSite.count),
@@ -110,8 +110,8 @@ export function createThrottle(
     },
 
     /**
-     * Counts a request of a client; refuses it when there were too many.
-     * Only once the client is authenticated, so that no client can use up another's limit.
+     * Counts a request of a client; refuses it after too many.
+     * This runs after the client is authenticated, so that no client can use up another's limit.
      */
     async limitClient(request: Request, _response: Response, next: NextFunction): Promise<void> {
       const applicationId = request.oauthClient?.application.id ?? request.oauthClaims?.applicationId;
@@ -120,8 +120,8 @@ export function createThrottle(
     },
 
     /**
-     * Counts each refusal that is a failure to authenticate; answers 429 instead when there were too many.
-     * Express knows an error handler by its four parameters.
+     * Counts each refusal that is a failure to authenticate; answers 429 instead after too many.
+     * Express recognizes an error handler by its four parameters.
      */
     async countFailures(error: unknown, request: Request, _response: Response, _next: NextFunction): Promise<void> {
       if (error instanceof OAuthError && failuresToAuthenticate.includes(error.code)) await countFailure(request);
@@ -132,9 +132,9 @@ export function createThrottle(
 
     /**
      * Makes a try to sign in count against its account, unless it succeeds.
-     * Few failures are allowed from one address, and several times that many from all addresses together; but an address from which the
-     * account has signed in before is bounded by its own alone, so that strangers lock no account. Tries at one account from one address are
-     * serialized, so that those still being verified do not use up what is left.
+     * Few failures are allowed from one address, and several times that many from all addresses together. An address from which the account
+     * has signed in before has only its own limit, so that strangers cannot lock an account. Tries at one account from one address run one
+     * by one, so that unfinished ones do not use up the rest.
      *
      * @param account the user's id, or another key of the account when there is no such user
      * @param attempt resolves to null when it failed

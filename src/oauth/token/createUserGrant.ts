@@ -6,7 +6,7 @@ import { onlyRow } from '../onlyRow.ts';
 import { issueTokens, type TokenReply } from './issueTokens.ts';
 
 /**
- * A new grant from a person to an application, and how the client authenticated; its id.
+ * Creates a grant from a person to an application, with how the client authenticated; returns its id.
  * The caller's transaction is in the application's organization.
  */
 export async function createUserGrant(
@@ -27,7 +27,7 @@ export async function createUserGrant(
   return onlyRow(grant).id;
 }
 
-/** A new grant for a person who has just signed in at the token endpoint, and its tokens. */
+/** Creates a grant for a person who has just signed in at the token endpoint, and issues its tokens. */
 export function issueToUser(pool: Pool, client: Client, userId: string, scopes: readonly Scope[]): Promise<TokenReply> {
   return inOrganization(pool, client.application.organizationId, client.requestId, async (database) => {
     const grantId = await createUserGrant(database, client, 'password', userId, scopes);

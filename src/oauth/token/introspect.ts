@@ -12,9 +12,9 @@ import { findLiveToken, type LiveToken } from './liveToken.ts';
 export type UserIdOf = (uuid: string) => string;
 
 /**
- * `POST /oauth/introspect` (RFC 7662),
- * for confidential clients and bearers of an application's own token, about the tokens of their own organization. Any other token is
- * `{"active":false}`, whatever the reason.
+ * `POST /oauth/introspect` (RFC 7662), about the tokens of the caller's own organization.
+ * Confidential clients may call it, and bearers of an application's own token. Any other token yields `{"active":false}`, whatever the
+ * reason.
  */
 export function introspect(pool: Pool, userIdOf: UserIdOf): RequestHandler {
   return async (request, response) => {

@@ -4,7 +4,7 @@ import type { Scope } from '../../token/scopes.ts';
 import { lifetimes } from '../lifetimes.ts';
 import { onlyRow } from '../onlyRow.ts';
 
-/** The token endpoint's answer (RFC 6749 section 5.1), and `created_at`, as Doorkeeper has it. */
+/** The token endpoint's answer (RFC 6749 section 5.1), and `created_at`, as in Doorkeeper. */
 export type TokenReply = {
   readonly access_token: string;
   readonly refresh_token: string;
@@ -18,9 +18,9 @@ export type TokenReply = {
 export type TokensToIssue = {
   readonly grantId: string;
   readonly scopes: readonly Scope[];
-  /** What the refresh token can renew, if that is more than what the access token may do. */
+  /** The scopes that the refresh token can renew, if they are more than the access token's. */
   readonly refreshScopes?: readonly Scope[];
-  /** Handed on when a refresh token is replaced, as its text: a Date would lose the microseconds. */
+  /** Passed on when a refresh token is replaced, as a text: a Date would lose the microseconds. */
   readonly absoluteExpiresAt?: string;
 };
 

@@ -15,9 +15,9 @@ export type LiveToken = {
 };
 
 /**
- * What this token is good for now in the transaction's organization, or null.
- * Null: unknown, malformed, expired, used, revoked, of another organization, its user or application disabled. A refresh token is good for
- * its own application only.
+ * The rights of this token now, in the transaction's organization, or null.
+ * Null if it is unknown, malformed, expired, used, revoked or of another organization, or its user or application is disabled. A refresh
+ * token is only for its own application.
  */
 export async function findLiveToken(
   database: PoolClient,
@@ -43,7 +43,7 @@ async function find(database: PoolClient, kind: LiveToken['kind'], values: unkno
 }
 
 const sources = {
-  // The function defines what is live; it reads every organization.
+  // The function defines when a token is live; it reads every organization.
   access: `
     select client_id, user_id, scopes, created_at, expires_at
     from oauth.verify_access_token($1)

@@ -9,8 +9,8 @@ import { inOrganization } from '../inOrganization.ts';
 import { revokeGrant } from './revokeGrant.ts';
 
 /**
- * `POST /oauth/revoke` (RFC 7009): ends the grant of a token of this client, and all below it.
- * Of an access token as of a refresh token. 200 also for a token that is unknown or another client's, to which nothing happens.
+ * `POST /oauth/revoke` (RFC 7009): ends the grant of a token of this client, with all its tokens.
+ * The token may be an access or a refresh token. An unknown or another client's token also yields 200, and stays as it is.
  */
 export function revoke(pool: Pool): RequestHandler {
   return async (request, response) => {
@@ -36,7 +36,7 @@ async function endGrantOf(pool: Pool, client: Client, token: string): Promise<vo
   await inOrganization(pool, application.organizationId, requestId, async (database) => {
     const grant = await findGrant(database, application.id, token);
     if (!grant) return;
-    // As for renewal: who was trusted by a secret is not spoken for without it.
+    // As for renewal: a client that got the grant with a secret must show a secret.
     if (grant.client_authentication === 'secret' && client.authentication === 'none')
       throw invalidClient('the grant was given to the client with its secret, which is missing');
     await revokeGrant(database, grant.id);

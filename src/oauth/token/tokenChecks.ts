@@ -9,7 +9,7 @@ import { grantOf, grantTypes } from '../grants/grants.ts';
 
 /**
  * Checks of `POST /oauth/token` for every client, in this order.
- * Parameters come before the application's type, so that a client first gets the error that it can fix in its request.
+ * Parameters are checked before the application's type, so that a client first gets the error that it can fix in its request.
  */
 export const refuseBadParameters: RequestHandler = ({ body }, _response, next) => {
   const grant = requireGrant(body);
@@ -17,7 +17,7 @@ export const refuseBadParameters: RequestHandler = ({ body }, _response, next) =
   next();
 };
 
-/** What the grant refuses this client; `authenticateClient` has run. */
+/** Checks whether the grant is open to this client; `authenticateClient` has run. */
 export const refuseWrongClient: RequestHandler = (request, _response, next) => {
   refuse(requireGrant(request.body).clientChecks ?? [], requireClient(request));
   next();

@@ -7,7 +7,7 @@ import { grantOf, grants } from '../grants/grants.ts';
 
 /**
  * Issues tokens by the grants of the list.
- * The client is authenticated by now, and its parameters are valid.
+ * The client is already authenticated, and its parameters are valid.
  */
 export function createTokenExchange(context: GrantContext): RequestHandler {
   const server = oauth2orize.createServer<Client>();

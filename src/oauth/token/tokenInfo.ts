@@ -8,7 +8,7 @@ import { requireClaims } from '../authenticateBearer.ts';
 import { onlyRow } from '../onlyRow.ts';
 import type { UserIdOf } from './introspect.ts';
 
-/** `GET /oauth/token/info`: what the request's bearer token is good for, in Doorkeeper's words. */
+/** `GET /oauth/token/info`: rights and lifetime of the request's bearer token, in Doorkeeper's words. */
 export function describeBearer(pool: Pool, userIdOf: UserIdOf): RequestHandler {
   return async (request, response) => {
     const claims = requireClaims(request);
@@ -22,7 +22,7 @@ export function describeBearer(pool: Pool, userIdOf: UserIdOf): RequestHandler {
   };
 }
 
-/** By the database's clock, which every time of a token comes from. */
+/** By the database's clock, from which every time of a token comes. */
 async function secondsUntil(pool: Pool, time: Date, requestId: RequestId): Promise<number> {
   const result = await queryOnce<{ seconds: number }>(pool, oauthSettings(null, requestId), {
     name: 'seconds_until',
