@@ -5,17 +5,17 @@ import { type RequestHandler, Router } from 'express';
 import { type Compressed, compressed } from './compressed.ts';
 
 export type Assets = {
-  /** Where the folder's files are, with a slash at its end; another content has another one. */
+  /** The path of the folder's files, with a slash at its end; it changes with their content. */
   readonly path: string;
   readonly router: Router;
 };
 
 /**
- * Serves the files of folders, by their present names, under a path that holds a hash of all.
- * So a browser may keep each for a year. Relative references between them work.
+ * Serves the files of folders by their names, under a path that holds a hash of all of them.
+ * So a browser may keep each for a year. Relative references between the files work.
  *
  * @param basePath the path of the service's base URL, without a slash at its end
- * @param isWanted by the path in its folder; all, unless given
+ * @param isWanted selects files by their path in the folder; all, unless given
  */
 export async function serveAssets(
   basePath: string,

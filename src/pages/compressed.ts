@@ -3,13 +3,13 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { chooseEncoding, type Encoding } from '../http/compression.ts';
 
-/** Answers a request with always the same bytes. */
+/** Answers each request with the same bytes. */
 export type Compressed = (request: Request, response: Response) => Promise<void>;
 
 /**
- * Sends a constant body: compressed once for each encoding, when it is first asked for, and kept.
+ * Sends a constant body: compressed once for each encoding, at the first request, and then kept.
  *
- * @param type of media, or the extension of a file
+ * @param type a media type, or the extension of a file
  */
 export function compressed(type: string, load: () => Promise<Buffer>): Compressed {
   const bodies = new Map<Encoding, Promise<Buffer>>();

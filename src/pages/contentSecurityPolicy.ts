@@ -1,5 +1,5 @@
 /**
- * What a page may load and run: files of this service, no inline script, no `eval`, no frame.
+ * The policy of a page: files of this service, no inline script, no `eval`, no frame.
  * Each of `relaxed` replaces the sources of one directive; its caller names the tool that needs it.
  */
 export function contentSecurityPolicy(relaxed: Partial<Record<keyof typeof strict, string>> = {}): string {

@@ -1,18 +1,18 @@
 import type { Request } from 'express';
 import type { Config } from '../config.ts';
 
-/** What opens the demo organization. */
+/** Credentials of the demo organization. */
 export type DemoAccess = {
-  /** Of its application `demo-backend`, with scope `app`. */
+  /** The secret of its application `demo-backend`, with scope `app`. */
   readonly clientSecret: string;
-  /** Of its user `ada@demo.test`. */
+  /** The password of its user `ada@demo.test`. */
   readonly password: string;
 };
 
 /**
- * Whether a request may be handed the demo's credentials.
- * It comes from this machine, to a name of this machine, and through no proxy. A web site that has its own name resolve to this machine
- * sends its own name.
+ * Whether a request may get the demo's credentials.
+ * It must come from this machine, to a name of this machine, and through no proxy. If a web site's name resolves to this machine, the
+ * request has that name.
  */
 export function isFromThisMachine({ publicUrl, host }: Config, request: Request): boolean {
   return (

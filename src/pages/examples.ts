@@ -2,12 +2,12 @@ import { type GraphQLSchema, SchemaMetaFieldDef } from 'postgraphile/graphql';
 import { type Scope, scopes } from '../token/scopes.ts';
 import { createExample, listOperations, type Operation } from './documentation/examples.ts';
 
-/** What a token gives access to; each sees other example queries. */
+/** The kinds of tokens by their rights; each has its own example queries. */
 export type TokenKind = 'app' | 'user' | 'basic' | 'none';
 
 /**
  * The kind of a token whose first scope this is.
- * One without examples of its own shares those of `basic`.
+ * A scope without its own examples shares those of `basic`.
  */
 export const kindOf = (scope: Scope): TokenKind => {
   if (scopes[scope].holder === 'user') return 'user';
@@ -19,7 +19,7 @@ const cards = `cardAssignments {
   card { __typename name ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } }
 }`;
 
-/** By label: coordinates of a field, and what to select or to give where its own example would not do. */
+/** By label: coordinates of a field, with a selection or values if its own example is not enough. */
 const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: string | undefined, given?: object]>> = {
   app: {
     Users: ['App.users'],
@@ -45,8 +45,8 @@ const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: str
 export type Example = { readonly label: string; readonly query: string; readonly variables?: object };
 
 /**
- * One click puts one into GraphiQL's editor.
- * The first is there at the start, and can do without its variables. One of a field that the schema does not have is left out.
+ * Examples that GraphiQL puts into its editor with one click.
+ * The first is there at the start, and works without its variables. An example of a field that the schema lacks is left out.
  */
 export function chooseExamples(schema: GraphQLSchema): Record<TokenKind, readonly Example[]> {
   const operations = listOperations(schema);

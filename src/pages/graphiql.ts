@@ -14,12 +14,12 @@ import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
 /**
  * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens.
- * With the demo it is signed in from the start, for the user of this machine.
+ * With the demo, the user of this machine is signed in from the start.
  */
 export async function createGraphiql(context: PageContext): Promise<ServedPage> {
   const { site, config, demo } = context;
   const ruru = findPackage('ruru');
-  // Its source maps are four times as large as all the rest.
+  // Its source maps are four times as large as everything else.
   const isWanted = (file: string) => !file.endsWith('.map');
   const assets = await serveAssets(site.basePath, 'ruru', join(ruru.folder, 'static'), isWanted);
   const render = (access: DemoAccess | null) =>

@@ -5,7 +5,7 @@ import { renderPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import type { Site } from './site.ts';
 
-/** `/`: what this is and where everything is; without a script, and also without the explorers. */
+/** `/`: what this service is, and links to everything; it needs neither a script nor the explorers. */
 export function createHome(site: Site): RequestHandler {
   const { url, basePath, assetsPath, links } = site;
   const facts: [string, string][] = [

@@ -9,7 +9,6 @@ export function findPackage(name: string): { readonly version: string; readonly 
   return { version: readVersion(file), folder: dirname(file) };
 }
 
-/** The version of this service. */
 export const serviceVersion = readVersion(new URL('../../package.json', import.meta.url));
 
 function readVersion(file: string | URL): string {

@@ -9,12 +9,13 @@ import type { Link, Site } from './site.ts';
 
 /**
  * The entry of a page beside the API, which `EXPLORERS` switches on.
- * Its route, the route's label in metrics, its link in the bar, its card on the first page and its line in the startup banner derive.
+ * Its route, the route's label in metrics, its link in the bar, its card on the first page and its line in the startup banner derive from
+ * it.
  */
 export type Page = {
   readonly path: string;
   readonly title: string;
-  /** For the first page. */
+  /** On its card on the first page. */
   readonly description: string;
   readonly create: (context: PageContext) => Promise<ServedPage>;
 };
@@ -29,17 +30,17 @@ export type PageContext = {
   readonly demo: DemoAccess | null;
 };
 
-/** `assets` are files of packages, of which it is made. */
+/** `assets` are the files of packages that the page uses. */
 export type ServedPage = { readonly assets?: Router; readonly page: RequestHandler | RequestHandler[] };
 
 type Content = Pick<Site, 'title' | 'assetsPath' | 'links' | 'here'> & {
-  /** What the page is made with, and its version, beside that of the service. */
+  /** The tool of the page with its version, shown beside that of the service. */
   readonly madeWith?: string;
   readonly head?: Html;
   readonly body: Html;
 };
 
-/** A whole document: the bar that all pages share, and what is below it. */
+/** A whole document: the bar that all pages share, and the content below it. */
 export function renderPage({ title, assetsPath, links, here, madeWith, head, body }: Content): string {
   return renderDocument(
     title,

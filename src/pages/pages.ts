@@ -2,7 +2,7 @@ import type { Page } from './page.ts';
 
 /**
  * The pages beside the API, in the order of the bar.
- * Each imports its code itself: the supervisor needs the addresses only.
+ * Each imports its own code, since the supervisor needs only the addresses.
  */
 export const pages: readonly Page[] = [
   {

@@ -13,7 +13,7 @@ import { storedOperationsNotice } from './storedOperationsNotice.ts';
 /** `/playground`: Altair, with the endpoint and an Authorization header for GraphiQL's token filled in. */
 export async function createPlayground({ site, config, schema }: PageContext): Promise<ServedPage> {
   const { basePath, assetsPath } = site;
-  // Its module, which says where its files are, would hold 8 MB of memory.
+  // Importing its module, only to find its files, would take 8 MB of memory.
   const altair = findPackage('altair-static');
   const folder = join(altair.folder, 'build/dist');
   const assets = await serveAssets(basePath, 'altair', folder, isWanted);
@@ -35,7 +35,7 @@ ${jsonElement('settings', {
     initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
     // A token typed into the headers must not outlive the page.
     preserveState: false,
-    // It would be one with the makers of Altair.
+    // The account would be one with the makers of Altair.
     disableAccount: true,
   },
 })}`,
@@ -49,17 +49,17 @@ ${new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')))}
   return { assets: assets.router, page: sendPage(page, policy) };
 }
 
-/** Altair is of Angular, which writes its styles; its editor has workers; `<base>` finds its files. */
+/** Altair uses Angular, which writes its styles; its editor has workers; `<base>` finds its files. */
 const policy = contentSecurityPolicy({
   'style-src': "'self' 'unsafe-inline'",
   'worker-src': "'self'",
   'base-uri': "'self'",
 });
 
-/** Not the frame for scripts around requests, which need `eval`; playground.css hides their tabs. */
+/** Without the frame for scripts around requests, which needs `eval`; playground.css hides their tabs. */
 const isWanted = (file: string) => !file.startsWith('iframe-sandbox') && file !== 'index.html';
 
-/** What Altair's own page has in its body: the element that it fills, and its scripts. */
+/** The body of Altair's own page: the element that it fills, and its scripts. */
 function bodyOf(page: string): string {
   const body = /<body>(.*)<\/body>/s.exec(page)?.[1];
   if (body === undefined) throw new Error('altair-static has another page than this version of the service knows.');

@@ -3,7 +3,7 @@ import type { Handler } from '../http/middleware/inOrder.ts';
 
 /**
  * Redirects a browser that opens `/graphql` to a page, by content negotiation (RFC 9110 section 12).
- * A client of the API passes: it sends a query, or accepts JSON as readily.
+ * A client of the API is not redirected: it sends a query, or accepts JSON as readily.
  *
  * @param location of the page; null when it is off
  */

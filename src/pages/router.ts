@@ -14,7 +14,7 @@ type PagesContext = Omit<PageContext, 'site'> & {
   readonly url: string;
 };
 
-/** The pages beside the API; everything that they load comes from here. */
+/** The pages beside the API, with all the files that they load. */
 export async function createPagesRouter({ url, ...context }: PagesContext): Promise<Router> {
   const { config, pool, schema } = context;
   const basePath = basePathOf(url);
@@ -36,7 +36,7 @@ export async function createPagesRouter({ url, ...context }: PagesContext): Prom
   const router = Router();
   router.use(assets.router);
   router.get('/', createHome(siteAt('/', 'Home')));
-  // As text, which a browser shows too.
+  // Plain text, which a browser shows.
   const sendSchema = compressed('txt', async () => Buffer.from(`${printSchema(schema)}\n`));
   router.get('/graphql/schema.graphql', requireSchemaAccess(config, pool), async (request, response) => {
     await sendSchema(request, response.set('Cache-Control', 'no-cache'));

@@ -8,8 +8,8 @@ import { verifyBearer } from '../token/verify.ts';
 
 /**
  * Requires the right to read the schema, by the rule for introspection.
- * Every client passes, unless `PUBLIC_INTROSPECTION` is off, and every client with a valid token. An invalid one is refused also where none
- * is needed.
+ * Every client has it, unless `PUBLIC_INTROSPECTION` is off; then a client needs a valid token. An invalid token is refused even if none is
+ * needed.
  *
  * @param refuse answers a client without a token that needs one
  */
@@ -28,7 +28,7 @@ export function requireSchemaAccess(
   };
 }
 
-/** As `/graphql` answers. */
+/** Answers as `/graphql` does. */
 function refuseBearer(response: Response, kind: Bearer['kind']): void {
   const { status, headers, errors } = unauthenticated(kind);
   response.set({ 'Cache-Control': 'no-store', ...headers });

@@ -1,12 +1,12 @@
-/** What the service tells a page: about itself, about the others, and the page's own place among them. */
+/** The facts about the service that a page shows: its addresses, and links to the other pages. */
 export type Site = {
   /** The specification's `{base_url}`. */
   readonly url: string;
-  /** The path of the base URL, without a slash at its end: what a proxy may have put before ours. */
+  /** The path of the base URL, without a slash at its end: the prefix that a proxy may have. */
   readonly basePath: string;
   /** Where the style sheets, scripts and the icon of `browser` are served. */
   readonly assetsPath: string;
-  /** The first page, then those that are on; the page itself is marked in the bar. */
+  /** The first page, then the enabled ones; the bar marks the current page. */
   readonly links: readonly Link[];
   readonly title: string;
   readonly here: string;

@@ -4,7 +4,7 @@ import type { Path, Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';
 import type { ExistingUser } from './users.ts';
 
-/** The units that users refer to and neither the document nor the database has. */
+/** Finds units that users refer to, but neither the document nor the database has. */
 export async function findAccessProblems(
   client: ClientBase,
   users: readonly Entry<UserOutline>[],
@@ -31,7 +31,7 @@ export async function findAccessProblems(
   return unknown.map(({ path }) => ({ path, message: 'names no unit of this organization' }));
 }
 
-/** Adds what was not granted yet; the units are written by now. */
+/** Adds missing grants of access; the units are already written. */
 export async function writeAccess(
   client: ClientBase,
   users: readonly Entry<User>[],

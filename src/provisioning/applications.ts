@@ -6,7 +6,7 @@ import type { Application } from './document.ts';
 import type { Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';
 
-/** An application that the database has already, by its client id. */
+/** An application that the database already has, found by its client id. */
 export type ExistingApplication = {
   organization_id: string;
   client_id: string;
@@ -25,7 +25,7 @@ export async function readApplications(
   return new Map(rows.map((row) => [row.client_id, row]));
 }
 
-/** What only the database can say about them: whose the client id is, and what was said before. */
+/** Problems that only the database can show: whose the client id is, and its present settings. */
 export function findApplicationProblems(
   applications: readonly Entry<Partial<Application>>[],
   existing: ReadonlyMap<string, ExistingApplication>,
@@ -41,7 +41,7 @@ export function findApplicationProblems(
     if (value.clientSecret !== undefined) {
       problems.push({ path: [...path, 'clientSecret'], message: 'must be absent: a public application has no secret' });
     }
-    // A key without a value is one that breaks a rule, which was said already.
+    // A key with an undefined value breaks a rule, which was reported already.
     const scopes = 'scopes' in value ? (value.scopes ?? publicScopes) : (before?.scopes ?? [defaultScopes.application]);
     if (scopes.some((scope) => !publicScopes.includes(scope))) {
       problems.push({
@@ -57,7 +57,7 @@ const publicScopes = scopesOf('user');
 
 /**
  * Adds applications and changes those that differ; what the document leaves out stays.
- * A secret that is not among the valid two becomes the newest of two. A confidential application without any gets a new one.
+ * A secret that is not one of the two valid ones becomes the newest of two. A confidential application without any gets a new one.
  *
  * @returns the new secrets by client id
  */
@@ -126,7 +126,7 @@ async function writeSecrets(
   return generated;
 }
 
-/** 256 random bits; recognisable, so that a person or a secret scanner notices a leaked one. */
+/** 256 random bits; the prefix lets a person or a secret scanner recognize a leaked one. */
 export const createClientSecret = (): string => `gqs_cs_${randomBytes(32).toString('base64url')}`;
 
 type ValidSecrets = { id: string; client_id: string; confidential: boolean; hashes: string[] };

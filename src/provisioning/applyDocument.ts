@@ -19,11 +19,11 @@ import { findUserProblems, readUsers, writeUsers } from './users.ts';
 export type ApplyOptions = {
   secrets: Secrets;
   passwords: Passwords;
-  /** Reports the progress, for people to read. */
+  /** Reports the progress to a person. */
   report: (message: string) => void;
 };
 
-/** The document's organizations and applications; a secret only when this run made it. */
+/** The document's organizations and applications; a secret only if this run made it. */
 export type Applied = {
   organizations: {
     id: string;
@@ -33,8 +33,8 @@ export type Applied = {
 };
 
 /**
- * Makes the database what the document says, in one transaction.
- * Adds what is missing and changes what differs. Nothing is deleted, and nothing is written when nothing differs. Of two at once one waits.
+ * Changes the database to match the document, in one transaction.
+ * It adds what is missing and changes what differs. It deletes nothing, and writes nothing when nothing differs. A second run waits.
  *
  * @param owner connections as the owner of the tables
  * @param source the document, as parsed JSON
@@ -46,8 +46,8 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
 
   return ownerTransaction(owner, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('provisioning', 0))`);
-    // The lock of all trees, which every write of a unit takes or shares: before anything is written, so that the
-    // transaction that holds it never waits for us.
+    // The lock of all trees, which every write of a unit takes or shares. It is taken before anything is written, so that its holder
+    // never waits for this transaction.
     const hasUnits = outline.organizations.some(({ units }) => units.length > 0);
     if (hasUnits) await client.query('select app_hidden.lock_units()');
     const existing = await readExisting(client, outline, options.secrets);
@@ -60,14 +60,14 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
   });
 }
 
-/** What the database has of the document already, and what it has against it. */
+/** Reads the objects that the database already has, and finds problems with them. */
 async function readExisting(client: ClientBase, { organizations }: Outline, secrets: Secrets) {
-  // Written before the rest is checked: a problem takes them back, and everything else can refer to them.
+  // Organizations are written before the checks, so that everything else can refer to them. A problem rolls them back.
   const organizationIds = await writeOrganizations(
     client,
     organizations.map(({ name }) => name),
   );
-  // Whose a client id is cannot be said without a name; the rest is compared with what the document itself has.
+  // A client id cannot be checked without the organization's name. The rest is compared within the document.
   const idsOrNew = organizationIds.map((id) => id ?? randomUUID());
   const applications = entriesOf(organizations, organizationIds, 'applications');
   const users = entriesOf(organizations, idsOrNew, 'users');
@@ -116,11 +116,11 @@ async function write(
   };
 }
 
-/** What PostgreSQL refuses, as a problem of the document; any other error as it is. */
+/** Makes PostgreSQL's rejection a problem of the document; returns any other error unchanged. */
 function asDocumentError(error: unknown): unknown {
   const { code, constraint } = error as { code?: unknown; constraint?: unknown };
   if (typeof code !== 'string') return error;
-  // Class 23, a broken rule: another session wrote meanwhile, or a table is stricter than we are.
+  // Class 23, a broken rule: another session wrote meanwhile, or a table is stricter than these checks.
   if (code.startsWith('23')) {
     const message = `breaks the rule ${String(constraint)}; if another session is changing the same things, try again`;
     return new DocumentError([{ path: [], message }]);
@@ -131,7 +131,7 @@ function asDocumentError(error: unknown): unknown {
 }
 
 /**
- * SQLSTATE, of a full lock table, too.
+ * SQLSTATE out_of_memory, which a full lock table also causes.
  * Each organization's sync holds a lock until the transaction ends: thousands fill the table of PostgreSQL's default settings.
  */
 const outOfMemory = '53200';

@@ -4,7 +4,7 @@ import type { Path, Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';
 import type { ExistingUser } from './users.ts';
 
-/** What readers read of the document's cards, and other cards of the organization have already. */
+/** Problems of cards: values for readers that other cards of the organization already have. */
 export async function findCardProblems(
   client: ClientBase,
   users: readonly Entry<Pick<UserOutline, 'cards'>>[],
@@ -19,7 +19,7 @@ export async function findCardProblems(
   );
   const inDocument = new Set(wanted.map(keyOf));
   const taken = await forRows<Held & { path: Path }>(client, wanted, findTaken);
-  // Another card of the document is about to change, or was compared with this one already.
+  // Another card of the document is about to change, or was already compared with this one.
   return taken
     .filter((holder) => !inDocument.has(keyOf(holder)))
     .map(({ type, path }) => ({
@@ -28,7 +28,7 @@ export async function findCardProblems(
     }));
 }
 
-/** Gives each user the document's cards: new ones, and changes to those of the same type and name. */
+/** Gives each user the document's cards: adds new ones, and changes those of the same type and name. */
 export async function writeCards(
   client: ClientBase,
   users: readonly Entry<Pick<User, 'cards'>>[],
@@ -46,13 +46,13 @@ export async function writeCards(
     const before = heldByKey.get(keyOf(card));
     return before && valuesOf(before) === valuesOf(card) ? [] : [{ ...card, id: before?.id }];
   });
-  // Cards of two batches may exchange what they are made of.
+  // Cards of two batches may exchange their values.
   await client.query('set constraints app_public.cards_nfc_identifier_key, app_public.cards_beacon_key deferred');
   await forRows(client, rows, writeRows);
   await client.query('set constraints app_public.cards_nfc_identifier_key, app_public.cards_beacon_key immediate');
 }
 
-/** A card of a user, or of nobody, with what its type has. */
+/** A card with the values of its type, of a user or without one. */
 type Held = {
   user_id: string | null;
   type: string;
@@ -68,7 +68,7 @@ const keyOf = ({ user_id, type, name }: Held) => `${user_id} ${type} ${name}`;
 const valuesOf = ({ proximityUuid, major, minor, nfcIdentifier }: Held) =>
   [proximityUuid, major, minor, nfcIdentifier].join();
 
-/** Of two of one type and name the first that was made comes last, and counts. */
+/** If two cards have one type and name, the oldest comes last, and is the one that counts. */
 const readHeld = `
   select a.user_id, c.id, c.type, c.name, c.proximity_uuid as "proximityUuid", c.major, c.minor,
     c.nfc_identifier as "nfcIdentifier"
@@ -78,8 +78,8 @@ const readHeld = `
   order by c.id desc`;
 
 /**
- * Cards that have what given ones shall, with their holders.
- * Without a holder where {@link readHeld} finds another card of this type and name.
+ * Cards that already have the values of the given ones, with their holders.
+ * Without a holder if {@link readHeld} finds another card of this type and name.
  */
 const findTaken = `
   select given.path, c.type, c.name, holder.user_id
@@ -103,7 +103,7 @@ const findTaken = `
           and other.type = c.type and other.name = c.name and other.id < c.id)
   ) as holder on true`;
 
-/** Those without an id are new. */
+/** Rows without an id are new cards. */
 const writeRows = `
   with given as materialized (
     select app_hidden.uuid_v7() as new_id, card.*

@@ -3,13 +3,13 @@ import type { Pool } from 'pg';
 import { createClientSecret } from './applications.ts';
 import { type ApplyOptions, applyDocument } from './applyDocument.ts';
 
-/** What opens the demo; random, so that no two installations share it. */
+/** Credentials of the demo; random, so that no two installations share them. */
 export type DemoCredentials = {
-  /** `demo-backend`, for client_credentials: scopes `app` and `basic`. */
+  /** The secret of `demo-backend`, for client_credentials: scopes `app` and `basic`. */
   clientSecret: string;
-  /** Of every demo user, with `demo-mobile`. */
+  /** The password of every demo user, with `demo-mobile`. */
   password: string;
-  /** Of `ada@demo.test`, with `demo-external`. */
+  /** The token of `ada@demo.test`, with `demo-external`. */
   externalAuthenticationToken: string;
 };
 
@@ -22,7 +22,7 @@ export function createDemoCredentials(): DemoCredentials {
 }
 
 /**
- * Provisions the demo organization, once: not when it was renamed, nor over what was changed in it.
+ * Provisions the demo organization once: not after it was renamed, and not over later changes.
  *
  * @param owner connections as the owner of the tables
  * @returns whether it was provisioned now
@@ -39,8 +39,8 @@ export async function provisionDemo(owner: Pool, sealing: Sealing, credentials: 
 }
 
 /**
- * Lets GraphiQL sign people of the demo in: registers `demo-graphiql` with GraphiQL's address.
- * It is that of this start. Does nothing where the demo organization is gone or renamed.
+ * Registers `demo-graphiql` with GraphiQL's address, so that people of the demo can sign in there.
+ * It is the address of this start. Does nothing if the demo organization is gone or renamed.
  *
  * @param url the service's base URL
  */
@@ -54,14 +54,14 @@ export async function registerDemoGraphiql(owner: Pool, sealing: Sealing, url: s
     name: 'Demo GraphiQL',
     clientId: 'demo-graphiql',
     ...ofPeople,
-    // A page that was opened by the loopback address is redirected back there, on any port (RFC 8252 section 7.3).
+    // A page that was opened by the loopback address gets its redirect there, on any port (RFC 8252 section 7.3).
     redirectUris: [...new Set([`${url}/graphiql`, 'http://127.0.0.1/graphiql'])],
   };
   const document = { organizations: [{ name: 'Demo', applications: [graphiql] }] };
   await applyDocument(owner, document, { ...sealing, report: () => undefined });
 }
 
-/** What its secrets and passwords are kept by. */
+/** The keys and hashes for its secrets and passwords. */
 type Sealing = Pick<ApplyOptions, 'secrets' | 'passwords'>;
 
 const ofPeople = { confidential: false, scopes: ['me'] };

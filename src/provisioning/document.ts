@@ -8,8 +8,8 @@ import { flattenUnits, isObject, type UnitOf } from './unitTree.ts';
 /**
  * Reads a provisioning document (docs/provisioning.md). Unknown keys are problems, too.
  *
- * @returns the document, or null when it breaks a rule; in any case an outline of it, in which whatever breaks a rule is
- * undefined, so that what is left can be compared with itself and with the database
+ * @returns the document, or null when it breaks a rule. The outline has the valid values even then; the others are undefined, so that the
+ * rest can be compared with itself and with the database
  */
 export function parseDocument(source: unknown): { document: Document | null; outline: Outline; problems: Problem[] } {
   const parsed = strict.safeParse(source, { error: describeIssue });
@@ -21,7 +21,7 @@ export function parseDocument(source: unknown): { document: Document | null; out
   };
 }
 
-/** The JSON Schema of a document. It cannot say every rule: what fits it may still be refused. */
+/** The JSON Schema of a document. It cannot express every rule: a document that fits it may still fail. */
 export function documentJsonSchema() {
   const { $schema: _, ...one } = z.toJSONSchema(unit, { io: 'input' });
   const children = { type: 'array' as const, items: { $ref: unitReference }, description: 'The units below it.' };
@@ -44,7 +44,7 @@ export type Unit = z.output<typeof unit>;
 export type User = z.output<typeof user>;
 export type Card = z.output<typeof card>;
 
-/** The same shape, each field there or not. */
+/** The same shape, but any field may be missing. */
 export type Outline = {
   readonly organizations: readonly {
     readonly name?: string | undefined;
@@ -67,7 +67,7 @@ const application = z.strictObject({
   scopes: z
     .array(z.enum(scopeNames))
     .min(1, 'must have at least one scope')
-    // In one order and each once, so that equal sets are equal arrays.
+    // Sorted and without duplicates, so that equal sets are equal arrays.
     .transform((scopes) => [...new Set(scopes)].sort())
     .optional()
     .describe('What its tokens may be for; `["app"]` for a new application.'),
@@ -113,7 +113,7 @@ const user = z.strictObject({
 
 const unitReference = '#/$defs/unit';
 
-/** Without `children`: the tree is flattened around it. */
+/** Without `children`, since the tree is flattened. */
 const unit = z.strictObject({ externalIdentifier: fields.externalIdentifier, name: fields.text });
 
 const strict = z.strictObject({
@@ -135,7 +135,7 @@ const strict = z.strictObject({
   ),
 });
 
-/** A unit that breaks a rule lacks the field; then there is a problem, and no `Unit` is returned. */
+/** A unit that breaks a rule lacks that field. Then there is a problem, and no `Unit` is returned. */
 function readUnits(tree: unknown): { units: UnitOf<Partial<Unit>>[]; problems: Problem[] } {
   return flattenUnits(tree, (own, report) => {
     const parsed = unit.safeParse(own, { error: describeIssue });
@@ -160,7 +160,7 @@ const lenient = outlineOf(strict, {
   ),
 });
 
-/** Every field as it is if it is valid, else undefined; save those whose outline is given. */
+/** Keeps each valid field, and makes the others undefined, except for those whose outline is given. */
 function outlineOf(object: z.ZodObject, outlines: Record<string, z.ZodType> = {}) {
   const fields = Object.entries(object.shape).map(([key, field]) => [key, ifValid(field)]);
   return z.preprocess(
@@ -177,7 +177,7 @@ function ifValid(field: z.core.$ZodType) {
   return z.optional(field).catch(undefined);
 }
 
-/** What is wrong and, without repeating the value, since it may be a secret, what would be right. */
+/** The problem and the rule, without the value, since that may be a secret. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':

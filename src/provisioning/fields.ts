@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-// The rules of the tables, so that a document is refused with a path instead of a constraint.
+// The rules of the tables, so that a document fails with a path instead of a constraint.
 // Lengths are in characters as PostgreSQL and JSON Schema count them: code points.
 
 const notUnicode = 'must be valid Unicode text';
 const beaconRange = 'must be a whole number from 0 to 65535';
 
-/** What people read. */
+/** Text for people. */
 export const text = z
   .string()
   .trim()
@@ -39,7 +39,7 @@ export const locale = z
   .refine((value) => languageTag.test(value), 'must be a BCP 47 language tag, such as "de" or "de-AT"')
   .describe('BCP 47 tag, such as `de` or `de-AT`; `en` for a new user.');
 
-/** Whether there is such a time zone is for the database to say. */
+/** The database checks whether the time zone exists. */
 export const timeZone = exactly(1, 200).describe('`Europe/Berlin`, or its city alone; `UTC` for a new user.');
 
 export const externalAuthenticationToken = exactly(16, 500).describe('Signs in by an external app; kept encrypted.');
@@ -72,7 +72,7 @@ export const redirectUri = z
 
 function isSafeRedirect(value: string): boolean {
   const url = URL.parse(value);
-  // Not a URI at all: said already.
+  // It is no URI at all: already reported.
   if (!url) return true;
   if (url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'http:') return loopbackHosts.includes(url.hostname);
@@ -87,7 +87,7 @@ export const nfcIdentifier = z
   .toUpperCase()
   .describe('4, 7 or 10 bytes in hex; unique in the organization.');
 
-// Beacons do not keep to RFC 9562.
+// Beacons do not follow RFC 9562.
 export const proximityUuid = z
   .guid('must be a UUID')
   .toLowerCase()
@@ -104,7 +104,7 @@ function exactly(least: number, most: number) {
 }
 
 function hasLength(value: string, least: number, most: number): boolean {
-  // A code point is one or two UTF-16 units: counting them is needed only where that decides.
+  // A code point is one or two UTF-16 units, so they are counted only where that decides.
   if (value.length < least || value.length > 2 * most) return false;
   const length = [...value].length;
   return length >= least && length <= most;

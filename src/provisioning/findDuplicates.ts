@@ -3,8 +3,8 @@ import { formatPath, type Path, type Problem } from './problem.ts';
 import { unitPath } from './unitTree.ts';
 
 /**
- * What one document says twice: the second place is the problem, and names the first.
- * E-mail addresses are compared whatever their case, everything else exactly.
+ * Duplicates within one document: the second place is the problem, and names the first.
+ * E-mail addresses are compared without regard to case, everything else exactly.
  */
 export function findDuplicates({ organizations }: Outline): Problem[] {
   const problems: Problem[] = [];

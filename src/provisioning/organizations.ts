@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Adds the organizations that are missing.
+ * Adds the missing organizations.
  *
  * @param names an undefined one breaks a rule
  * @returns their ids, in order; null for an undefined name

@@ -30,7 +30,7 @@ export async function writePasswords(
   }
 }
 
-/** Each uses all cores already; a few at once keep them busy. */
+/** Each hash uses all cores already; a few at once keep them busy. */
 const parallelHashes = 4;
 
 const setPasswords = `

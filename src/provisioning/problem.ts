@@ -1,9 +1,8 @@
 import { StartupError } from '../errors/startupError.ts';
 
-/** Where something stands in the document: keys and positions, from its top. */
+/** The place of a value in the document: keys and positions, from the top. */
 export type Path = readonly PropertyKey[];
 
-/** One reason why a document cannot be applied. */
 export type Problem = { readonly path: Path; readonly message: string };
 
 /** A document that cannot be applied; nothing was changed. */

@@ -1,14 +1,14 @@
 import type { ClientBase, QueryResultRow } from 'pg';
 import type { Path } from './problem.ts';
 
-/** Something that belongs to an organization, and where the document says it. */
+/** An object of an organization, with its place in the document. */
 export type Entry<T> = { readonly organizationId: string; readonly value: T; readonly path: Path };
 
 /**
  * All applications, units or users of all organizations.
  *
- * @param organizationIds by position; null for an organization that the database cannot have, which is left out
- * @param pathOf where an element stands in its list, or below
+ * @param organizationIds by position; null leaves out an organization that the database cannot have
+ * @param pathOf the place of an element in its list, or below
  */
 export function entriesOf<
   Key extends 'applications' | 'units' | 'users',
@@ -31,14 +31,14 @@ export function entriesOf<
   });
 }
 
-/** Rows for one statement: PostgreSQL plans `jsonb_to_recordset` for a hundred; as many still fit. */
+/** Rows for one statement: PostgreSQL expects a hundred from `jsonb_to_recordset`; so many still fit. */
 const batchSize = 5000;
 
 /**
  * Runs the statement once for each batch: `$1`, for `jsonb_to_recordset`; undefined columns are null.
  *
  * @param progress called after each batch with how many are done
- * @returns what all of them returned, in order
+ * @returns the rows that all batches returned, in order
  */
 export async function forRows<Returned extends QueryResultRow>(
   client: ClientBase,

@@ -2,24 +2,24 @@ import type { ClientBase } from 'pg';
 import { DocumentError, type Problem } from './problem.ts';
 import type { Entry } from './rows.ts';
 
-/** What the mutations `usersSync` and `unitsSync` call, and the column of the results that has the row. */
+/** The functions behind the mutations `usersSync` and `unitsSync`, and the column of a result's row. */
 const functions = {
   users: { name: 'users_sync', column: 'user' },
   units: { name: 'units_sync', column: 'unit' },
 } as const;
 
-/** As many as a client's sync has. */
+/** As many rows as a client's sync may have. */
 const batchSize = 1000;
 
 /**
  * Upsert by external identifier, as a client's sync does it.
- * Adds what is new, changes what differs, and leaves the rest untouched.
- * What a batch refuses is tried again after the others, as users of two batches may swap their addresses.
+ * It adds what is new, changes what differs, and leaves the rest unchanged. Refused rows are tried again after the other batches, as users
+ * of two batches may swap their addresses.
  *
  * @param entries whose `value` has the function's columns: undefined ones stay as they are
  * @param report is called with how many of these are done
  * @returns the ids of the rows, in order
- * @throws {DocumentError} for what is refused in the end
+ * @throws {DocumentError} for rows that are refused in the end
  */
 export async function sync(
   client: ClientBase,
@@ -54,7 +54,7 @@ export async function sync(
   return ids;
 }
 
-/** Of one organization each, as the function changes that of the claims alone. */
+/** Each batch is of one organization, since the function changes only that of the claims. */
 function batchesOf<T extends Entry<object>>(entries: readonly T[]): T[][] {
   return [...Map.groupBy(entries, ({ organizationId }) => organizationId).values()].flatMap((own) =>
     Array.from({ length: Math.ceil(own.length / batchSize) }, (_, n) => own.slice(n * batchSize, (n + 1) * batchSize)),

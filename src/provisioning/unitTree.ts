@@ -1,15 +1,15 @@
 import type { Path, Problem } from './problem.ts';
 
-/** A unit of the document, out of its tree: each stands after its parent, and depth by depth. */
+/** A unit of the document in the flat list: after its parent, and level by level. */
 export type UnitOf<T> = T & {
   readonly parent: UnitOf<T> | null;
-  /** Among its siblings in the document. */
+  /** The position among its siblings in the document. */
   readonly position: number;
   /** 1 at the top. */
   readonly depth: number;
 };
 
-/** No real tree is deeper; each level is a statement or two. */
+/** No real tree is deeper; each level takes a statement or two. */
 export const maxUnitDepth = 1000;
 
 /**
@@ -42,12 +42,12 @@ export function flattenUnits<T extends object>(
   };
 
   const pending: [unknown, UnitOf<T> | null][] = [[tree, null]];
-  // The list grows while it is read.
+  // The list grows while the loop reads it.
   for (const [list, parent] of pending) readList(list, parent);
   return { units, problems };
 }
 
-/** Where a unit stands below `units`, such as `[0].children[1]`. */
+/** The place of a unit below `units`, such as `[0].children[1]`. */
 export function unitPath(unit: UnitOf<object> | null): Path {
   const path: PropertyKey[] = [];
   for (let at = unit; at; at = at.parent) path.unshift(...(at.parent ? ['children', at.position] : [at.position]));

@@ -5,9 +5,9 @@ import { sync } from './sync.ts';
 import type { UnitOf } from './unitTree.ts';
 
 /**
- * Adds units, moves and renames those that differ; parents stand before their children.
- * They come from the top of the tree to its bottom: the chain from a unit's new parent up to the root is by then the document's own, so that
- * no move closes a circle.
+ * Adds units, moves and renames those that differ; parents are written before their children.
+ * They are written from the top of the tree to the bottom. So the new parent's chain up to the root is already the document's own, and no
+ * move closes a cycle.
  */
 export async function writeUnits(
   client: ClientBase,

@@ -6,12 +6,12 @@ import { type Entry, forRows } from './rows.ts';
 import { sync } from './sync.ts';
 
 /**
- * A user of the document as the database has it, or will.
- * A new one's id is made up here, for the token that is sealed for it.
+ * A user of the document as the database has it, or will have it.
+ * A new user's id is made here, since the token is sealed for it.
  */
 export type ExistingUser = { id: string; is_new: boolean; has_password: boolean };
 
-/** In the order of the document's. */
+/** Reads the users in the document's order. */
 export function readUsers(client: ClientBase, users: readonly Entry<UserOutline>[]): Promise<ExistingUser[]> {
   const rows = users.map(({ organizationId, value }) => ({
     organization_id: organizationId,
@@ -31,7 +31,7 @@ export function readUsers(client: ClientBase, users: readonly Entry<UserOutline>
   );
 }
 
-/** What only the database can say about them: time zones, and what other users have already. */
+/** Problems that only the database can show: time zones, and values that other users already have. */
 export async function findUserProblems(
   client: ClientBase,
   users: readonly Entry<UserOutline>[],
@@ -50,7 +50,7 @@ export async function findUserProblems(
     const taken = await forRows<{ index: number; holder: string | null }>(client, rows, statement);
     return taken.flatMap(({ index, holder }) => {
       const { organizationId, path } = users[index] as Entry<UserOutline>;
-      // Another user of the document is about to change or was compared with this one already.
+      // Another user of the document is about to change, or was already compared with this one.
       if (inDocument.has(`${organizationId} ${holder}`)) return [];
       return [{ path: [...path, field], message: 'is taken by another user of the organization' }];
     });
@@ -88,7 +88,7 @@ const findTakenTokens = `
     and u.external_authentication_token_hash = decode(given.token_hash, 'hex')
   where u.external_identifier is distinct from given.external_identifier`;
 
-/** Each with the nearest that is known, or an empty text; of many, ten have one. */
+/** Unknown time zones, each with the nearest known one or an empty text; at most ten have one. */
 async function unknownTimeZones(client: ClientBase, users: readonly Entry<UserOutline>[]) {
   const zones = new Set(users.flatMap(({ value }) => value.timeZone ?? []));
   const { rows } = await client.query<{ zone: string; nearest: string }>(
@@ -128,8 +128,8 @@ export function writeUsers(
 }
 
 /**
- * A token as app_public.users_sync takes it.
- * Without its hash under the key before: what is stored under that is sealed anew.
+ * A token in the form that app_public.users_sync takes.
+ * It has no hash under the previous key: a token stored under that is sealed again.
  */
 function sealFor(userId: string, token: string, organizationId: string, secrets: Secrets): string {
   const ciphertext = secrets.seal(token, { organizationId, userId }).toString('hex');

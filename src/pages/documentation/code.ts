@@ -1,11 +1,11 @@
 import { type Html, type HtmlValue, html } from '../../html/html.ts';
 
-/** Code under what it is; the page's script adds a button that copies it. */
+/** Code below its title; the page's script adds a button that copies it. */
 export const renderCode = (title: string, code: string): Html =>
   html`<figure class="code"><figcaption>${title}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>
 `;
 
-/** A row has the cells of one thing. */
+/** A table with a row for each thing. */
 export const renderTable = (titles: readonly string[], rows: readonly (readonly HtmlValue[])[]) =>
   html`<table>
 <thead><tr>${titles.map((title) => html`<th>${title}</th>`)}</tr></thead>
@@ -16,7 +16,7 @@ ${rows.map(
 )}</tbody>
 </table>`;
 
-/** The command that sends an operation. */
+/** A command that sends an operation. */
 export function renderRequest(url: string, document: string, variables: Readonly<Record<string, unknown>>): Html {
   const body = JSON.stringify({ query: document.replace(/\s+/g, ' '), variables });
   const [options, accept] = document.startsWith('subscription')

@@ -10,7 +10,7 @@ import { renderTokens } from './tokenSection.ts';
 
 /**
  * `/documentations/graphql`: the schema as a diagram and in writing, with examples.
- * Beside it how to get a token, the error codes and the limits.
+ * The page also has how to get a token, the error codes and the limits.
  */
 export async function createDocumentation({ site, config, pool, schema }: PageContext): Promise<ServedPage> {
   const { url, basePath, assetsPath } = site;
@@ -51,7 +51,7 @@ ${renderErrors(config)}
 </div>
 </main>`,
   });
-  // For clients that may not read the schema yet: it asks for a token and fetches the other.
+  // For clients that may not read the schema yet: this page asks for a token and fetches the other one.
   const gate = renderPage({
     ...frame,
     body: html`<main class="gate">

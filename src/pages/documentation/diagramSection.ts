@@ -12,9 +12,9 @@ import { type Html, html } from '../../html/html.ts';
 import { type Field, fieldsOf, nodesOf } from './fields.ts';
 
 /**
- * The schema as a graph: a box for each type that operations reach,
- * in columns by the distance from `Query`. The page's script draws the lines. Connections and payloads are passed through, so a mutation
- * leads to what it changes.
+ * The schema as a graph: a box for each type that operations reach.
+ * Columns are ordered by the distance from `Query`, and the page's script draws the lines. Connections and payloads are skipped, so a
+ * mutation leads to the type that it changes.
  */
 export function renderDiagram(schema: GraphQLSchema): Html {
   return html`<figure class="diagram">
@@ -58,14 +58,14 @@ function columnsOf(schema: GraphQLSchema): GraphQLCompositeType[][] {
     if (!root) continue;
     const targets = targetsOf(root);
     place(root, Math.max(0, columns.findIndex((column) => column.some((type) => targets.includes(type))) - 1));
-    // The loops reach what is added on the way.
+    // The loops also visit what they add.
     for (const [index, column] of columns.entries())
       for (const type of column) for (const target of targetsOf(type)) place(target, index + 1);
   }
   return columns;
 }
 
-/** A field leads to one type; the last row of an interface or union to all that it can be. */
+/** A field leads to one type. The last row of an interface or union leads to all its possible types. */
 type Row = { readonly label: string; readonly targets: readonly string[] };
 
 function rowsOf(schema: GraphQLSchema, type: GraphQLCompositeType): Row[] {
@@ -78,7 +78,7 @@ function rowsOf(schema: GraphQLSchema, type: GraphQLCompositeType): Row[] {
   return [...rows, { label, targets: schema.getPossibleTypes(type).map(({ name }) => name) }];
 }
 
-/** Null for a scalar, and for `Node`, which leads everywhere. */
+/** Null for a scalar, and for `Node`, which would lead everywhere. */
 function targetOf({ type }: Field): GraphQLCompositeType | null {
   const target = getNamedType(type);
   if (!isCompositeType(target) || target.name === 'Node') return null;
@@ -89,6 +89,6 @@ function targetOf({ type }: Field): GraphQLCompositeType | null {
 
 const isMany = ({ type }: Field) => Boolean(nodesOf(getNamedType(type))) || isListType(getNullableType(type));
 
-/** Whether the box of an interface has the line already. */
+/** Whether an interface's box already has the line. */
 const isInherited = (type: GraphQLCompositeType, { name }: Field) =>
   isObjectType(type) && type.getInterfaces().some((parent) => parent.name !== 'Node' && name in parent.getFields());

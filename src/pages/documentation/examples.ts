@@ -19,13 +19,12 @@ import { type Field, fieldsOf, nodesOf } from './fields.ts';
 
 export type Example = { readonly document: string; readonly variables: Readonly<Record<string, unknown>> };
 
-/** The way from `Query`, `Mutation` or `Subscription` to a field. */
+/** The path from `Query`, `Mutation` or `Subscription` to a field. */
 export type Operation = { readonly kind: `${OperationTypeNode}`; readonly path: readonly Field[] };
 
 /**
- * An operation for each field of `Query`, `Mutation` and `Subscription`,
- * and for each field that leads on from `viewer` and `app`: derived from the schema, so that a new table or function has its example at
- * once.
+ * An example for each field of `Query`, `Mutation` and `Subscription`, and of `viewer` and `app`.
+ * The examples are derived from the schema, so that a new table or function has one at once.
  *
  * @returns by the coordinates of the field, such as `App.users`
  */
@@ -73,9 +72,9 @@ export function createExample(
 const inParentheses = (parts: readonly string[]) => (parts.length > 0 ? `(${parts.join(', ')})` : '');
 
 /**
- * What an example asks of a type: its scalars, and those of the objects that it has one of.
+ * The selection of a type in an example: its scalars, and those of its single objects.
  *
- * @param levels how far objects are followed; what is around them, connections and payloads, does not count
+ * @param levels how deep objects are selected; connections and payloads around them do not count
  */
 function select(type: GraphQLNamedType, levels: number): string {
   if (isLeafType(type)) return '';
@@ -101,8 +100,8 @@ type Input = Pick<GraphQLInputField, 'name' | 'type' | 'defaultValue' | 'depreca
 const isRequired = ({ type, defaultValue }: Input) => isNonNullType(type) && defaultValue === undefined;
 
 /**
- * All that a mutation takes, save ids:
- * what the client system calls an object is known before there is one.
+ * Whether a mutation's example gives an input: optional ids, objects and credentials are left out.
+ * The client system has its own identifiers beforehand.
  */
 const isShown = (input: Input) =>
   isRequired(input) ||
@@ -115,7 +114,7 @@ const isShown = (input: Input) =>
 
 const isCredential = (name: string) => /(token|secret|password)$/i.test(name);
 
-/** What a mutation of a user calls it, `example-user`, is what others find it by. */
+/** An object is always `example-user` or the like, so that later examples find it. */
 function exampleOf(path: readonly Field[], name: string, type: GraphQLInputType): unknown {
   const [, object] = /^(\w+)(?:Create|Update|Delete)$/.exec(path.at(-1)?.name ?? '') ?? [];
   if (name !== 'externalIdentifier' || !object) return exampleValue(name, type);
@@ -128,7 +127,7 @@ function exampleValue(name: string, type: GraphQLInputType): unknown {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return [exampleValue(name, nullable.ofType)];
   if (isEnumType(nullable)) return nullable.getValues()[0]?.name;
-  // `unitId` is UNIT_ID: in capitals, as all that a reader has to fill in.
+  // `unitId` is UNIT_ID: a value that the reader must fill in is in capitals.
   if (nullable.name === 'ID') return name.replace(/[A-Z]/g, '_$&').toUpperCase();
   if (!isInputObjectType(nullable)) return valuesByName[name] ?? valuesByType[nullable.name] ?? 'Example';
   const fields = Object.values(nullable.getFields()).filter(isShown);
@@ -137,7 +136,7 @@ function exampleValue(name: string, type: GraphQLInputType): unknown {
 }
 
 /**
- * Where the type alone does not say what can be used.
+ * Values for inputs whose type alone does not show what is valid.
  * The examples of mutations run one after the other, in the order of the schema.
  */
 const valuesByName: Readonly<Record<string, unknown>> = {

@@ -2,7 +2,7 @@ import type { GraphQLField, GraphQLNamedType } from 'postgraphile/graphql';
 
 export type Field = GraphQLField<unknown, unknown>;
 
-/** None for a scalar, an enum, a union or an input object; mutations in an order in which they work. */
+/** None for a scalar, an enum, a union or an input object. Mutations are sorted so that each works. */
 export function fieldsOf(type: GraphQLNamedType): Field[] {
   const fields = 'getFields' in type ? (Object.values(type.getFields()) as Field[]) : [];
   return type.name === 'Mutation' ? fields.sort(byVerb) : fields;
@@ -15,6 +15,6 @@ function byVerb(one: Field, other: Field): number {
   return rank(one) - rank(other) || one.name.localeCompare(other.name);
 }
 
-/** Of a connection, the field with its objects. */
+/** A connection's field with its objects. */
 export const nodesOf = (type: GraphQLNamedType): Field | undefined =>
   type.name.endsWith('Connection') ? fieldsOf(type).find(({ name }) => name === 'nodes') : undefined;

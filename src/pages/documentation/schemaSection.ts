@@ -17,8 +17,8 @@ import { createExamples, type Example } from './examples.ts';
 import { fieldsOf } from './fields.ts';
 
 /**
- * The schema in writing: each type with its fields, arguments, values and examples,
- * in an order for readers, linked throughout.
+ * The schema in writing: each type with its fields, arguments, values and examples.
+ * The order is one for readers, and all names are links.
  */
 export function renderSchema(url: string, schema: GraphQLSchema): Html {
   const examples = new Map(Array.from(createExamples(schema), ([of, example]) => [of, renderExample(url, example)]));
@@ -72,7 +72,7 @@ function groupOf(type: GraphQLNamedType): (typeof groupTitles)[number] {
   return 'Objects';
 }
 
-/** As one would tell it; types that are not named here come after, by name. */
+/** The order of explanation; other types follow, by name. */
 const order = [
   'Query',
   'Mutation',
@@ -144,7 +144,7 @@ function renderReference(type: GraphQLType): Html {
   return html`<code class="reference">${before}<a href="#${name}">${name}</a>${after}</code>`;
 }
 
-/** Descriptions are text with `code` in back quotes and paragraphs. */
+/** A description: paragraphs of text, with `code` in back quotes. */
 function renderDescription(description: string | null | undefined): Html {
   const paragraphs = (description ?? '').split(/\n\s*\n/).filter(Boolean);
   return html`${paragraphs.map((paragraph) => html`<p>${renderInline(paragraph)}</p>`)}`;
