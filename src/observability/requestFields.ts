@@ -2,44 +2,43 @@ import type { ServerResponse } from 'node:http';
 
 /** Names a request in the log and in the database. */
 export type RequestId = {
-  /** The answer's X-Request-Id, which the client knows: its own if that is short and plain. */
+  /** The answer's X-Request-Id, which the client knows: the client's own id if it is short and plain. */
   readonly id: string;
-  /** The server's own: a new UUID, which no client can choose, nor make look like another's. */
+  /** The server's own id: a new UUID, which no client can choose or imitate. */
   readonly ofServer: string;
 };
 
-/** For what the service does by itself. */
+/** The id of the service's own work. */
 export const noRequest: RequestId = { id: '', ofServer: '' };
 
 /**
  * Fields of the request's canonical log line (wide event), metrics and span.
- * Each handler sets what it learns: names, codes and figures that we made or verified, and nothing else that a client has sent.
+ * Each handler sets the fields that it knows: names, codes and figures that we made or verified. No other text of a client is kept.
  */
 export type RequestFields = {
   requestId?: RequestId;
-  /** The path, if it is one that is served, in its one spelling; else `other`. */
+  /** The path in its one spelling, if it is served; else `other`. */
   route?: string;
-  /** When it came, at the earliest, by `performance.now()`, before it waited for anything. */
+  /** The earliest time of its arrival, by `performance.now()`, before it waited for anything. */
   arrivedAt?: number;
-  /** The GraphQL operation's kind, once its document is in order. */
+  /** The GraphQL operation's kind, once its document is valid. */
   operationType?: string;
   /** The GraphQL operation's name; one without a name is `anonymous`. */
   operation?: string;
-  /** The OAuth client, by a verified token or authenticated itself. */
+  /** The OAuth client, from a verified token or its own authentication. */
   clientId?: string;
-  /** What was granted: the grant type, or `external_authentication_token`. */
+  /** The grant type, or `external_authentication_token`. */
   grant?: string;
   /** The first error's `extensions.code`, or the OAuth error. */
   code?: string;
-  /** Why OAuth refused it, for operators alone: the answer may have to be silent about it. */
+  /** Why OAuth refused it, only for operators: the answer may not be allowed to give the reason. */
   reason?: string;
   /** SQL statements that the operation has run. */
   statements?: number;
-  /** Whether the answer is one that was kept for its Idempotency-Key. */
+  /** Whether the answer was kept for its Idempotency-Key. */
   isReplayed?: boolean;
-  /** Where a query was answered, if there is a replica. */
+  /** The server that answered a query, if there is a replica. */
   server?: string;
-  /** How long planning the operation took. */
   planningMs?: number;
   /** The trace that this request is part of, if it is recorded. */
   traceId?: string;

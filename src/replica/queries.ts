@@ -7,14 +7,14 @@ import type { AccessToken } from '../token/accessTokens.ts';
 import type { Replica } from './watchReplica.ts';
 import { createWriteRecorder } from './writtenLsn.ts';
 
-/** Minimum LSNs of a replica: one for all clients, and that of the client's own writes. */
+/** Minimum LSNs of a replica: one for all clients, and one for the client's own writes. */
 export type RequiredLsns = readonly [all: string, writer: string];
 
 /** Read-your-writes: a query goes to the replica only if that has the client's own writes. */
 export function createReplicaQueries(replica: Replica, primary: Pool, log: Log) {
   const recordWriteLsn = createWriteRecorder(primary);
 
-  /** Resolves when no process answers a token of the grant from a replica that lacks this change. */
+  /** Resolves when each process answers this grant only from replicas that have the change. */
   const afterWrite = async ({ claims }: AccessToken, requestId: RequestId) => {
     try {
       await recordWriteLsn(claims, requestId);
@@ -27,20 +27,20 @@ export function createReplicaQueries(replica: Replica, primary: Pool, log: Log) 
 
   return {
     afterWrite,
-    /** Null when the primary has to answer. */
+    /** Null when only the primary may answer. */
     requiredLsns(token: AccessToken, requestId: RequestId): RequiredLsns | null {
       const { writtenLsn } = token;
       const all = replica.required();
       if (all === null) return null;
       if (writtenLsn) return [all, writtenLsn];
-      // The grant is new, and its client may know what was committed when it was issued.
+      // The grant is new, and its client may know everything that was committed when it was issued.
       void afterWrite(token, requestId);
       return null;
     },
   };
 }
 
-/** The replica's results are discarded; the primary has to answer. */
+/** The replica's results are discarded, and the primary answers instead. */
 export class ReplicaUnusableError extends Error {
   override name = 'ReplicaUnusableError';
 }

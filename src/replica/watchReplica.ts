@@ -4,16 +4,16 @@ import { createPool, type EvictablePool, type PoolSettings } from '../database/p
 import type { Log } from '../log.ts';
 
 export type Replica = {
-  /** Connections to it as the authenticator. */
+  /** Connections to the replica as the authenticator. */
   readonly pool: EvictablePool;
-  /** The LSN that it must have replayed for any query; null while no query may go to it. */
+  /** The LSN that the replica must have replayed for any query; null while it gets none. */
   required(): string | null;
   /**
    * Stops queries to the replica until a probe has read a newer LSN of the primary.
-   * The primary's catalogue has changed, or the primary itself may have: all that it had until now, the replica must have replayed, too.
+   * The primary's catalogue has changed, or another server may be the primary. The replica must first replay everything up to now.
    */
   invalidate(): void;
-  /** Calls back when a server does not answer, or the primary is another. @returns what unsubscribes */
+  /** Calls back when a server does not answer, or the primary has changed. @returns what unsubscribes */
   onTrouble(listener: (server: ServerName) => void): () => void;
   stop(): Promise<void>;
 };
@@ -22,7 +22,7 @@ export type ServerName = 'primary' | 'replica';
 
 /**
  * Probes a streaming replica once a second, for its health and its replication lag.
- * A balancer may lead to several. Queries go to it while it answers within 2 s, is in recovery, and lags by at most 5 s. The log has
+ * A load balancer may lead to several. Queries go to it while it answers within 2 s, is in recovery, and lags by at most 5 s. The log has
  * each change.
  */
 export function watchReplica(url: string, primary: EvictablePool, config: PoolSettings, log: Log): Replica {
@@ -39,7 +39,7 @@ export function watchReplica(url: string, primary: EvictablePool, config: PoolSe
     invalidations++;
     minimumLsn = null;
   };
-  // A primary that was lost may come back without what it had acknowledged.
+  // After a lost connection, the primary may be one that lacks acknowledged changes.
   primary.on('connect', (client) => client.on('error', invalidate));
 
   const probeOnce = async () => {
@@ -82,7 +82,7 @@ export function watchReplica(url: string, primary: EvictablePool, config: PoolSe
   };
 }
 
-/** Fails the replica's pending queries, which go to the primary then; evicts the primary's connections. */
+/** Fails the replica's pending queries, for the primary to answer; evicts the primary's connections. */
 export function reconnect(server: ServerName, pools: { primary: EvictablePool; replica: EvictablePool | null }): void {
   if (server === 'primary') pools.primary.evictAll();
   else pools.replica?.snapshotBytesRead()();
@@ -99,26 +99,26 @@ const maxWaitMs = 500;
 const maxLagMs = 5000;
 
 type ProbeResult = {
-  /** Why no query may go to the replica; null when one may, and undefined when this probe does not know. */
+  /** Why the replica gets no query; null when it may get one, and undefined if this probe does not know. */
   readonly problem?: string | null;
   readonly error?: unknown;
   /** The primary's current LSN. */
   readonly lsn?: string;
-  /** Restarted, failed over, or read-only. */
+  /** It was restarted, has failed over, or is read-only. */
   readonly isOtherPrimary?: boolean;
 };
 
 /**
  * Samples the replication lag, by comparing LSNs of two probes.
- * An idle primary writes no WAL, so `now() - pg_last_xact_replay_timestamp()` grows without lag. So each probe asks whether the
- * replica has reached where the primary was at an earlier probe.
+ * An idle primary writes no WAL, so `now() - pg_last_xact_replay_timestamp()` grows without lag. So each probe asks whether the replica has
+ * reached the position that the primary had at an earlier probe.
  */
 function createProbe(url: string, primary: Pool) {
   const timeouts = { connectionTimeoutMillis: probeTimeoutMs, query_timeout: probeTimeoutMs };
   const name = { application_name: 'graph-query-service replica' };
   const replica = new Pool({ connectionString: url, max: 1, ...timeouts, ...name });
   replica.on('error', () => undefined);
-  /** The primary's flushed LSN, which it had sent or would have, and when. */
+  /** The primary's flushed LSN, which it can send, and the time of the sample. */
   let lagSample: { readonly lsn: string; readonly at: number } | null = null;
   let startedAt: string | null = null;
 
@@ -141,7 +141,7 @@ function createProbe(url: string, primary: Pool) {
     return has_reached ? { ...found, problem: null } : found;
   };
 
-  /** The LSN that it has replayed; null when it is no replica. */
+  /** The LSN that the server has replayed; null when it is no replica. */
   const readReplayedLsn = async (): Promise<string | null> => {
     const client = await replica.connect();
     let lsn: string | null = null;
@@ -150,7 +150,7 @@ function createProbe(url: string, primary: Pool) {
       lsn = rows[0]?.lsn ?? null;
       return lsn;
     } finally {
-      // After a failover the name leads to the new primary for a while, and the connection would indefinitely.
+      // After a failover the name leads to the new primary for a while, but an open connection would do so forever.
       client.release(lsn === null);
     }
   };
@@ -158,7 +158,7 @@ function createProbe(url: string, primary: Pool) {
   const probe = async (): Promise<ProbeResult> => {
     let replayed: string | null;
     try {
-      // Before the primary, which is ahead of it then.
+      // Read before the primary, which is then ahead of it.
       replayed = await readReplayedLsn();
     } catch (error) {
       lagSample = null;

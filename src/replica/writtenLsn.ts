@@ -30,8 +30,8 @@ const verifyText = `
   from oauth.verify_access_token($1)`;
 
 /**
- * Records the current LSN as that of the grant's last write. When it resolves every server reads it.
- * Coalesces: per grant one update runs, too early for a later write perhaps, and one waits for it.
+ * Records the current LSN as that of the grant's last write. After it resolves, every server reads it.
+ * Coalesces: for each grant one update runs, perhaps too early for a later write, and one more waits.
  */
 export function createWriteRecorder(primary: Pool) {
   const current = new Map<string, Promise<void>>();

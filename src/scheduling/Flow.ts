@@ -1,41 +1,41 @@
 import type { Clock } from './clock.ts';
 
-/** The burst for each permit that there is, in milliseconds: so late another flow has its share. */
+/** The burst for each permit, in milliseconds: how late another flow may get its share. */
 export const burstMs = 50;
 
 /**
  * Hierarchical start-time fair queueing with a burst: first come, first served among near equals.
  *
- * What a flow has had is its virtual time: the milliseconds for which it has held permits, measured and not estimated. A flow that is
- * more than `burstMs` ahead of the one that has had least waits for the others. Within it the order is that of arrival, since to
- * alternate between flows that fluctuate makes the requests of whichever has more at the moment wait: the 99th percentile of ten equal
- * tenants was 2.3 to 2.9 times that of a plain queue, and is 1.0 to 1.8 times (`bench peers`). A flow that comes back after a rest
- * starts at the virtual time of the flow that was served last, so that a rest saves up nothing. Flows are leaves of a tree: those of
- * one branch share what the branch gets.
+ * A flow's virtual time is its service so far: the milliseconds for which it has held permits, measured and not estimated. A flow that is
+ * more than `burstMs` ahead of the flow with the least service waits for the others. Within the burst, requests are served in order of
+ * arrival. Alternating between flows that fluctuate would delay the requests of the flow that has more at the moment: the 99th percentile
+ * of ten equal tenants was 2.3 to 2.9 times that of a plain queue, and is 1.0 to 1.8 times (`bench peers`). A flow that returns after a
+ * rest starts at the virtual time of the flow that was served last, so that a rest earns nothing. Flows are leaves of a tree: those of one
+ * branch share what the branch gets.
  *
- * P. Goyal, H. M. Vin, H. Cheng, Start-time fair queueing, SIGCOMM 1996; J. C. R. Bennett, H. Zhang, Hierarchical packet fair
- * queueing algorithms, SIGCOMM 1996.
+ * P. Goyal, H. M. Vin, H. Cheng, Start-time fair queueing, SIGCOMM 1996; J. C. R. Bennett, H. Zhang, Hierarchical packet fair queueing
+ * algorithms, SIGCOMM 1996.
  */
 export class Flow<Item> {
   readonly path: readonly string[];
   /**
    * Waiting items with their place in the order of arrival, the oldest first; only a leaf has any.
-   * An array and no Set: the tables that a Set leaves behind when items come and go each refer to the next (V8), so that one in the old
+   * An array and no Set: a Set replaces its tables as items change, and each old table refers to the next (V8). So one table in the old
    * generation keeps all later ones with their items alive until a full collection.
    */
   readonly #queue: { readonly item: Item; readonly order: number }[] = [];
-  /** In this flow and below it. */
+  /** Items in this flow and below it. */
   waiting = 0;
-  /** Permits, in this flow and below it. */
+  /** Permits of this flow and those below it. */
   held = 0;
   readonly #burstMs: number;
   readonly #parent: Flow<Item> | null;
   readonly #children = new Map<string, Flow<Item>>();
-  /** Its start time plus the milliseconds for which it has held permits that are released. */
+  /** Its start time plus the milliseconds for which it held permits that are now released. */
   #usedMs: number;
-  /** The sum of the times since when it holds its permits. */
+  /** The sum of the times at which it got the permits that it holds. */
   #heldSinceMs = 0;
-  /** The start time of a new flow below: the virtual time of the one that was served last. */
+  /** The start time of a new flow below: the virtual time of the flow that was served last. */
   #startMs = 0;
   /** How many items have arrived, counted by the root. */
   #arrivals = 0;
@@ -47,7 +47,7 @@ export class Flow<Item> {
     this.#usedMs = parent ? parent.#startMs : 0;
   }
 
-  /** The flow below the root that this one is a part of. */
+  /** The ancestor directly below the root. */
   get tenant(): Flow<Item> {
     return this.#parent && this.path.length > 1 ? this.#parent.tenant : this;
   }
@@ -61,24 +61,24 @@ export class Flow<Item> {
     return this.#queue.at(-1)?.item;
   }
 
-  /** Those below in which something waits. */
+  /** The flows directly below in which an item waits. */
   get waitingFlows(): Flow<Item>[] {
     return [...this.#children.values()].filter(({ waiting }) => waiting > 0);
   }
 
-  /** How many of those below hold permits. */
+  /** How many of the flows directly below hold permits. */
   get holding(): number {
     return [...this.#children.values()].filter(({ held }) => held > 0).length;
   }
 
-  /** The flow at a path from here; a flow that neither waits nor holds is not kept. */
+  /** The flow at a path below this one; a flow that neither waits nor holds is not stored. */
   at(path: readonly string[]): Flow<Item> {
     let flow: Flow<Item> = this;
     for (const key of path) flow = flow.#children.get(key) ?? new Flow(this.#burstMs, [...flow.path, key], flow);
     return flow;
   }
 
-  /** The next leaf, of those that are eligible. */
+  /** The next leaf among the eligible ones. */
   next(now: number, isEligible: (leaf: Flow<Item>) => boolean): Flow<Item> | null {
     if (this.waiting === 0) return null;
     if (this.#queue.length > 0) return isEligible(this) ? this : null;
@@ -89,7 +89,7 @@ export class Flow<Item> {
     return null;
   }
 
-  /** The flows below in which something waits, without those above them. */
+  /** The leaves in which an item waits. */
   *leaves(): Generator<Flow<Item>> {
     if (this.#queue.length > 0) yield this;
     for (const flow of this.waitingFlows) yield* flow.leaves();
@@ -111,7 +111,7 @@ export class Flow<Item> {
     this.#add('waiting', -1);
   }
 
-  /** Takes a permit. @returns what releases it, once, and charges the time for which it was held */
+  /** Takes a permit. @returns what releases it, once, and charges the flow for the time */
   hold(clock: Clock): () => void {
     const since = clock.now();
     for (let flow: Flow<Item> | null = this; flow; flow = flow.#parent) {
@@ -141,13 +141,13 @@ export class Flow<Item> {
     return this.#usedMs + this.held * now - this.#heldSinceMs;
   }
 
-  /** When the oldest item arrived that waits in this flow or below it, as a place in the order of all. */
+  /** The place in the order of arrival of the oldest item in this flow or below it. */
   get #oldestOrder(): number {
     const [oldest] = this.#queue;
     return oldest ? oldest.order : Math.min(...this.waitingFlows.map((flow) => flow.#oldestOrder));
   }
 
-  /** The flows below in which something waits, the next one first. */
+  /** The flows directly below in which an item waits, the next one first. */
   #inOrder(now: number): Flow<Item>[] {
     const flows = this.waitingFlows;
     if (flows.length < 2) return flows;

@@ -3,32 +3,31 @@ import { burstMs, Flow } from './Flow.ts';
 import { createThreadLimit, createTickMeter } from './threadLimit.ts';
 
 export type AdmissionSettings = {
-  /** Database connections: requests served at once; half as many more compute before or after. */
+  /** Database connections. 1.5 times as many requests are served at once, since some compute meanwhile. */
   readonly connections: number;
-  /** How many requests may wait, a burst; with more, flows with more than their share are overloaded. */
+  /** How many requests may wait in a burst; beyond, flows with more than their share are overloaded. */
   readonly maxWaiting: number;
-  /** How long a request waits here at most, in milliseconds. */
+  /** The longest wait of a request here, in milliseconds. */
   readonly waitMs: number;
   /** Called with its tenant when an overload begins; with the refused requests when the last one ends. */
   readonly onOverload: (overload: { readonly tenant?: string | undefined; readonly refused?: number }) => void;
 };
 
-/** A request that waits to be served. */
 export type Waiting = {
   /** The path of its flow, the tenant first. */
   readonly path: readonly string[];
   readonly hasLeft: () => boolean;
-  /** Serves it; with how long it has waited, in milliseconds. */
+  /** Serves it; gets the time that it has waited, in milliseconds. */
   readonly begin: (permit: Permit, waitedMs: number) => void;
   readonly refuse: () => void;
 };
 
-/** Held by a request until its end, and released while it waits for something outside this thread. */
+/** A request holds it until its end, and releases it while it waits for work outside this thread. */
 export type Permit = {
   pause(): void;
-  /** Takes the permit back at once, without queueing: to be called where few requests can. */
+  /** Takes the permit back at once, without queueing; only for cases that few requests can be in. */
   resume(): void;
-  /** Queues again; resolves when admitted, and never when the request has waited too long and is refused. */
+  /** Queues again; resolves when admitted, and never if the request waits too long and is refused. */
   resumeQueued(): Promise<void>;
   end(): void;
   moveTo(path: readonly string[]): void;
@@ -37,14 +36,14 @@ export type Permit = {
 /**
  * Concurrency limit and load shedding: fair queueing (see {@link Flow}), CoDel, adaptive LIFO.
  *
- * Requests are served on arrival while permits are free, then in the order of their flows. Up to `maxWaiting` are a burst and wait. With
- * more, a flow that has more than its share of these is overloaded: queueing → shedding ⇄ probing → queueing. Shedding lasts 5 s: the
- * newest request is served first, and one that has waited for 5 ms is refused, so that answers and refusals both come soon. Then the
- * flow is probed: a few may wait again, since clients that retry at once would keep an overload up. It ends when none was refused for
- * a second. Other flows are served as before.
+ * While permits are free, requests are served on arrival, else in the order of their flows. Up to `maxWaiting` requests are a burst and
+ * wait. Beyond, a flow that has more than its share of these is overloaded: queueing → shedding ⇄ probing → queueing. Shedding lasts 5 s:
+ * the newest request is served first, and one that has waited for 5 ms is refused, so that answers and refusals both come soon. Then the
+ * flow is probed: a few may wait again, since clients that retry at once would keep an overload up. It ends when none was refused for a
+ * second. Other flows are served as before.
  *
- * Of an overloaded flow only as many requests are served at once as leave the thread idle moments. One is admitted at the end of an
- * event-loop tick, when all that has come is read; and none after a long tick, during which it has waited unread.
+ * An overloaded flow may use only as many permits as leave the thread idle moments. One of its requests is admitted at the end of an
+ * event-loop tick, when everything that has arrived is read. None is admitted after a long tick, during which it has waited unread.
  *
  * K. Nichols, V. Jacobson, Controlling queue delay, ACM Queue 10(5), 2012; B. Maurer, Fail at scale, ACM Queue 13(8), 2015.
  */
@@ -71,7 +70,7 @@ export function createAdmission(
   };
   const isShedding = (flow: Flow<Queued>) => stateOf(flow) === 'shedding';
   const room = (flow: Flow<Queued>) => (stateOf(flow) === 'queueing' ? maxHeld : limit.get()) - root.held;
-  // The first permit of a tenant waits for no other tenant.
+  // A tenant's first permit waits for no other tenant.
   const isFree = (flow: Flow<Queued>) => room(flow) > 0 || (flow.tenant.held === 0 && root.holding <= maxHeld);
 
   const admit = () => {
@@ -100,7 +99,7 @@ export function createAdmission(
 
   const hold = ({ path: pathThen, refuse }: Queued): Permit => {
     let path = pathThen;
-    // From the flow that is at the path now: the former one may have been removed and replaced.
+    // The flow that is at the path now, since the former one may have been removed and replaced.
     const take = () => root.at(path).hold(clock);
     let give = take();
     let pauses = 0;
@@ -108,7 +107,7 @@ export function createAdmission(
     const pause = () => {
       if (pauses++ > 0) return;
       give();
-      // Not from within the request that pauses.
+      // Not within the call of the request that pauses.
       if (root.waiting > 0) process.nextTick(scheduleDispatch);
     };
     const resume = () => {
@@ -212,14 +211,14 @@ type State = 'queueing' | 'shedding' | 'probing';
 
 const nameOf = ({ path }: Flow<Queued>) => path.join(' ');
 
-/** Admitting a whole burst in one tick would make that tick long, and the overload be noticed late. */
+/** Admitting a whole burst in one tick would make the tick long, and an overload would be noticed late. */
 const maxAdmitsPerTick = 4;
 /** CoDel's target delay. */
 const targetMs = 5;
 const probeMs = 5000;
-/** How many may wait while probing whether an overload is over. */
+/** How many may wait while a flow is probed for the end of its overload. */
 const maxProbing = 64;
 const cooldownMs = 1000;
-/** Each holds a socket whose request body is unread. */
+/** Each waiting request holds a socket whose body is unread. */
 const maxWaitingInOverload = 2000;
 const tickMs = 5;

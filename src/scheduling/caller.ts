@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Permit } from './admission.ts';
 import { type Clock, systemClock } from './clock.ts';
 
-/** The request context: the flow, permit and wait budget of the request that work is done for. */
+/** The request context: the flow, permit and wait budget of the request for which work runs. */
 export type Caller = {
   /** Path of its flow: the organization of a verified token or client, or the address. */
   path: readonly string[];
   /** The request's share of the main thread. */
   readonly permit: Permit;
   readonly waitBudget: WaitBudget;
-  /** Called when the organization is known, which it is from then on. */
+  /** Called once the organization is known. */
   readonly onIdentified: (organizationId: string) => void;
 };
 
@@ -20,10 +20,10 @@ export const createWaitBudget = (leftMs: number): WaitBudget => ({ leftMs, waits
 
 const callers = new AsyncLocalStorage<Caller>();
 
-/** Runs `work` in the context of a caller, and all that it awaits. */
+/** Runs `work`, and everything that it awaits, in the context of a caller. */
 export const withCaller = <T>(caller: Caller, work: () => T): T => callers.run(caller, work);
 
-/** Runs long work of a request, such as a stream: each wait has a wait budget of its own. */
+/** Runs long work of a request, such as a stream, in which each wait has its own wait budget. */
 export function withBudgetPerWait<T>(waitMs: number, work: () => T): T {
   const caller = callers.getStore();
   if (!caller) return work();
@@ -31,13 +31,13 @@ export function withBudgetPerWait<T>(waitMs: number, work: () => T): T {
   return callers.run({ ...caller, waitBudget }, work);
 }
 
-/** Runs work of the service itself, which a request only happens to begin. */
+/** Runs work of the service itself that a request happens to start. */
 export const withoutCaller = <T>(work: () => T): T => callers.exit(work);
 
 /** The flow of the current request; work outside any request has a flow of its own. */
 export const callerPath = (): readonly string[] => callers.getStore()?.path ?? ['service'];
 
-/** Charges the request to an organization from now on: its token or client is verified. */
+/** Charges the request to an organization from now on, since its token or client is verified. */
 export function identifyCaller(organizationId: string): void {
   const caller = callers.getStore();
   if (!caller || caller.path[0] === organizationId) return;
@@ -46,7 +46,7 @@ export function identifyCaller(organizationId: string): void {
   caller.onIdentified(organizationId);
 }
 
-/** Queues the request again when its permit was paused while its body was read. */
+/** Queues the request again if its permit was paused while its body was read. */
 export const resumeQueued = async (): Promise<void> => callers.getStore()?.permit.resumeQueued();
 
 /** Releases the request's permit while `work` runs elsewhere, such as argon2 or the offload thread. */
@@ -66,7 +66,7 @@ export class WaitBudgetSpentError extends Error {
 }
 
 /**
- * Awaits a promise within the caller's wait budget, shared by all its waits; unlimited without one.
+ * Awaits a promise within the caller's wait budget, which all its waits share; unlimited without one.
  *
  * @throws {WaitBudgetSpentError}
  */

@@ -1,9 +1,9 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 
 /**
- * A monotonic clock with timers, injected where time is the subject: tests advance it by hand.
+ * A monotonic clock with timers, injected into code about time: tests advance it by hand.
  *
- * Its methods do what their namesakes in Node.js do.
+ * Its methods do what those of Node.js with these names do.
  */
 export type Clock = {
   /** Milliseconds since an arbitrary point in time. It never goes back, as `Date.now()` may. */
@@ -16,7 +16,7 @@ export type Clock = {
   eventLoopUtilization(): EventLoopUtilization;
 };
 
-/** The clock of production: what Node.js has. */
+/** The clock of production, by Node.js. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   setTimeout(callback, delayMs) {

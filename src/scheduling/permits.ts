@@ -3,32 +3,31 @@ import { burstMs, Flow } from './Flow.ts';
 
 export type PermitLimits = {
   readonly maxHeld: number;
-  /** How many of them one tenant may hold; all unless said. */
+  /** How many permits one tenant may hold; all unless given. */
   readonly maxHeldByTenant?: number;
-  /** How many more are for tenants that hold none, whose first permit waits for no other tenant. */
+  /** How many more there are for tenants that hold none, whose first permit waits for no other tenant. */
   readonly reserve?: number;
-  /** How many may wait; beyond, a flow may still have its share of these, and one at least. */
+  /** How many may wait; beyond, a flow may still have its share of these, and at least one. */
   readonly maxWaiting: number;
-  /** How many of one tenant may wait; as many unless said. */
+  /** How many of one tenant may wait; as many unless given. */
   readonly maxWaitingOfTenant?: number;
-  /** In milliseconds; without end when it is left out. */
+  /** How long one may wait, in milliseconds; unlimited unless given. */
   readonly waitMs?: number;
   readonly refusal: (cause?: unknown) => Error;
 };
 
 export type Permits = {
-  /** How many wait for one. */
+  /** How many wait for a permit. */
   readonly waiting: number;
   /**
    * Resolves to the function that releases the permit, at once or when it is the flow's turn.
-   * Rejects with the refusal: at once when too many wait, later when the wait is too long or `signal` aborts.
+   * It rejects with the refusal: at once if too many wait, later if the wait is too long or `signal` aborts.
    *
    * @param path of the flow, the tenant first
    */
   acquire(path: readonly string[], signal?: AbortSignal): Promise<() => void>;
-  /** Runs `work` with a permit. */
   run<T>(path: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Throws the refusal when too many wait for one more of this flow. */
+  /** Throws the refusal if too many wait for this flow to add one. */
   refuseIfFull(path: readonly string[]): void;
 };
 
@@ -63,7 +62,7 @@ export function createPermits(
     const release = flow.hold(clock);
     return () => {
       release();
-      // In the same event-loop tick, so that a later one cannot take it.
+      // In the same event-loop tick, so that a later request cannot take the permit.
       root.next(clock.now(), isFree)?.oldest?.();
     };
   };

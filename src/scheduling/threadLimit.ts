@@ -3,7 +3,8 @@ import type { Clock } from './clock.ts';
 
 /**
  * Adaptive concurrency limit by event-loop utilization: as many requests as keep the thread busy.
- * To be adjusted every few milliseconds; from 1 to `max`, by one: fewer while the thread is never idle, since more would only wait for it.
+ * Adjust it every few milliseconds. It changes by one, from 1 to `max`, and shrinks while the thread is never idle, since more would only
+ * wait.
  */
 export function createThreadLimit(max: number, clock: Clock) {
   const used = createUtilizationMeter(clock);
@@ -20,7 +21,7 @@ export function createThreadLimit(max: number, clock: Clock) {
 
 /**
  * Whether an event-loop tick was so short that requests hardly waited in their sockets meanwhile.
- * To be called at the end of each. When all ticks are long, one in 50 ms counts as short, so that some requests are served.
+ * Call it at the end of each tick. When all ticks are long, one in 50 ms counts as short, so that some requests are served.
  */
 export function createTickMeter(clock: Clock): () => boolean {
   const used = createUtilizationMeter(clock);

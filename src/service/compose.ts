@@ -28,18 +28,18 @@ import { startRecordingUses } from '../token/recordUses.ts';
 import { startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
 
-/** The dependencies of everything that serves requests; each factory takes the ones it needs. */
+/** The dependencies of everything that serves requests; each factory takes the ones that it needs. */
 export type AppDependencies = {
   config: Config;
   /** The specification's `{base_url}`. */
   url: string;
   /** Connections as the authenticator. */
   pool: EvictablePool;
-  /** The OAuth server's, which verify tokens, too. */
+  /** The OAuth server's connections, which verify tokens, too. */
   oauthPool: EvictablePool;
   /** Null when every query goes to the primary. */
   replica: Replica | null;
-  /** How to connect as the authenticator. */
+  /** The URL for connections as the authenticator. */
   authUrl: string;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one; 32 bytes each. */
   keys: readonly [Buffer, ...Buffer[]];
@@ -47,7 +47,7 @@ export type AppDependencies = {
   operations: StoredOperations | null;
   /** Null without the demo organization. */
   demo: DemoAccess | null;
-  /** Does on the database what a start does, after other migrations or when it was created again. */
+  /** Prepares the database as at a start, after other migrations or when it was created again. */
   prepare: () => Promise<void>;
   metrics: Metrics;
   /** Whether the graph is warmed up before it serves, which takes part of a second. */
@@ -57,15 +57,15 @@ export type AppDependencies = {
   stopping: AbortSignal;
 };
 
-/** The composition root: builds all that serves requests. The database is ready and migrated by now. */
+/** The composition root: builds all that serves requests. The database is already migrated. */
 export async function composeApp(context: AppDependencies): Promise<ComposedApp> {
   const { config, url, pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
-  // Before the graph is built, so that later migrations are noticed.
+  // Read before the graph is built, so that later migrations are noticed.
   const seen = await readMigrations(pool);
   const first = await createGeneration(context, secrets);
   const hotSwap = createHotSwap(first, (error) => log.error({ error }, 'an old graph was not released'));
-  // A client knows a user by the id that the graph shows.
+  // Clients identify a user by the graph's id.
   const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
   const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
   const oauth = createOauthRouter({ ...context, pool: oauthPool, secrets, userIdOf, onThrottled });
@@ -93,7 +93,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
     return { before, after: schema };
   };
   const reload = () => {
-    // Serialized: a later call reads the database later.
+    // Serialized, since a later call must read the database later.
     const change = lastReload.then(swapGeneration);
     lastReload = change.catch(() => undefined);
     return change;
@@ -126,7 +126,7 @@ export type ComposedApp = {
   graphql: RequestListener;
   /** The handlers of everything else, in request order. */
   mounts: RequestHandler[];
-  /** Hot swap: builds the graph from the database's present catalogue. If it fails, the old one stays. */
+  /** Hot swap: builds the graph from the database's present catalogue. If that fails, the old one stays. */
   reload(): Promise<SchemaChange>;
   /** Completes the open streams, and refuses new ones. */
   endStreams(): void;
@@ -135,7 +135,7 @@ export type ComposedApp = {
 
 export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
 
-/** Builds what one state of the catalogue determines: the graph, its offload thread, and its pages. */
+/** Builds all that depends on the state of the catalogue: the graph, its offload thread, and its pages. */
 async function createGeneration(
   context: AppDependencies,
   secrets: Secrets,
@@ -163,7 +163,7 @@ async function createGeneration(
       offload,
       log,
     });
-    // The replica may not have the new tables and columns yet.
+    // The replica may lack the new tables and columns.
     replica?.invalidate();
     const pages = await createPagesRouter({ ...context, pool: oauthPool, schema });
     if (context.warmsUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });

@@ -1,11 +1,11 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 
-/** What one schema serves, until the next generation replaces it. */
+/** Everything built from one schema, until the next generation replaces it. */
 export type SchemaGeneration = {
   /** Answers `/graphql`. */
   readonly graphql: RequestListener;
-  /** Answers the pages about it, or passes on. */
+  /** Answers the pages about it, or passes the request on. */
   readonly pages: RequestHandler;
   /** Completes its streams, which would not end by themselves. */
   endStreams(): void;
@@ -14,7 +14,7 @@ export type SchemaGeneration = {
 };
 
 export type HotSwap = Pick<SchemaGeneration, 'graphql' | 'pages' | 'endStreams'> & {
-  /** New requests go to `next`; those in flight finish on the generation that they began with. */
+  /** New requests go to `next`; those in flight finish on the generation that they started with. */
   swap(next: SchemaGeneration): void;
   /** Resolves when every generation has been released, the last one included. */
   stop(): Promise<void>;
@@ -52,7 +52,7 @@ export function createHotSwap(first: SchemaGeneration, onFailure: (error: unknow
   };
 }
 
-/** Counts the requests in flight of a generation, so that it is released after the last one. */
+/** Counts a generation's requests in flight, so that it is released after the last one. */
 function serve({ graphql, pages, endStreams, release }: SchemaGeneration) {
   let inFlight = 0;
   const drained = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ function serve({ graphql, pages, endStreams, release }: SchemaGeneration) {
 
   const count = (response: ServerResponse) => {
     inFlight += 1;
-    // Comes once, whether the answer was sent or the client went away.
+    // Happens once, whether the answer was sent or the client disconnected.
     response.once('close', () => {
       inFlight -= 1;
       check();

@@ -12,7 +12,7 @@ import type { Resources } from './resources.ts';
 export type Connections = {
   /** To the primary, as the authenticator. */
   readonly pool: EvictablePool;
-  /** To the primary, for the OAuth server and token verification; the same without a login of its own. */
+  /** To the primary, for the OAuth server and token verification; the same pool without its own login. */
   readonly oauthPool: EvictablePool;
   /** Null when every query goes to the primary. */
   readonly replica: Replica | null;
@@ -20,7 +20,7 @@ export type Connections = {
   readonly readiness: () => Promise<string | null>;
 };
 
-/** The connections of this process, probed and measured; they are closed with `resources`. */
+/** Opens the connections of this process, with probes and metrics; they are closed with `resources`. */
 export function openConnections(
   { config, logins, metrics, log }: { config: Config; logins: ServerLogins; metrics: Metrics; log: Log },
   resources: Resources,
@@ -28,7 +28,7 @@ export function openConnections(
   const open = (login: Login, thread: string) => {
     const pool = createPool(login.url, config, log);
     metrics.watchThread(thread, () => ({ pool: stateOf(pool) }));
-    // A statement that outlives the drain ends with its own timeout, not with ours.
+    // A statement that outlives the drain ends by its own timeout.
     resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
     const { readiness, stop } = watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log });
     resources.defer(stop);

@@ -17,16 +17,16 @@ import type { Resources } from './resources.ts';
 
 export type ServerDatabase = {
   readonly logins: ServerLogins;
-  /** The owner's, of the embedded database only. */
+  /** The owner's URL, only for the embedded database. */
   readonly ownerUrl: string | undefined;
   /** Unset with an external database. */
   readonly embedded: { readonly cluster: string; readonly demo: DemoCredentials } | undefined;
-  /** Gives the embedded database its demo, where it has none; also after it was created again. */
+  /** Gives the embedded database its demo if it has none, also after it was created again. */
   readonly provision: () => Promise<void>;
 };
 
 /**
- * Keeps other servers off the data directory of the embedded database, until `resources` are disposed.
+ * Locks the embedded database's data directory against other servers, until `resources` are disposed.
  *
  * @throws {StartupError} when another server is there
  */
@@ -42,8 +42,8 @@ export async function lockEmbedded({ database }: Config, resources: Resources): 
 }
 
 /**
- * What the server connects to; the embedded database is started and migrated, and gets its demo.
- * It stops with `resources`. Its directory is locked by now.
+ * Opens the database of the server; the embedded one is started and migrated, and gets its demo.
+ * It stops with `resources`. Its directory is already locked.
  */
 export async function openServerDatabase(
   { database, explorers, passwordCost }: Config,
@@ -59,7 +59,7 @@ export async function openServerDatabase(
   const { ownerUrl, cluster, stop, ...logins } = await startMigrated(database.dataDir, log);
   resources.defer(stop);
 
-  // Kept before it is used, so that a start that was interrupted between the two shows what opens the demo.
+  // Stored before they are used, so that an interrupted start still has the demo's credentials.
   const demo = await readOrCreate(database.dataDir, 'demo.json', createDemoCredentials);
   const sealing = { secrets: createSecrets(keys), passwords: createPasswords(passwordCost) };
   const provision = () =>

@@ -1,9 +1,6 @@
 export type Resources = { defer(end: () => unknown): void };
 
-/**
- * A stack of what is to be ended, the newest first:
- * `AsyncDisposableStack`, which Node.js 22 does not have.
- */
+/** A stack of clean-ups, the newest first: `AsyncDisposableStack`, which Node.js 22 does not have. */
 export function createResources(): Resources & { disposeAsync(): Promise<void> } {
   const ends: (() => unknown)[] = [];
   const disposeAsync = async (): Promise<void> => {
@@ -11,7 +8,7 @@ export function createResources(): Resources & { disposeAsync(): Promise<void> }
     try {
       await end?.();
     } finally {
-      // Also when one of them fails.
+      // The others run even if one fails.
       if (end) await disposeAsync();
     }
   };

@@ -4,7 +4,7 @@ import { createDataDirectory, readOrCreate } from '../database/embedded/dataDire
 
 /**
  * SECRET_KEY, then SECRET_KEY_PREVIOUS if it is set; 32 bytes each.
- * With the embedded database a missing key is made once and kept in the data directory.
+ * With the embedded database, a missing key is made once and kept in the data directory.
  */
 export async function secretKeys(config: Config): Promise<[Buffer, ...Buffer[]]> {
   const { database, secretKey, secretKeyPrevious } = config;

@@ -5,8 +5,8 @@ import type { Metrics } from '../observability/metrics/createMetrics.ts';
 import { answerSupervisor } from '../observability/metrics/workerMetrics.ts';
 
 /**
- * Shows this process' metrics where METRICS_PORT says.
- * Those of a worker by way of its supervisor, which shows all workers' on that port.
+ * Shows this process' metrics on METRICS_PORT.
+ * A worker sends its metrics to its supervisor, which shows those of all workers on that port.
  *
  * @returns null when there is nothing to stop
  * @throws {StartupError} when it cannot listen on the address
@@ -22,12 +22,12 @@ export async function showMetrics(
   return null;
 }
 
-/** In Prometheus' text format, version 0.0.4. */
+/** Prometheus' text format, version 0.0.4. */
 const mediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Serves `GET /metrics` on a port of its own: who may scrape is a matter of the network.
- * Nothing that stands before the public port, a proxy or an ingress, leads there.
+ * Serves `GET /metrics` on a port of its own, to which the network must limit the access.
+ * A proxy or an ingress in front of the public port does not lead there.
  *
  * @param read the text of all metrics
  * @throws {StartupError} when it cannot listen on the address

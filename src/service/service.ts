@@ -26,17 +26,17 @@ export type Service = Started & {
   /**
    * Hot-swaps the schema after a change of the catalogue, dropping no request; null while none is built.
    *
-   * @throws when the schema cannot be built; the old one goes on serving
+   * @throws when the schema cannot be built; the old one stays in use
    */
   reload(): Promise<SchemaChange | null>;
-  /** Resolves when requests are served: later than the start while the database is unavailable or behind. */
+  /** Resolves when requests are served: after the start if the database is unavailable or behind. */
   readonly serving: Promise<void>;
   /** The port of `/metrics`; null when this process does not serve them itself. */
   readonly metricsPort: number | null;
   /**
-   * Finishes what is in flight (at most 10 s), then releases everything.
+   * Finishes the requests in flight (at most 10 s), then releases everything.
    *
-   * @param preStopMs how long new requests are still served, with `Connection: close`; 0 unless said
+   * @param preStopMs how long new requests are still served, with `Connection: close`; 0 unless given
    */
   stop(preStopMs?: number): Promise<void>;
 };
@@ -44,24 +44,23 @@ export type Service = Started & {
 export type StartOptions = {
   /**
    * Called with the owner's URL of the embedded database before anything is built from it.
-   * And when the database has other migrations or was created again.
+   * It is called again when the database has other migrations or was created again.
    */
   readonly prepare?: (embeddedOwnerUrl: string | undefined) => Promise<void>;
-  /** What opens the demo organization of an embedded database that another process has started. */
+  /** Credentials of the demo organization, if another process has started the embedded database. */
   readonly demo?: DemoAccess | null;
-  /** Listens only when requests can be served: until then others do on the same port. */
+  /** Listens only when requests can be served: until then other processes do on the same port. */
   readonly listenWhenServing?: boolean;
-  /** Tries the graph before it answers, so that the first clients are answered as fast as later ones. */
+  /** Warms up the graph before it answers, so that the first clients are answered as fast as later ones. */
   readonly warmsUp?: boolean;
 };
 
 /**
  * Starts everything that the configuration asks for; resolves when requests can be served.
- * With an external database that is unavailable or behind it resolves too, answers 503 and retries, since the database may recover at any
- * time.
+ * If an external database is unavailable or behind, it resolves too, answers 503 and retries, since the database may recover at any time.
  *
- * @throws {StartupError} when it cannot start; whatever was started is stopped by then
- * @throws {ConfigError} when the stored operations are not in order
+ * @throws {StartupError} when it cannot start; everything that was started has stopped
+ * @throws {ConfigError} when the stored operations are not valid
  */
 export async function startService(
   config: Config,
@@ -107,7 +106,7 @@ export async function startService(
     if (!listenWhenServing) server = await open();
     if (!config.explorers && workerId === 1)
       log.info({ pages: pages.map(({ path }) => path) }, 'these pages are off: EXPLORERS is not true');
-    // Before anything is traced; ends after it.
+    // Starts before anything is traced, and ends after it.
     if (config.tracing) {
       const { startTracing } = await import('../observability/tracing/startTracing.ts');
       resources.defer(await startTracing(config.tracing, log));
@@ -175,7 +174,8 @@ export async function startService(
 
 /**
  * starting → building → serving; each → stopping.
- * An external database that is unavailable or behind keeps it building, which is retried. What was composed serves until the drain ends.
+ * While an external database is unavailable or behind, the service stays in building and retries. The composed app serves until the drain
+ * ends.
  */
 type State = {
   readonly name: 'starting' | 'building' | 'serving' | 'stopping';
@@ -185,7 +185,7 @@ type State = {
   readonly composed: ComposedApp | null;
 };
 
-/** How long what is in flight may take once the service stops. */
+/** How long requests in flight may take once the service stops. */
 export const drainMs = 10_000;
 
 async function retryUntilReady(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {

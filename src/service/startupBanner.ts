@@ -4,13 +4,13 @@ import type { DemoCredentials } from '../provisioning/demo.ts';
 export type Started = {
   /** The specification's `{base_url}`. */
   url: string;
-  /** Whether the pages beside the API are there. */
+  /** Whether the pages beside the API are served. */
   explorers: boolean;
-  /** Unset with a database of one's own. */
+  /** Unset with an external database. */
   embedded: { cluster: string; demo: DemoCredentials } | undefined;
 };
 
-/** The startup banner on stdout: where everything is and how to try it. */
+/** The startup banner on stdout: the addresses and how to try the service. */
 export function startupBanner({ url, explorers, embedded }: Started): string[] {
   return [
     `Graph Query Service: ${url}`,
@@ -19,7 +19,7 @@ export function startupBanner({ url, explorers, embedded }: Started): string[] {
   ];
 }
 
-/** A line for each kind of credential, and one that gets an access token with it and sends a query. */
+/** A line for each kind of credential, and a command that gets a token with it and sends a query. */
 function embeddedLines(url: string, { cluster, demo }: NonNullable<Started['embedded']>): string[] {
   const { clientSecret: client_secret, password, externalAuthenticationToken: external_authentication_token } = demo;
   const app = '{ app { name users(first: 3) { nodes { id fullName } } } }';
@@ -42,7 +42,7 @@ function embeddedLines(url: string, { cluster, demo }: NonNullable<Started['embe
   ];
 }
 
-/** Gets an access token and sends a query with it; needs nothing but curl and sed. */
+/** A command that gets an access token and sends a query with it; it needs only curl and sed. */
 function curl(url: string, form: Record<string, string>, query: string): string {
   const body = new URLSearchParams(form);
   const token = `$(curl -s ${url}/oauth/token -d '${body}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`;

@@ -15,8 +15,8 @@ export type AccessToken = {
   readonly writtenLsn?: string | null;
   /**
    * Runs `work`, which relies on the claims.
-   * While these are only cached it gets a check: a statement to run under them, first in the transaction of the work, which raises unless
-   * the token is live and has these claims.
+   * If the claims are only cached, `work` gets a check: a statement that runs under them, first in the transaction of the work. It raises
+   * an error unless the token is live and has these claims.
    *
    * @throws {InvalidTokenError} when the check failed
    */
@@ -29,7 +29,10 @@ export type AccessToken = {
   requireLive(): Promise<void>;
 };
 
-/** `invalid_token` (RFC 6750): revoked, expired, or its owner disabled. What relied on it was not done. */
+/**
+ * `invalid_token` (RFC 6750): revoked, expired, or its owner disabled.
+ * The work that relied on it did not run.
+ */
 export class InvalidTokenError extends Error {
   override name = 'InvalidTokenError';
 }
@@ -37,12 +40,12 @@ export class InvalidTokenError extends Error {
 /** Verifies the token of a request; null when it is unknown, malformed, expired or revoked. */
 export type TokenVerifier = (token: string, requestId: RequestId) => Promise<AccessToken | null>;
 
-/** Of about 500 bytes each. */
+/** Claims take about 500 bytes each. */
 const maxCachedClaims = 10_000;
 
 /**
  * Caches the claims of tokens; the check itself is in the transaction of each statement.
- * So a token's verification and the statement are one round trip, and a revocation takes effect with the next request.
+ * So a token is verified in the same round trip as the statement, and a revocation takes effect with the next request.
  */
 export function createTokenVerifier({ pool, oauthPool }: { pool: Pool; oauthPool: Pool }): TokenVerifier {
   const claimsByHash = new LRUCache<string, Claims>({ max: maxCachedClaims });
@@ -58,7 +61,7 @@ export function createTokenVerifier({ pool, oauthPool }: { pool: Pool; oauthPool
   };
 }
 
-/** A token that was verified for this request. */
+/** A token that was verified in this request. */
 export function liveToken(claims: Claims): AccessToken {
   return { claims, withTokenCheck: (work) => work(null), requireLive: async () => undefined };
 }

@@ -5,14 +5,14 @@ export type Bearer =
   | { readonly kind: 'token'; readonly token: string }
   /** No Authorization header, or one of another scheme. */
   | { readonly kind: 'missing' }
-  /** The scheme is Bearer but what follows is no token, or there is more than one header. */
+  /** The scheme is Bearer but no token follows, or there is more than one header. */
   | { readonly kind: 'malformed' }
-  /** `Bearer <ACCESS_TOKEN>`, as the documentation has it. */
+  /** `Bearer <ACCESS_TOKEN>`, as printed in the documentation. */
   | { readonly kind: 'placeholder' };
 
 /**
  * Reads the bearer token of a request (RFC 6750 section 2.1).
- * Exactly one header `Authorization: Bearer <b64token>`, the scheme in any case. A token in a body or query is never read.
+ * There must be exactly one header `Authorization: Bearer <b64token>`, the scheme in any case. A token in a body or query is never read.
  */
 export function readBearer(request: IncomingMessage): Bearer {
   const headers = request.headersDistinct.authorization ?? [];
@@ -27,7 +27,7 @@ export function readBearer(request: IncomingMessage): Bearer {
 
 /**
  * The value of `WWW-Authenticate` for a 401 (RFC 6750 section 3).
- * Without an error code when the request brought no bearer token at all, else `invalid_token`.
+ * It has no error code when the request carried no bearer token at all, else `invalid_token`.
  */
 export function bearerChallenge(kind: Bearer['kind']): string {
   const realm = 'Bearer realm="graph-query-service"';
@@ -35,7 +35,7 @@ export function bearerChallenge(kind: Bearer['kind']): string {
   return `${realm}, error="invalid_token", error_description="${bearerProblems[kind]}"`;
 }
 
-/** The same in words that a client's developer reads. */
+/** The same problems in words for a client's developer. */
 export const bearerProblems = {
   token: 'The access token is unknown, expired or revoked.',
   missing: 'This needs an access token: send the header Authorization: Bearer <access token>.',

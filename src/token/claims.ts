@@ -1,6 +1,6 @@
 import type { Scope } from './scopes.ts';
 
-/** What a verified access token says. Everything that a request may do follows from it. */
+/** The claims of a verified access token. They determine everything that a request may do. */
 export type Claims = {
   readonly organizationId: string;
   readonly applicationId: string;

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** What a token is for; by the prefix of its kind a person or a secret scanner knows a leaked one. */
+/** The purposes of tokens. By the prefix, a person or a secret scanner recognizes a leaked one. */
 export type TokenKind = keyof typeof prefixes;
 
 const prefixes = { access: 'gqs_at_', refresh: 'gqs_rt_', code: 'gqs_ac_' } as const;
@@ -12,13 +12,13 @@ export function createToken(kind: TokenKind): string {
   return unchecked + checksum(unchecked);
 }
 
-/** Whether the text could be a token of this kind; a mistyped one is refused without a query. */
+/** Whether the text could be a token of this kind; a mistyped token is refused without a query. */
 export function isToken(kind: TokenKind, text: string): boolean {
   if (text.length !== tokenLength || !text.startsWith(prefixes[kind])) return false;
   return text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
 }
 
-/** SHA-256: all that is stored of a token, code or client secret; unsalted, as these are random. */
+/** SHA-256, the only stored form of a token, code or client secret; unsalted, as these are random. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -11,7 +11,8 @@ import { publishStatement } from './uses.ts';
 /**
  * Runs one statement under these settings in an implicit transaction: one round trip, pipelined.
  * PostgreSQL ends the settings with it, whatever its outcome. Then the connection may serve another request, unless its server is
- * read-only: the primary may be another by now.
+ * read-only:
+ * another server may be the primary by now.
  *
  * @param precondition runs under the settings before the statement, which does not run if that fails
  */
@@ -47,7 +48,7 @@ export function queryUncommitted(
   });
 }
 
-/** What is sent: the settings, the precondition and the statement. */
+/** The statements to send: the settings, the precondition and the statement. */
 function pipelineOf(
   client: PoolClient,
   settings: TransactionSettings,

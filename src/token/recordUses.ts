@@ -6,7 +6,7 @@ import { oauthSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 import { createUses } from './uses.ts';
 
-/** Write-behind: every ten seconds, and at the end, audit.uses gets what was used since. */
+/** Write-behind: adds new uses to audit.uses every ten seconds, and at the end. */
 export function startRecordingUses(pool: Pool, log: Log, everyMs = 10_000) {
   const uses = createUses();
   const stopping = new AbortController();
@@ -27,7 +27,7 @@ export function startRecordingUses(pool: Pool, log: Log, everyMs = 10_000) {
       await record();
     }
   };
-  // Only stopping ends it.
+  // It ends only by stopping.
   const ended = recordRepeatedly().catch(() => undefined);
 
   return {

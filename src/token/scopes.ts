@@ -1,8 +1,8 @@
 /**
- * The table of scopes (RFC 6749 section 3.3), from which all that knows scopes derives.
- * A new one is a row here and a migration, which widens the constraints on scopes, has the policies of the role, and adds it to the
- * views of `audit`; test/oauth/agreesWithMigrations.test.ts names what it lacks. A root field of its own is RootFieldsPlugin's.
- * In order of precedence: a token's role is that of its first scope, since `me` stands alone and `app` includes what `basic` may do.
+ * The table of scopes (RFC 6749 section 3.3), from which everything about scopes derives.
+ * A new scope is a row here and a migration, which widens the constraints on scopes, adds the role's policies, and adds it to the views of
+ * `audit`; test/oauth/agreesWithMigrations.test.ts names what it lacks. A root field of its own is in RootFieldsPlugin. Scopes are in order
+ * of precedence: a token's role is that of its first scope, since `me` stands alone and `app` includes what `basic` may do.
  */
 const table = {
   me: {
@@ -35,18 +35,18 @@ const table = {
 } as const satisfies Record<string, ScopeRow>;
 
 type ScopeRow = {
-  /** PostgreSQL's, under which the statements of a token run. */
+  /** The PostgreSQL role under which the statements of a token run. */
   readonly role: `graph_${string}`;
   /**
-   * Whose tokens have it: a grant type gives those of a user or those of an application,
-   * and a public application holds a user's only.
+   * The holders of its tokens: a grant type issues tokens of a user or of an application.
+   * A public application holds only tokens of a user.
    */
   readonly holder: Holder;
-  /** What it gives access to, with names of the graph in back quotes. */
+  /** The access that it gives, with names of the graph in back quotes. */
   readonly allows: string;
-  /** What a person allows an application to read with it. */
+  /** The data that a person allows an application to read with it. */
   readonly consent?: readonly string[];
-  /** To a person whose request was `FORBIDDEN` to such a token: why, and which one is needed. */
+  /** The message when such a token was `FORBIDDEN` a request: why, and which scope it needs. */
   readonly forbidden: string;
 };
 
@@ -56,17 +56,17 @@ export type ScopeRole = (typeof table)[Scope]['role'];
 
 export const scopes: Readonly<Record<Scope, ScopeRow & { readonly role: ScopeRole }>> = table;
 
-/** By precedence. */
+/** In order of precedence. */
 export const scopesByRank = Object.keys(scopes) as Scope[];
-/** Sorted, as everywhere where there are several: equal sets are equal arrays then. */
+/** Sorted, as lists of scopes are everywhere, so that equal sets are equal arrays. */
 export const scopeNames: readonly Scope[] = scopesByRank.toSorted();
 
 export const scopesOf = (holder: Holder): readonly Scope[] =>
   scopeNames.filter((scope) => scopes[scope].holder === holder);
 
 /**
- * What an application has whose scopes are not given.
- * A column's default and a migration have the first, too.
+ * The scopes of an application that gives none.
+ * The first is also a column's default, and in a migration.
  */
 export const defaultScopes: Readonly<Record<Holder, Scope>> = { application: 'app', user: 'me' };
 

@@ -4,8 +4,8 @@ import { roleOf, type ScopeRole } from './scopes.ts';
 
 /**
  * The trust boundary: claims become the settings of one transaction, and policies read nothing else.
- * Every key is always there; an absent claim is `''`, which every policy treats as deny, so that nothing
- * outlives the transaction before on a pooled connection.
+ * Every key is always set. An absent claim is `''`, which every policy treats as deny. So no setting of the previous transaction survives
+ * on a pooled connection.
  */
 export type TransactionSettings = ReaderSettings & Partial<WriterSettings>;
 
@@ -22,9 +22,9 @@ type ReaderSettings = {
   readonly 'graph.row_limit': string;
 };
 
-/** What only a transaction that may write sets: each setting more is 1 % of a small query. */
+/** Only transactions that may write set these: each setting is 1 % of a small query. */
 type WriterSettings = {
-  /** The server's own name of the request, for the history. */
+  /** The server's own id of the request, for the history. */
   readonly 'graph.server_request_id': string;
   /** How long a statement waits for a lock, such as another transaction's row; then SQLSTATE 55P03. */
   readonly lock_timeout: string;
@@ -74,7 +74,7 @@ export function oauthSettings(organizationId: string | null, requestId: RequestI
   };
 }
 
-/** The settings of what sends webhooks: inside one organization, or looking through all. */
+/** The settings of the webhook sender: inside one organization, or for a look at all. */
 export const workerSettings = (organizationId: string | null): TransactionSettings => ({
   ...oauthSettings(organizationId, noRequest),
   role: 'graph_worker',

@@ -8,7 +8,7 @@ import { type TransactionSettings, toStatement } from './settings.ts';
 
 /**
  * Runs `work` in one transaction under these settings, all of them local to it.
- * Commits what it resolves to, rolls back when it throws; the connection goes back as the authenticator without claims, or not at all.
+ * It commits the result, or rolls back when `work` throws. The connection returns as the authenticator without claims, or not at all.
  */
 export async function inTransaction<T>(
   pool: Pool,
@@ -46,7 +46,7 @@ export async function queryOnce<Row extends QueryResultRow>(
   }
 }
 
-/** Throws the first failure when all have settled: none is left running on a released connection. */
+/** Throws the first failure when all have settled, so that none still runs on a released connection. */
 export async function allOf(queries: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(queries)) {
     if (outcome.status === 'rejected') throw outcome.reason;

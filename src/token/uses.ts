@@ -11,7 +11,7 @@ export function publishStatement({ role, 'graph.request_id': requestId }: Transa
   if (requestId !== 'warm-up') publishUse({ role, text });
 }
 
-/** Of the offload thread as of this one. */
+/** Also for uses of the offload thread. */
 export const publishUse = (use: Use): void => sent.publish(use);
 
 /** Deduplication: collects each text of a token's role once a day, for `audit unused`. */
@@ -30,7 +30,7 @@ export function createUses() {
     const { role, text } = message as Use;
     const texts = noted[role];
     if (!texts || texts.has(text)) return;
-    // It is noted when it is run again: the many texts of a client must not cost more than this in a while.
+    // The text is noted the next time it runs: a client's many texts must not take more memory than this in between.
     if (characters > maxCharacters) return;
     texts.add(text);
     uses.push({ role, text });
@@ -40,10 +40,10 @@ export function createUses() {
   sent.subscribe(note);
 
   return {
-    /** What was used since the last time. */
+    /** The uses since the last call. */
     take(): readonly Use[] {
       const today = new Date().toISOString().slice(0, 10);
-      // A text that is forgotten is noted once more.
+      // A forgotten text is noted once more.
       if (today !== day || notedCharacters > maxNotedCharacters) {
         for (const texts of Object.values(noted)) texts.clear();
         notedCharacters = 0;
@@ -54,7 +54,7 @@ export function createUses() {
       characters = 0;
       return taken;
     },
-    /** They could not be recorded, and are noted when they are run again. */
+    /** For uses that could not be recorded: they are noted when they run again. */
     forget(taken: readonly Use[]): void {
       for (const { role, text } of taken) noted[role]?.delete(text);
     },

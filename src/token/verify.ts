@@ -15,7 +15,7 @@ export async function verifyBearer(pool: Pool, token: string, requestId: Request
   return isToken('access', token) ? verifyTokenHash(pool, hashToken(token), requestId) : null;
 }
 
-/** The same by the hash, which is all that the database stores of a token. */
+/** Verifies a token by its hash, the only form that the database stores. */
 export async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: RequestId): Promise<Claims | null> {
   const { rows } = await queryOnce<Claims>(pool, oauthSettings(null, requestId), {
     name: 'verify_access_token',

@@ -2,10 +2,10 @@ import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
- * Why nothing can be sent to a URL, as far as it alone tells; null when it can (SSRF).
- * The parser of URLs (WHATWG) brings each spelling of an IPv4 address, such as `0x7f.1`, to its usual one.
+ * The reason why nothing can be sent to a URL, judged by its text alone; null when it can (SSRF).
+ * The URL parser (WHATWG) converts each spelling of an IPv4 address, such as `0x7f.1`, to the usual one.
  *
- * @param allowsPrivate takes http and addresses that are not public, too
+ * @param allowsPrivate also accepts http and addresses that are not public
  */
 export function problemOfUrl(text: string, allowsPrivate: boolean): string | null {
   const url = URL.parse(text);
@@ -26,7 +26,7 @@ const isLocalName = (host: string) => /(^|\.)localhost\.?$/.test(host);
 
 /**
  * Whether the Internet routes to an address, by IANA's special-purpose registries (RFC 6890).
- * Of IPv6 that is only what is assigned, 2000::/3.
+ * For IPv6 only the assigned range 2000::/3 counts.
  */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !notPublic.check(address, 'ipv4');
@@ -34,8 +34,8 @@ export function isPublic(address: string): boolean {
 }
 
 /**
- * A lookup that finds public addresses only, for those who connect: what it returns is connected to.
- * By c-ares and not by the system's getaddrinfo, which would hold one of the process' few threads for as long as a name server is silent.
+ * A DNS lookup for connections that returns only public addresses.
+ * It uses c-ares and not the system's getaddrinfo, which would block one of the process' few threads while a name server is silent.
  */
 export function createPublicLookup(resolver: Pick<Resolver, 'resolve4' | 'resolve6'>): LookupFunction {
   return (hostname, options, callback) => {
@@ -54,7 +54,7 @@ export function createPublicLookup(resolver: Pick<Resolver, 'resolve4' | 'resolv
 
 export const lookUpPublic = createPublicLookup(new Resolver({ timeout: 2000, tries: 2 }));
 
-/** A name, or a URL, has an address that webhooks are not sent to. */
+/** The name, or the URL, has an address that gets no webhooks. */
 export class NotPublicError extends Error {
   override name = 'NotPublicError';
 }

@@ -7,7 +7,7 @@ import type { Attempt } from './post.ts';
 
 export type WebhookKey = { readonly organizationId: string; readonly id: string };
 
-/** The webhooks that have something to send and are not leased, by when their last runs ended. */
+/** The webhooks that have something to send and are not leased, ordered by the end of their last runs. */
 export async function findDue(pool: Pool): Promise<WebhookKey[]> {
   const { rows } = await queryOnce<WebhookKey>(pool, workerSettings(null), {
     name: 'due webhooks',
@@ -17,8 +17,8 @@ export async function findDue(pool: Pool): Promise<WebhookKey[]> {
 }
 
 /**
- * Leases a webhook for a while that is longer than a run takes.
- * Here as below, `skip locked` keeps a worker from waiting for a client's transaction, such as one that deletes the webhook.
+ * Leases a webhook for a time that is longer than a run takes.
+ * Here and below, `skip locked` keeps a worker from waiting for a client's transaction, such as one that deletes the webhook.
  *
  * @returns until when; null when another worker has it
  */
@@ -55,11 +55,11 @@ export async function release(pool: Pool, { organizationId, id }: WebhookKey, un
 export type Webhook = WebhookKey & {
   readonly url: string;
   readonly typeNames: readonly string[] | null;
-  /** What is sealed: the secret, and the one before while it is valid. */
+  /** The sealed secrets: the present one, and the previous one while it is valid. */
   readonly secrets: readonly Buffer[];
 };
 
-/** A webhook as it is now; null when it is disabled or deleted. */
+/** The present state of a webhook; null when it is disabled or deleted. */
 export async function readWebhook(pool: Pool, key: WebhookKey): Promise<Webhook | null> {
   const { organizationId, id } = key;
   const { rows } = await queryOnce<WebhookRow>(pool, workerSettings(organizationId), {
@@ -81,7 +81,7 @@ const webhookNow = `
 const toWebhook = ({ organizationId, id }: WebhookKey, [row]: readonly WebhookRow[]): Webhook | null =>
   row ? { organizationId, id, ...row } : null;
 
-/** What is to be sent now. */
+/** A delivery that is due. */
 export type DueDelivery = {
   readonly id: string;
   readonly attempts: number;
@@ -90,8 +90,8 @@ export type DueDelivery = {
 };
 
 /**
- * The next deliveries, in the order of their changes; retries when it is their time.
- * One that a client is changing now waits for that.
+ * The next deliveries, in the order of their changes; retries when they are due.
+ * A delivery that a client is changing now is left for later.
  */
 export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): Promise<readonly DueDelivery[]> {
   const { rows } = await queryOnce<DueDelivery>(pool, workerSettings(organizationId), {
@@ -109,9 +109,9 @@ export async function readDue(pool: Pool, { organizationId, id }: WebhookKey): P
 }
 
 /**
- * Goes on in the feed: adds deliveries of the next changes, in one transaction with the position.
+ * Adds deliveries of the feed's next changes, in one transaction with the position.
  *
- * @returns whether the end was not reached
+ * @returns whether the end was not reached, or deliveries were added
  */
 export function followFeed(pool: Pool, webhook: Webhook, naming: Naming): Promise<boolean> {
   const { organizationId, id, typeNames } = webhook;
@@ -171,9 +171,9 @@ type FeedPage = {
 
 /**
  * Records an attempt, and when the next one is due.
- * One more than three days after the first is not made: then the delivery has failed, a dead letter.
+ * A next one more than three days after the first is not made: the delivery has failed, and is a dead letter.
  *
- * @returns the webhook as it is now, as {@link readWebhook}; null, too, when the delivery is not as it was: it is deleted, or sent again
+ * @returns the webhook as {@link readWebhook} does; null, too, if the delivery was deleted or sent again meanwhile
  */
 export async function recordAttempt(
   pool: Pool,
@@ -209,9 +209,9 @@ export async function recordAttempt(
 }
 
 /**
- * Disables a webhook, which its receiver asks for by the status 410.
+ * Disables a webhook whose receiver has answered with the status 410.
  *
- * @returns whether it did; not when a client has changed the URL since, or is changing the webhook now
+ * @returns whether it did; false if a client has changed the URL since, or is changing the webhook now
  */
 export async function disable(pool: Pool, { organizationId, id, url }: Webhook): Promise<boolean> {
   const { rowCount } = await queryOnce(pool, workerSettings(organizationId), {

@@ -3,11 +3,10 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { lookUpPublic, NotPublicError, problemOfUrl } from './addresses.ts';
 
-/** How an attempt ended. */
 export type Attempt = {
   /** Null when the receiver did not answer. */
   readonly statusCode: number | null;
-  /** In words for the client, without what the receiver answered; null when it has taken the delivery. */
+  /** Words for the client, without the receiver's answer; null when the receiver accepted the delivery. */
   readonly error: string | null;
 };
 
@@ -17,16 +16,16 @@ export type PostOptions = {
   /** Ends the attempt when the process stops. */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number;
-  /** Resolves names; to public addresses only unless others are allowed. */
+  /** Resolves names, only to public addresses unless others are allowed. */
   readonly lookup?: LookupFunction | undefined;
 };
 
 /**
  * Posts JSON to a URL that a client has given: to public addresses only, within 10 s (SSRF).
- * The address is checked when it is connected to, after DNS, so that a name cannot change in between; a redirect is not followed, no proxy
- * asked, and of the answer nothing but its status read. Each post has a connection of its own.
+ * The address is checked when it is connected to, after DNS, so that the name cannot change in between. A redirect is not followed, no
+ * proxy is used, and only the status of the answer is read. Each post has its own connection.
  *
- * @throws when `signal` ended it: then it is unknown whether the receiver has taken it
+ * @throws when `signal` ended it: then it is unknown whether the receiver has accepted it
  */
 export async function post(
   url: string,
@@ -75,7 +74,7 @@ function statusOf(
       signal,
       ...(lookup && { lookup }),
     };
-    // An agent of its own: the global one may go by a proxy (NODE_USE_ENV_PROXY), behind which no address is checked.
+    // Its own agent, since the global one may use a proxy (NODE_USE_ENV_PROXY), behind which no address is checked.
     const request = url.toLowerCase().startsWith('https:')
       ? requestHttps(url, { ...options, agent: new HttpsAgent() }, onResponse)
       : requestHttp(url, { ...options, agent: new HttpAgent() }, onResponse);
@@ -89,7 +88,7 @@ function problemOfStatus(status: number): string | null {
   return status >= 300 && status < 400 ? `${answered}; redirects are not followed.` : `${answered}.`;
 }
 
-/** Not what the error says, which names addresses. */
+/** Without the error's message, which names addresses. */
 function problemOf(error: unknown): string {
   if (error instanceof NotPublicError) return notPublic;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

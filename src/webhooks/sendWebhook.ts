@@ -25,31 +25,31 @@ export type SendOptions = {
   readonly pool: Pool;
   readonly secrets: Pick<Secrets, 'openWebhookSecret'>;
   readonly log: Log;
-  /** The schema's, which may be exchanged. */
+  /** The names of the schema, which may be swapped. */
   readonly naming: () => Naming;
   readonly allowsPrivate: boolean;
-  /** How long a killed process keeps others off a webhook. A run may begin attempts for a sixth of it. */
+  /** How long a killed process keeps others off a webhook. A run may start attempts for a sixth of it. */
   readonly leaseMs?: number;
-  /** No further attempt is begun. */
+  /** Aborts when no further attempt may start. */
   readonly stopping: AbortSignal;
-  /** The running attempt is abandoned; it is attempted again. */
+  /** Aborts the running attempt, which is made again later. */
   readonly abandoned: AbortSignal;
 };
 
 /**
  * One run for a webhook: sends what is due, one after the other, and follows the feed when nothing is.
- * It ends after a sixth of its lease (10 s) or its first failed attempt, which takes at most 10 s: a dead receiver has one slot for that
- * long, and then waits behind the others. While it waits for the receiver it holds no database connection.
+ * It ends after a sixth of its lease (10 s), or with its first failed attempt, which takes at most 10 s. So a dead receiver occupies one
+ * slot for that long, and then waits behind the others. While the run waits for the receiver it holds no database connection.
  */
 export async function sendWebhook(options: SendOptions, key: WebhookKey): Promise<void> {
   const { pool, stopping, leaseMs = 60_000 } = options;
-  // Before the lease begins, which the answer may tell late.
+  // Computed before the lease begins, since its answer may come late.
   const deadline = performance.now() + leaseMs / 6;
   const until = await lease(pool, key, leaseMs);
   if (until === null) return;
   const mayGoOn = () => !stopping.aborted && performance.now() < deadline;
   try {
-    // As it is now, before each attempt: clients rotate secrets and disable webhooks meanwhile.
+    // Read again before each attempt, since clients rotate secrets and disable webhooks meanwhile.
     let webhook = await readWebhook(pool, key);
     for (let goesOn = true; goesOn && mayGoOn() && webhook; ) {
       const due = await readDue(pool, key);
@@ -64,7 +64,7 @@ export async function sendWebhook(options: SendOptions, key: WebhookKey): Promis
   }
 }
 
-/** @returns the webhook as it is now; null at the end of the run, as when the receiver has failed */
+/** @returns the present webhook; null at the end of the run, such as after the receiver has failed */
 async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDelivery): Promise<Webhook | null> {
   const { organizationId } = webhook;
   const { row } = delivery;
@@ -95,7 +95,7 @@ async function postChange(
 
 const unreadable: Attempt = { statusCode: null, error: 'The secret cannot be opened any more; rotate it.' };
 
-/** Null when one of them was sealed under a key that the process does not have. */
+/** Null when a secret was sealed under a key that the process does not have. */
 function openSecrets({ secrets, log }: SendOptions, { organizationId, id, secrets: sealed }: Webhook) {
   try {
     return sealed.map((ciphertext) => secrets.openWebhookSecret(ciphertext, { organizationId, webhookId: id }));
@@ -107,7 +107,7 @@ function openSecrets({ secrets, log }: SendOptions, { organizationId, id, secret
 
 const pastTense: Readonly<Record<string, string>> = { CREATE: 'created', UPDATE: 'updated', DELETE: 'deleted' };
 
-/** The payload, whose first two fields are as Standard Webhooks recommend: `user.updated`. */
+/** The payload. Its first two fields are those that Standard Webhooks recommend: `user.updated`. */
 export function bodyOf({ operation, typeName, id, fields, cursor, at }: Change): string {
   const type = `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}.${pastTense[operation]}`;
   return JSON.stringify({ type, timestamp: at, data: { operation, typeName, id, fields, cursor } });

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The headers of a delivery, as Standard Webhooks say: an HMAC-SHA256 by each secret that is valid.
+ * The headers of a delivery (Standard Webhooks): an HMAC-SHA256 by each valid secret.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  *
- * @param id the same in each attempt, by which a receiver knows what it has had
- * @param secrets as clients have them: `whsec_` and base64
+ * @param id the same in each attempt, so that a receiver recognizes a repetition
+ * @param secrets in the form for clients: `whsec_` and base64
  */
 export function signatureHeaders(id: string, at: Date, body: string, secrets: readonly string[]) {
   const timestamp = String(Math.floor(at.getTime() / 1000));

@@ -4,7 +4,7 @@ import { findDue, type WebhookKey } from './deliveries.ts';
 import { type SendOptions, sendWebhook } from './sendWebhook.ts';
 
 export type WebhooksOptions = Omit<SendOptions, 'stopping' | 'abandoned'> & {
-  /** Begins to stop. */
+  /** Aborts to stop the sender. */
   readonly signal?: AbortSignal;
   readonly tickMs?: number;
   readonly abandonAfterMs?: number;
@@ -12,9 +12,10 @@ export type WebhooksOptions = Omit<SendOptions, 'stopping' | 'abandoned'> & {
 
 /**
  * Sends webhooks: polls each second for those that are due, and runs up to 100 of them at a time.
- * Writes enqueue nothing. A run waits for its receiver nearly all of the time, and lasts 20 s at most. The webhook whose last run ended first
- * comes first, so that dead receivers take turns with the others. Several processes share the work: each run leases its webhook. When a
- * process is killed, another one goes on once the lease ends. No LISTEN and nothing of a session: a transaction pooler may stand in between.
+ * Writes enqueue nothing. A run mostly waits for its receiver, and lasts 20 s at most. The webhook whose last run ended first is run first,
+ * so that dead receivers take turns with the others. Several processes share the work: each run leases its webhook. When a process is
+ * killed, another one continues once the lease ends. A transaction pooler may be in front of the database, since no LISTEN or session state
+ * is used.
  */
 export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ...options }: WebhooksOptions): {
   stop(): Promise<void>;
@@ -64,7 +65,7 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
   })();
 
   return {
-    /** Waits for the running attempts, 5 s at most: those that last longer are made again. */
+    /** Waits for the running attempts, 5 s at most; longer ones are made again later. */
     async stop() {
       begin();
       await polling;

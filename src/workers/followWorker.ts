@@ -2,7 +2,6 @@ import type { Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { WorkerOrder, WorkerReport } from './runWorker.ts';
 
-/** How a process ended. */
 export type WorkerEnd = { readonly code: number | null; readonly signal: string | null };
 
 /** A worker could not start; it has logged the reason itself. */
@@ -18,14 +17,14 @@ export class WorkerFailed extends Error {
 
 export type RunningWorker = {
   readonly pid: number | undefined;
-  /** When it was begun, in milliseconds since 1970. */
+  /** When it was started, in milliseconds since 1970. */
   readonly since: number;
-  /** Resolves when it answers, be it that it cannot serve yet. */
+  /** Resolves when it answers, even if it cannot serve yet. */
   readonly started: Promise<void>;
   /** Resolves when it serves. */
   readonly serving: Promise<void>;
   readonly ended: Promise<WorkerEnd>;
-  /** Drains it; SIGKILL when that takes too long. */
+  /** Drains it; sends SIGKILL if that takes too long. */
   stop(): Promise<void>;
 };
 
@@ -36,7 +35,7 @@ export function followWorker(worker: Worker, order: WorkerOrder): RunningWorker 
     // Other messages use the same channel.
     if (message?.graph === 'started' || message?.graph === 'serving') reached[message.graph].resolve();
   });
-  // One that ends before it has read its order says so by its end.
+  // A worker that ends before it has read its order is reported by its end.
   worker.on('error', () => undefined);
   worker.send(order, () => undefined);
   const ended = once(worker, 'exit').then(([code, signal]): WorkerEnd => ({ code, signal }));
@@ -56,5 +55,5 @@ export function followWorker(worker: Worker, order: WorkerOrder): RunningWorker 
   };
 }
 
-/** The 10 s in which a worker drains, and some for what it does then. */
+/** The 10 s in which a worker drains, and some time for the rest of its stop. */
 const stopTimeoutMs = 14_000;

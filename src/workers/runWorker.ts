@@ -4,18 +4,18 @@ import type { Log } from '../log.ts';
 import type { DemoAccess } from '../pages/demo.ts';
 import type { Service } from '../service/service.ts';
 
-/** The supervisor's order to a new worker: by message, since other users can read a process' arguments. */
+/** The supervisor's order to a new worker, sent by message: other users can read a process' arguments. */
 export type WorkerOrder = {
   readonly config: Config;
   readonly demo: DemoAccess | null;
-  /** Whether it takes requests before it can serve them, to say so; else it takes none before. */
+  /** Whether it accepts requests before it can serve them, and answers that; else it accepts none before. */
   readonly atOnce: boolean;
 };
 
 /** A worker's report to its supervisor. */
 export type WorkerReport = { readonly graph?: 'started' | 'serving' };
 
-/** Serves as the supervisor orders, and reports its state. @throws as {@link startService} does */
+/** Serves by the supervisor's order, and reports its state. @throws as {@link startService} does */
 export async function runWorker(
   createLog: (level: string) => Log,
   stopOnSignals: (starting: Promise<Service>, log: Log) => void,

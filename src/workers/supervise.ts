@@ -18,9 +18,9 @@ export type Supervisor = {
   readonly started: Promise<Started>;
   /** Rejects when nothing can be served: a worker could not start, and no other serves. */
   readonly failed: Promise<never>;
-  /** Rolling restart: replaces each worker once its successor serves; one that does not aborts it. */
+  /** Rolling restart: replaces each worker once its successor serves; stops at one that does not. */
   roll(): void;
-  /** Lets the workers finish what is in flight (at most 10 s), then releases everything. */
+  /** Lets the workers finish the requests in flight (at most 10 s), then releases everything. */
   stop(): Promise<void>;
 };
 
@@ -56,7 +56,7 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
       slot.waitMs = isCrashLoop ? Math.min(2 * slot.waitMs, maxWaitMs) : firstWaitMs;
       log.error({ pid: worker.pid, ...end, waitMs: slot.waitMs }, 'a worker ended; starting another');
       await delay(slot.waitMs, undefined, { signal }).catch(() => undefined);
-      // While others serve, no request goes to a worker that does not serve yet.
+      // While other workers serve, a new worker gets no request before it can serve.
       if (!signal.aborted && !isReplaced()) occupy(runWith({ ...order, atOnce: running.size === 0 }), slot, order);
     });
   };
@@ -95,7 +95,7 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
     if (signal.aborted) return null;
 
     const order = orderFor({ ...config, port }, count, logins, keys, embedded?.demo ?? null);
-    // The first one alone, so that what is wrong is said once.
+    // The first worker starts alone, so that a fault is logged once.
     await start(order);
     await Promise.all(Array.from({ length: count - 1 }, () => start(order)));
     started.resolve({ url, explorers: config.explorers, embedded });
@@ -123,7 +123,7 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
     },
     async stop() {
       stopping.abort();
-      // One that is just being started stops, too.
+      // A worker that is just starting stops, too.
       for (const worker of running) void worker.stop();
       await opening.catch(() => undefined);
       await Promise.all([...running].map((worker) => worker.stop()));
@@ -133,26 +133,26 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
   };
 }
 
-/** One of the `count` slots; one worker at a time has it. */
+/** One of the `count` slots, each for one worker at a time. */
 type WorkerSlot = { worker: RunningWorker; waitMs: number };
 
 const firstWaitMs = 100;
 const maxWaitMs = 10_000;
-/** A worker that ran for as long did not end because of its start: the backoff begins again. */
+/** If a worker ran for so long, its start was not the reason for its end: the backoff starts again. */
 const steadyMs = 60_000;
 const rollTimeoutMs = 60_000;
 
 /** EX_CONFIG of sysexits.h: another try would end the same way. */
 const configurationExit = 78;
 
-/** A free port is the same for each worker and the next; a taken one is reported before the start. */
+/** Finds a free port for all workers, now and later; a taken port is reported before the start. */
 async function findPort({ host, port }: Config): Promise<number> {
   const server = await listen(host, port, () => undefined);
   await server.stop(0);
   return server.port;
 }
 
-/** What the workers need, and no more: how to connect as the owner is not theirs to know. */
+/** The settings that the workers need; the owner's URL is left out, since they must not have it. */
 function orderFor(
   config: Config,
   count: number,

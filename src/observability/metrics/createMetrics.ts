@@ -3,14 +3,13 @@ import { createOperationLabels } from './operationLabels.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The present state of a thread. */
 export type ThreadState = {
   readonly pool: { readonly busy: number; readonly idle: number; readonly waiting: number };
-  /** The 99th percentile over the last seconds, or unset where the process' own metrics have it. */
+  /** The 99th percentile over the last seconds; unset where the process' own metrics have it. */
   readonly eventLoopLagSeconds?: number;
 };
 
-/** Of a table that a purge makes partitions of; since when and until when in seconds of Unix time. */
+/** The partitions of a table that a purge maintains; times in seconds of Unix time. */
 export type PartitionState = {
   readonly table: string;
   readonly since: number;
@@ -19,11 +18,11 @@ export type PartitionState = {
 };
 
 /**
- * Everything that `/metrics` shows.
- * No label has anything in it that a client made up, but the names of operations that were answered, a bounded number of them.
+ * All metrics of `/metrics`.
+ * No label has text that a client made up, except for a bounded number of names of operations that were answered.
  *
- * @param worker a label for each process of one service: each has its own series, so that the counters of a replaced one do not
- * seem to run backwards
+ * @param worker a label for each process of one service: each has its own series, so that the counters of a replaced one do not seem to
+ * decrease
  */
 export function createMetrics(worker = '1') {
   const registry = new Registry();
@@ -145,7 +144,7 @@ export function createMetrics(worker = '1') {
         inDefault.set({ table }, state.inDefault);
       }
     },
-    /** Shows this thread's state from now on; a second call with its name takes the place of the first. */
+    /** Shows this thread's state from now on; a second call with the same name replaces the first. */
     watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
     watchReplica(isUsed: () => boolean): void {
       isReplicaUsed = isUsed;
@@ -153,7 +152,7 @@ export function createMetrics(worker = '1') {
     watchFeedLag(read: () => number): void {
       readFeedLag = read;
     },
-    /** Memory, processor time, event-loop lag, garbage collection; once, in a process of its own. */
+    /** Memory, processor time, event-loop lag and garbage collection; call it once in each process. */
     watchProcess: () => collectDefaultMetrics({ register: registry }),
   };
 }

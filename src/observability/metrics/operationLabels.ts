@@ -3,8 +3,8 @@ const maxNames = 100;
 
 /**
  * Turns names of operations into labels, a bounded number of them.
- * A name becomes one when an operation of this name was answered without an error; whatever comes when they are all taken, or never
- * succeeds, is `other`.
+ * A name becomes a label when its operation was answered without an error. When all are taken, or if it never succeeds, the label is
+ * `other`.
  */
 export function createOperationLabels(max = maxNames) {
   const known = new Set<string>();

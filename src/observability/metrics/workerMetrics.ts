@@ -2,27 +2,27 @@ import cluster from 'node:cluster';
 import { randomUUID } from 'node:crypto';
 import { AggregatorRegistry, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 
-/** What a worker answers; a whole registry as prom-client gives it. */
+/** A worker's answer: a whole registry in prom-client's form. */
 type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
 type Asked = { readonly metricsAsked: string };
 type Answered = { readonly metricsAnswer: string; readonly snapshot: Snapshot };
 
-/** A worker that is stuck does not block the others' metrics. */
+/** A worker that hangs does not block the others' metrics. */
 const timeoutMs = 1000;
 
-/** In a worker of node:cluster: answers the supervisor with what this registry has. */
+/** In a worker of node:cluster: answers the supervisor with this registry. */
 export function answerSupervisor(registry: Registry): void {
   process.on('message', async (message: Partial<Asked> | null) => {
     if (typeof message?.metricsAsked !== 'string') return;
     const snapshot = (await registry.getMetricsAsJSON()) as Snapshot;
-    // It may have lost its supervisor meanwhile.
+    // The worker may have lost its supervisor meanwhile.
     if (process.connected) process.send?.({ metricsAnswer: message.metricsAsked, snapshot } satisfies Answered);
   });
 }
 
 /**
- * In the supervisor: the text of all workers' metrics that answer in time, and how many did.
- * Prom-client's own `clusterMetrics` fails as a whole when one of them does not.
+ * In the supervisor: the metrics of all workers that answer in time, as text, and how many answered.
+ * Prom-client's own `clusterMetrics` fails as a whole if one of them does not answer.
  */
 export async function readWorkerMetrics(): Promise<string> {
   const asked = randomUUID();

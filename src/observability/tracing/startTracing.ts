@@ -7,11 +7,11 @@ import type { Log } from '../../log.ts';
 import { isDue } from '../isDue.ts';
 
 /**
- * Begins to record and send traces, from this thread.
- * The rest is read by OpenTelemetry itself: `OTEL_EXPORTER_OTLP_*` say where to, `OTEL_TRACES_SAMPLER` which, `OTEL_SERVICE_NAME` and
- * `OTEL_RESOURCE_ATTRIBUTES` as what, `OTEL_BSP_*` how often.
+ * Starts to record and send traces, from this thread.
+ * OpenTelemetry reads the rest itself: `OTEL_EXPORTER_OTLP_*` (where to), `OTEL_TRACES_SAMPLER` (which), `OTEL_SERVICE_NAME` and
+ * `OTEL_RESOURCE_ATTRIBUTES` (as what), `OTEL_BSP_*` (how often).
  *
- * @returns what to call at the end: sends what is left, in at most 2 s
+ * @returns what to call at the end: sends the remaining spans, in at most 2 s
  */
 export async function startTracing(
   { protocol }: NonNullable<Config['tracing']>,
@@ -33,7 +33,7 @@ export async function startTracing(
   return () => Promise.race([provider.shutdown().catch(() => undefined), delay(2000, undefined, { ref: false })]);
 }
 
-/** OpenTelemetry's errors, once a minute: an unreachable collector is reported with each batch. */
+/** Logs OpenTelemetry's errors, once a minute: each batch reports an unreachable collector. */
 function toLog(log: Log) {
   const message = 'traces cannot be sent; OTEL_EXPORTER_OTLP_ENDPOINT says where to';
   const error = () => isDue(log, message) && log.warn(message);

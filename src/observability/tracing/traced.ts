@@ -3,12 +3,12 @@ import { context, propagation, ROOT_CONTEXT, SpanStatusCode, trace } from '@open
 /** The one tracer; does nothing until `startTracing` has run. */
 export const tracer = trace.getTracer('graph-query-service');
 
-/** Whether what runs now belongs to a request whose trace is recorded. */
+/** Whether the current code belongs to a request whose trace is recorded. */
 export const isTraced = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
 
 /**
- * Runs `work`, which may wait, as a part of the request's trace, if that is recorded. Of an error the
- * span records that there was one and no more: its message may quote what a client has sent.
+ * Runs `work`, which may wait, as a part of the request's trace, if that is recorded.
+ * The span of an error has no details, since the error's message may quote a client.
  */
 export function traced<T>(name: string, work: () => T): T {
   if (!isTraced()) return work();
@@ -26,7 +26,7 @@ export function traced<T>(name: string, work: () => T): T {
   });
 }
 
-/** The trace that this is a part of, for another thread: the headers of W3C Trace Context. */
+/** The current trace for another thread, as the headers of W3C Trace Context. */
 export function traceHeaders(): Record<string, string> {
   const headers: Record<string, string> = {};
   propagation.inject(context.active(), headers);
@@ -44,7 +44,7 @@ export async function tracedFrom<T>(
   );
 }
 
-/** Adds what was measured already, in times of `performance.now()`. */
+/** Adds a past span, in times of `performance.now()`. */
 export function tracePast(name: string, startedAt: number, durationMs: number): void {
   if (isTraced()) tracer.startSpan(name, { startTime: startedAt }).end(startedAt + durationMs);
 }
