@@ -7,7 +7,7 @@ const execution: readonly PlantedFault[] = [
     file: 'src/graphql/execution/execution.ts',
     from: `    for (const part of parts) {
       const { data, ...failures } = await executePart(part, execution);
-      // An answer that is too long has no data in the end.
+      // If an answer is too long, it has no data in the end.
       executed.push({`,
     to: `    for (const part of [...parts].reverse()) {
       const { data, ...failures } = await executePart(part, execution);
