@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import type { DevelopmentCommand } from './commands/development/runDevelopmentCommand.ts';
-import { report } from './commands/report.ts';
+import { reportFailure } from './commands/reportFailure.ts';
 import { type Config, loadConfig, ownUrls } from './config.ts';
 import { StartupError } from './errors/startupError.ts';
 import { createLog, type Log } from './log.ts';
@@ -28,7 +28,7 @@ try {
   if (!command) throw new StartupError(`There is no command ${name}; there are ${[...commands.keys()].join(', ')}.`);
   await command(args);
 } catch (error) {
-  process.exit(report(error));
+  process.exit(reportFailure(error));
 }
 
 /** `npm start` */
@@ -68,7 +68,7 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
   process.on('SIGHUP', supervisor.roll);
   supervisor.failed.catch(async (error: unknown) => {
     await supervisor.stop();
-    process.exit(report(error));
+    process.exit(reportFailure(error));
   });
   const { startupBanner } = await import('./service/startupBanner.ts');
   console.log(startupBanner(await supervisor.started).join('\n'));

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Log } from '../log.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
-import { answerNotFound, answerUnavailable, handleErrors } from './errors.ts';
+import { answerNotFound, answerUnavailable, handleErrors } from './answerErrors.ts';
 import { allowOrigins, type Origin } from './middleware/allowOrigins.ts';
 import { answerHealth, answerReadiness, type Readiness } from './middleware/health.ts';
 import { inOrder } from './middleware/inOrder.ts';

@@ -10,7 +10,7 @@ import { type Document, type Outline, parseDocument } from './document.ts';
 import { findDuplicates } from './findDuplicates.ts';
 import { writeOrganizations } from './organizations.ts';
 import { writePasswords } from './passwords.ts';
-import { DocumentError } from './problem.ts';
+import { ProvisioningError } from './problem.ts';
 import { entriesOf } from './rows.ts';
 import { writeUnits } from './units.ts';
 import { unitPath } from './unitTree.ts';
@@ -38,7 +38,7 @@ export type Applied = {
  *
  * @param owner connections as the owner of the tables
  * @param source the document, as parsed JSON
- * @throws {DocumentError} with every problem at once; nothing was changed
+ * @throws {ProvisioningError} with every problem at once; nothing was changed
  */
 export async function applyDocument(owner: Pool, source: unknown, options: ApplyOptions): Promise<Applied> {
   const { document, outline, problems } = parseDocument(source);
@@ -52,7 +52,7 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
     if (hasUnits) await client.query('select app_hidden.lock_units()');
     const existing = await readExisting(client, outline, options.secrets);
     if (!document || duplicates.length + existing.problems.length > 0) {
-      throw new DocumentError([...problems, ...duplicates, ...existing.problems]);
+      throw new ProvisioningError([...problems, ...duplicates, ...existing.problems]);
     }
     return write(client, document, existing, options);
   }).catch((error: unknown) => {
@@ -123,11 +123,11 @@ function asDocumentError(error: unknown): unknown {
   // Class 23, a broken rule: another session wrote meanwhile, or a table is stricter than these checks.
   if (code.startsWith('23')) {
     const message = `breaks the rule ${String(constraint)}; if another session is changing the same things, try again`;
-    return new DocumentError([{ path: [], message }]);
+    return new ProvisioningError([{ path: [], message }]);
   }
   if (code !== outOfMemory) return error;
   const message = 'is more than PostgreSQL has memory for; apply it in parts, or raise max_locks_per_transaction';
-  return new DocumentError([{ path: [], message }]);
+  return new ProvisioningError([{ path: [], message }]);
 }
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mobileAppGrants } from '../oauth/grants/grants.ts';
 import { scopeNames } from '../token/scopes.ts';
 import * as fields from './fields.ts';
-import { DocumentError, type Problem } from './problem.ts';
+import { type Problem, ProvisioningError } from './problem.ts';
 import { flattenUnits, isObject, type UnitOf } from './unitTree.ts';
 
 /**
@@ -29,10 +29,10 @@ export function documentJsonSchema() {
   return { ...z.toJSONSchema(strict, { io: 'input' }), $defs };
 }
 
-/** One application, by a document's rules. @throws {DocumentError} with every problem at once */
+/** One application, by a document's rules. @throws {ProvisioningError} with every problem at once */
 export function parseApplication(source: unknown): Application {
   const parsed = application.safeParse(source, { error: describeIssue });
-  if (!parsed.success) throw new DocumentError(parsed.error.issues.flatMap(toProblems));
+  if (!parsed.success) throw new ProvisioningError(parsed.error.issues.flatMap(toProblems));
   return parsed.data;
 }
 

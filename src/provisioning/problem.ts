@@ -6,8 +6,8 @@ export type Path = readonly PropertyKey[];
 export type Problem = { readonly path: Path; readonly message: string };
 
 /** A document that cannot be applied; nothing was changed. */
-export class DocumentError extends StartupError {
-  override name = 'DocumentError';
+export class ProvisioningError extends StartupError {
+  override name = 'ProvisioningError';
   /** Each as `path: message`, such as `organizations[0].users[2].email: has one @ …`, in order. */
   readonly problems: readonly string[];
 

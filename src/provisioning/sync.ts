@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { DocumentError, type Problem } from './problem.ts';
+import { type Problem, ProvisioningError } from './problem.ts';
 import type { Entry } from './rows.ts';
 
 /** The functions behind the mutations `usersSync` and `unitsSync`, and the column of a result's row. */
@@ -19,7 +19,7 @@ const batchSize = 1000;
  * @param entries whose `value` has the function's columns: undefined ones stay as they are
  * @param report is called with how many of these are done
  * @returns the ids of the rows, in order
- * @throws {DocumentError} for rows that are refused in the end
+ * @throws {ProvisioningError} for rows that are refused in the end
  */
 export async function sync(
   client: ClientBase,
@@ -47,7 +47,7 @@ export async function sync(
       done += batch.length;
       report(`${done} of ${entries.length} ${kind} synchronized`);
     }
-    if (refused.length === rest.length) throw new DocumentError(problems);
+    if (refused.length === rest.length) throw new ProvisioningError(problems);
     rest = refused;
   }
   await setOrganization(client, '');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { createSecrets, type Secrets } from '../../src/crypto/secrets.ts';
 import { type Applied, applyDocument } from '../../src/provisioning/applyDocument.ts';
-import { DocumentError } from '../../src/provisioning/problem.ts';
+import { ProvisioningError } from '../../src/provisioning/problem.ts';
 import { testPasswords } from '../support/passwords.ts';
 
 export const testSecrets = createSecrets([randomBytes(32)]);
@@ -16,7 +16,7 @@ export async function problemsOf(owner: Pool, document: unknown, secrets?: Secre
   try {
     await apply(owner, document, secrets);
   } catch (error) {
-    if (error instanceof DocumentError) return error.problems;
+    if (error instanceof ProvisioningError) return error.problems;
     throw error;
   }
   throw new Error('The document was applied');

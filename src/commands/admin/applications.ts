@@ -3,7 +3,7 @@ import { ownerTransaction } from '../../database/pool/ownerTransaction.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import { findApplicationProblems, readApplications, writeApplications } from '../../provisioning/applications.ts';
 import { parseApplication } from '../../provisioning/document.ts';
-import { DocumentError } from '../../provisioning/problem.ts';
+import { ProvisioningError } from '../../provisioning/problem.ts';
 import { findOrganization } from './findUser.ts';
 
 /** `admin list-applications`: lists them by organization and name, or only those of one organization. */
@@ -35,7 +35,7 @@ export function listApplications(owner: Pool, organization: string | undefined) 
  * `admin create-application`: in an organization that exists.
  * The secret of a confidential application is generated and shown once.
  *
- * @throws {DocumentError} for values that break a rule
+ * @throws {ProvisioningError} for values that break a rule
  * @throws {StartupError} when the client id is taken
  */
 export function createApplication(owner: Pool, organization: string, source: { clientId: string }) {
@@ -45,7 +45,7 @@ export function createApplication(owner: Pool, organization: string, source: { c
     const existing = await readApplications(client, [entry]);
     if (existing.has(application.clientId)) throw isTaken(application.clientId);
     const problems = findApplicationProblems([entry], existing);
-    if (problems.length > 0) throw new DocumentError(problems);
+    if (problems.length > 0) throw new ProvisioningError(problems);
 
     const secrets = await writeApplications(client, [entry]);
     const { name, clientId } = application;

@@ -6,8 +6,8 @@ import { bodyOf, pick } from '../parameters.ts';
 import { type AnswerClient, wantsJson } from './answerClient.ts';
 import { type AntiForgery, invalidCsrfToken } from './antiForgery.ts';
 import { consumeToken, createConsent } from './consents.ts';
+import type { Pages } from './createPages.ts';
 import { issueCode } from './issueCode.ts';
-import type { Pages } from './pages.ts';
 import { requireAuthorization } from './readAuthorization.ts';
 
 /** `GET /oauth/authorize`: each time the sign-in page or, for a signed-in person, the consent screen. */

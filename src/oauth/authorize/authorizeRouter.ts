@@ -9,7 +9,7 @@ import type { Throttle } from '../throttle/createThrottle.ts';
 import { createAnswerClient, wantsJson } from './answerClient.ts';
 import { createAntiForgery } from './antiForgery.ts';
 import { answerConsent, showConsent } from './authorize.ts';
-import { createPages } from './pages.ts';
+import { createPages } from './createPages.ts';
 import { readAuthorization } from './readAuthorization.ts';
 import { createSessions } from './sessions.ts';
 import { signIn, signOut } from './signIn.ts';

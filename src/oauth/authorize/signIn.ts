@@ -8,7 +8,7 @@ import { bodyOf, pick } from '../parameters.ts';
 import type { Throttle } from '../throttle/createThrottle.ts';
 import { sendTo, wantsJson } from './answerClient.ts';
 import type { AntiForgery } from './antiForgery.ts';
-import type { Pages } from './pages.ts';
+import type { Pages } from './createPages.ts';
 import { requireAuthorization } from './readAuthorization.ts';
 import { beginSession, endSession } from './sessions.ts';
 

@@ -13,7 +13,7 @@ import {
 } from 'postgraphile/graphql';
 import { type Html, html } from '../../html/html.ts';
 import { renderCode, renderRequest } from './code.ts';
-import { createExamples, type Example } from './examples.ts';
+import { createExamples, type Example } from './createExamples.ts';
 import { fieldsOf } from './fields.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { buildSchema, getVariableValues, Kind, parse, validate } from 'postgraphile/graphql';
-import { createExamples } from '../../src/pages/documentation/examples.ts';
+import { createExamples } from '../../src/pages/documentation/createExamples.ts';
 
 // What tables, functions and input objects of a later migration become.
 const schema = buildSchema(`

@@ -8,7 +8,7 @@ import { WorkerFailed } from '../workers/followWorker.ts';
  *
  * @returns the exit code
  */
-export function report(error: unknown): number {
+export function reportFailure(error: unknown): number {
   if (error instanceof WorkerFailed) return error.exitCode;
   if (error instanceof ConfigError || error instanceof StartupError) {
     const reason = error.cause instanceof Error ? `\n${error.cause.message}` : '';

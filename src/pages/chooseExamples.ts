@@ -1,6 +1,6 @@
 import { type GraphQLSchema, SchemaMetaFieldDef } from 'postgraphile/graphql';
 import { type Scope, scopes } from '../token/scopes.ts';
-import { createExample, listOperations, type Operation } from './documentation/examples.ts';
+import { createExample, listOperations, type Operation } from './documentation/createExamples.ts';
 
 /** The kinds of tokens by their rights; each has its own example queries. */
 export type TokenKind = 'app' | 'user' | 'basic' | 'none';

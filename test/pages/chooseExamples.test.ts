@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema } from 'postgraphile/graphql';
-import { chooseExamples } from '../../src/pages/examples.ts';
+import { chooseExamples } from '../../src/pages/chooseExamples.ts';
 import { type Demo, startTestDemo } from '../support/demo.ts';
 
 describe('the example queries', () => {
