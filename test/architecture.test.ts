@@ -37,6 +37,7 @@ const layers = [
   ['src/observability'],
   ['src/errors'],
   ['src/config.ts'],
+  ['src/variables.ts'],
   ['src/log.ts'],
   // The table of scopes: roles of PostgreSQL derive from it, too.
   ['src/token/scopes.ts'],

@@ -1,4 +1,4 @@
-import { describeVariables } from '../config.ts';
+import { describeVariables } from '../variables.ts';
 
 /** The text of `npm start -- --help`: the commands and the environment variables. */
 export function helpText(): string {

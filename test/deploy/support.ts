@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
-import { describeVariables, loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config.ts';
+import { describeVariables } from '../../src/variables.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { helpText } from '../../src/commands/help.ts';
-import { describeVariables } from '../../src/config.ts';
 import { lifetimes } from '../../src/oauth/lifetimes.ts';
 import { documentJsonSchema, parseDocument } from '../../src/provisioning/document.ts';
+import { describeVariables } from '../../src/variables.ts';
 import { blocksOf, readPage, root } from './pages.ts';
 import { configurationTables, provisioningTables } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { describeVariables } from '../../src/config.ts';
 import { documentJsonSchema } from '../../src/provisioning/document.ts';
+import { describeVariables } from '../../src/variables.ts';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 

@@ -14,7 +14,8 @@ import {
   type SelectionSetNode,
 } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
-import { type Config, limitMeaning } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { limitMeaning } from '../../variables.ts';
 
 /** The size of an operation with its fragments expanded; the names are values of `extensions.limit`. */
 export type Size = Readonly<Record<(typeof measured)[number], number>>;

@@ -1,6 +1,7 @@
-import { type Config, limitMeaning } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { errorCodes } from '../../graphql/errors.ts';
 import { type Html, html } from '../../html/html.ts';
+import { limitMeaning } from '../../variables.ts';
 import { renderTable } from './code.ts';
 
 /** The error codes and the limits, as this service is configured. */
