@@ -14,14 +14,14 @@ import {
 
 const most = 20_000;
 let database: TestDatabase;
-let fused: TestService;
-let unfused: TestService;
+let compiled: TestService;
+let executed: TestService;
 let tenant: Tenant;
 let user: TestUser;
 beforeAll(async () => {
   database = await createTestDatabase();
-  fused = await startTestService(database, { LIMIT_BYTES: `${most}` });
-  unfused = await startTestService(database, { LIMIT_BYTES: `${most}`, FUSION: 'false' });
+  compiled = await startTestService(database, { LIMIT_BYTES: `${most}` });
+  executed = await startTestService(database, { LIMIT_BYTES: `${most}`, COMPILATION: 'false' });
   tenant = await createTenant({ database });
   // Characters of one to four bytes, and texts that a writer treats in each of its ways.
   const names = ['plain', 'é'.repeat(40), 'ж'.repeat(99), '😀'.repeat(60), `"\\${'x'.repeat(150)}`];
@@ -33,8 +33,8 @@ beforeAll(async () => {
   for (const name of names) await createUnit(tenant, { name, parent: root });
 });
 afterAll(async () => {
-  await fused.stop();
-  await unfused.stop();
+  await compiled.stop();
+  await executed.stop();
   await database.drop();
 });
 
@@ -60,8 +60,8 @@ const shapes: [what: string, selection: string][] = [
 ];
 
 describe.each([
-  ['fused', () => fused],
-  ['by Grafast', () => unfused],
+  ['compiled', () => compiled],
+  ['by Grafast', () => executed],
 ])('an answer that is written %s', (_how, service) => {
   test.each(shapes)('has as many bytes as the limit says, and not one more: %s', async (_what, selection) => {
     const short = await ask(service(), tenant.app, padded(selection, 1));
