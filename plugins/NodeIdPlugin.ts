@@ -85,6 +85,8 @@ export function encodeNodeId(value: readonly unknown[] | null): string | null {
   return Buffer.from(`${type}:${JSON.stringify(value.slice(1))}`).toString('base64url');
 }
 encodeNodeId.isSyncAndSafe = true;
+/** For compilation, which then writes the id of a UUID where it stands. */
+encodeNodeId.encodesNodeId = true;
 
 /** A global id to `[type, …key]`, or null when no service can have issued it. */
 export function decodeNodeId(id: unknown): NodeId | null {

@@ -1,5 +1,4 @@
 import type { PayloadRoot } from './compilation/internals.ts';
-import { refusal } from './refusal.ts';
 
 /**
  * Byte budget of an answer, spent while it is written, so that a too long one is never completed.
@@ -35,10 +34,19 @@ const key = Symbol('byte budget');
 /**
  * Spends budget, and ends the whole answer, not only the current field, when that is exceeded.
  *
- * @throws `LIMIT_EXCEEDED`
+ * @throws {TooLongError}
  */
 export function spendOn(root: PayloadRoot, units: number, max: number): void {
   if (budgetOf(root, max).spend(units)) return;
   root.errorBehavior = 'HALT';
-  throw refusal('LIMIT_EXCEEDED', `The most bytes that an answer may have are ${max}.`, { limit: 'bytes' });
+  throw new TooLongError();
+}
+
+/** The answer has spent its byte budget. */
+export class TooLongError extends Error {
+  override name = 'TooLongError';
+
+  constructor() {
+    super('The answer is too long');
+  }
 }

@@ -2,7 +2,6 @@ import { channel } from 'node:diagnostics_channel';
 import { LRUCache } from 'lru-cache';
 import { type OperationPlan as GrafastOperationPlan, LambdaStep } from 'postgraphile/grafast';
 import type { OperationDefinitionNode } from 'postgraphile/graphql';
-import { countStatements } from '../StatementCountPlugin.ts';
 import { compileOperation, type RunOperation } from './compileOperation.ts';
 import type { StatementTexts } from './compileStatement.ts';
 import { matchesConstraints, type OperationPlan } from './internals.ts';
@@ -44,7 +43,7 @@ export const createCompilationPlugin = (maxBytes: number): GraphileConfig.Plugin
   },
 });
 
-export type CompiledOperation = { readonly run: RunOperation; readonly statementCount: number };
+export type CompiledOperation = { readonly plan: GrafastOperationPlan; readonly run: RunOperation };
 
 /** What an operation was compiled to, as an error of its execution. */
 export class CompiledInstead extends Error {
@@ -57,14 +56,12 @@ export class CompiledInstead extends Error {
   }
 }
 
-type Known = CompiledOperation & { readonly plan: OperationPlan };
-
 /** The compiled operations of a schema. */
 export class CompiledOperations {
   readonly #maxBytes: number;
   /** As long as its document is cached; several plans if variables decide what is selected. */
-  readonly #known = new WeakMap<OperationDefinitionNode, readonly Known[]>();
-  readonly #tried = new WeakMap<GrafastOperationPlan, Known | null>();
+  readonly #known = new WeakMap<OperationDefinitionNode, readonly CompiledOperation[]>();
+  readonly #tried = new WeakMap<GrafastOperationPlan, CompiledOperation | null>();
   readonly #texts: StatementTexts = new LRUCache({
     maxSize: maxCharacters,
     sizeCalculation: ({ text }, key) => (text?.length ?? 0) + key.length + charactersOfEntry,
@@ -76,13 +73,12 @@ export class CompiledOperations {
   }
 
   find(operation: OperationDefinitionNode, variables: unknown, context: unknown): CompiledOperation | null {
-    const found = this.#known
-      .get(operation)
-      ?.find(
-        ({ plan }) =>
-          matchesConstraints(plan.variableValuesConstraints, variables) &&
-          matchesConstraints(plan.contextConstraints, context),
+    const found = this.#known.get(operation)?.find(({ plan }) => {
+      const { variableValuesConstraints, contextConstraints } = plan as unknown as OperationPlan;
+      return (
+        matchesConstraints(variableValuesConstraints, variables) && matchesConstraints(contextConstraints, context)
       );
+    });
     return found ?? null;
   }
 
@@ -96,14 +92,13 @@ export class CompiledOperations {
     return compiled;
   }
 
-  #compile(grafastPlan: GrafastOperationPlan): Known | null {
-    const plan = grafastPlan as unknown as OperationPlan;
-    const statementCount = countStatements(grafastPlan);
-    replaceParsers(plan);
+  #compile(plan: GrafastOperationPlan): CompiledOperation | null {
+    const internals = plan as unknown as OperationPlan;
+    replaceParsers(internals);
     try {
-      const run = compileOperation(plan, String(this.#count++), this.#texts, this.#maxBytes);
+      const run = compileOperation(internals, String(this.#count++), this.#texts, this.#maxBytes);
       compiledChannel.publish({});
-      return { plan, statementCount, run };
+      return { plan, run };
     } catch (error) {
       notCompiledChannel.publish({ error });
       return null;

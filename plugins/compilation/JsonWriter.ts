@@ -1,4 +1,4 @@
-import type { ByteBudget } from '../byteBudget.ts';
+import { type ByteBudget, TooLongError } from '../byteBudget.ts';
 
 /**
  * Writes JSON as bytes into one shared buffer, and returns it as one string.
@@ -112,13 +112,8 @@ export class JsonWriter {
   }
 
   #spend(units: number): void {
-    if (this.#budget?.spend(units) === false) throw new TooLong();
+    if (this.#budget?.spend(units) === false) throw new TooLongError();
   }
-}
-
-/** The byte budget is exceeded. */
-export class TooLong extends Error {
-  override name = 'TooLong';
 }
 
 /** Room for the lists of most operations. */

@@ -169,8 +169,15 @@ function ofLambda(step: Step, compiler: LayerCompiler): Compute {
   return (registers) => fn(value(registers));
 }
 
-/** Its function says `isSync` when it may throw, but never gives a promise. */
-export type LambdaStep = { readonly fn: ((value: unknown) => unknown) & { readonly isSync?: boolean } };
+/** A call of a function, which may have hints for compilation. */
+export type LambdaStep = {
+  readonly fn: ((value: unknown) => unknown) & {
+    /** It may throw, but never gives a promise. */
+    readonly isSync?: boolean;
+    /** It encodes `[type, …key]` as an id: in base64url without `=`, and `type:uuid` if the key is one UUID. */
+    readonly encodesNodeId?: boolean;
+  };
+};
 
 /** The rows of a statement's result, and of a connection. */
 function ofRows(step: Step, compiler: LayerCompiler): Compute {

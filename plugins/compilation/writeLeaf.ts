@@ -1,5 +1,4 @@
 import { GraphQLID, GraphQLInt, GraphQLString } from 'postgraphile/graphql';
-import { encodeNodeId } from '../NodeIdPlugin.ts';
 import { computeStep, type LambdaStep } from './computeStep.ts';
 import type { OutputPlan, Step } from './internals.ts';
 import { type LayerCompiler, NotCompilable, type Write } from './LayerCompiler.ts';
@@ -11,7 +10,7 @@ export function writeLeaf({ type, rootStep }: OutputPlan, compiler: LayerCompile
   if (!graphqlType) throw new NotCompilable('A leaf without a type');
   const { serialize } = graphqlType;
 
-  if (serialize === GraphQLID.serialize && (rootStep as Step & Partial<LambdaStep>).fn === encodeNodeId) {
+  if (serialize === GraphQLID.serialize && (rootStep as Step & Partial<LambdaStep>).fn?.encodesNodeId) {
     return writeNodeId(rootStep, compiler);
   }
   const value = computeStep(rootStep, compiler);

@@ -1,10 +1,9 @@
-import { isUuid } from '../isUuid.ts';
 import { computeStep } from './computeStep.ts';
 import type { Step } from './internals.ts';
 import { startOfBase64 } from './JsonWriter.ts';
 import type { LayerCompiler, Write } from './LayerCompiler.ts';
 
-/** `encodeNodeId` of NodeIdPlugin without a list and texts for each id where the type is known. */
+/** An id without a list and texts for each object where the type is known. */
 export function writeNodeId(step: Step, compiler: LayerCompiler): Write {
   const id = computeStep(step, compiler);
   const plain: Write = (registers, json) => {
@@ -16,11 +15,17 @@ export function writeNodeId(step: Step, compiler: LayerCompiler): Write {
   if (type?.constructor.name !== 'ConstantStep' || !key || more.length > 0) return plain;
 
   const start = startOfBase64(`${(type as Step & ConstantStep).data}:`);
-  const uuid = computeStep(key, compiler);
+  const keyOf = computeStep(key, compiler);
   return (registers, json) => {
-    const text = uuid(registers);
+    const text = keyOf(registers);
     return isUuid(text) ? json.base64(start, text) : plain(registers, json);
   };
 }
 
 type ConstantStep = { readonly data: unknown };
+
+/** As PostgreSQL writes it. */
+const isUuid = (value: unknown): value is string =>
+  typeof value === 'string' && value.length === 36 && uuid.test(value);
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { ByteBudget } from '../../plugins/byteBudget.ts';
-import { constantOf, JsonWriter, startOfBase64, TooLong } from '../../plugins/compilation/JsonWriter.ts';
+import { ByteBudget, TooLongError } from '../../plugins/byteBudget.ts';
+import { constantOf, JsonWriter, startOfBase64 } from '../../plugins/compilation/JsonWriter.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 
 test('texts of every kind and length are written as JSON.stringify does it', () => {
@@ -63,8 +63,8 @@ test('nothing more is written than the budget has, give or take the buffer', () 
   };
 
   expect(() => write(16_600)).not.toThrow();
-  expect(() => write(16_600)).toThrow(TooLong);
-  expect(() => new JsonWriter(budget).string('x'.repeat(1000))).toThrow(TooLong);
+  expect(() => write(16_600)).toThrow(TooLongError);
+  expect(() => new JsonWriter(budget).string('x'.repeat(1000))).toThrow(TooLongError);
 });
 
 test('a constant that is too long for the buffer is refused', () => {

@@ -128,7 +128,7 @@ const compiled: readonly PlantedFault[] = [
   {
     name: 'a plan serves variables that it was not made for',
     file: 'plugins/compilation/CompilationPlugin.ts',
-    from: 'matchesConstraints(plan.variableValuesConstraints, variables) &&',
+    from: 'matchesConstraints(variableValuesConstraints, variables) &&',
     to: '',
   },
   {

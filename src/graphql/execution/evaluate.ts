@@ -1,12 +1,13 @@
 import { channel } from 'node:diagnostics_channel';
 import { execute, hookArgs } from 'postgraphile/grafast';
 import type { GraphQLError } from 'postgraphile/graphql';
+import { TooLongError } from '../../../plugins/byteBudget.ts';
 import {
   CompiledInstead,
   type CompiledOperation,
   type CompiledOperations,
 } from '../../../plugins/compilation/CompilationPlugin.ts';
-import { TooLong } from '../../../plugins/compilation/JsonWriter.ts';
+import { countStatements } from '../../../plugins/StatementCountPlugin.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
@@ -52,21 +53,24 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     context.withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
     evaluation.context = context;
     // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
-    return (await execute(args)) as Result;
+    const { data, errors } = (await execute(args)) as Result;
+    return { ...(data !== undefined && { data }), ...(errors && { errors: errors.map(toRefusal) }) };
   };
+
+  const toRefusal = (error: GraphQLError) =>
+    error.originalError instanceof TooLongError ? limitExceeded('bytes', maxBytes) : error;
 
   /** @returns null when Grafast has to do it */
   const runCompiled = async (compiled: CompiledOperation, { coerced }: Operation, evaluation: Evaluation) => {
     const { settings, statements, newContext } = evaluation;
     if (!settings) return null;
     const { planning } = evaluation.context;
-    const { statementCount } = compiled;
     const withPgClient = statements.withPgClientBeside as Grafast.Context['withPgClient'];
     const context = {
       ...newContext(),
       pgSettings: settings,
       withPgClient,
-      statementCount,
+      statementCount: countStatements(compiled.plan),
       ...(planning && { planning }),
     };
     evaluation.context = context;
@@ -75,7 +79,7 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     } catch (error) {
       // Nothing else is the outcome of a token that was revoked.
       if (error instanceof InvalidTokenError) throw error;
-      if (error instanceof TooLong) return { errors: [limitExceeded('bytes', maxBytes)] };
+      if (error instanceof TooLongError) return { errors: [limitExceeded('bytes', maxBytes)] };
       failedRun.publish({ error });
       await statements.again();
       return null;
