@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = new Map<string, string>();
 beforeAll(async () => {
-  for (const folder of ['src', 'plugins']) {
+  const packages = (await readdir(join(root, 'packages'))).map((name) => `packages/${name}/src`);
+  for (const folder of ['src', 'plugins', ...packages]) {
     const files = await readdir(join(root, folder), { recursive: true });
     for (const file of files.filter((name) => name.endsWith('.ts'))) {
       const path = join(folder, file);
@@ -42,6 +43,7 @@ const layers = [
   // The table of scopes: roles of PostgreSQL derive from it, too.
   ['src/token/scopes.ts'],
   ['plugins'],
+  ['packages'],
 ];
 
 const inFolder = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
@@ -73,10 +75,27 @@ test('layers are used downwards only', () => {
   expect(upwards.map(([path, used]) => `${path} uses ${used}`)).toEqual([]);
 });
 
+// Their names in imports are no paths, so that what is found here reaches into one.
+test('packages import nothing of the application, and are imported by their names', () => {
+  const packageOf = (path: string) => /^packages\/[^/]+/.exec(path)?.[0];
+  const uses = [...sources.keys()].flatMap((path) => usesOf(path).map((used) => [path, used] as const));
+  const outOf = uses.filter(([path, used]) => packageOf(path) !== packageOf(used));
+  const names = [...sources.keys()].flatMap((path) => /^packages\/([^/]+)/.exec(path)?.[1] ?? []);
+  const within = [...sources].flatMap(([path, source]) =>
+    [...new Set(names)].filter((name) => source.includes(`'${name}/`)).map((name) => `${path} imports within ${name}`),
+  );
+
+  expect(new Set(names)).toContain('grafast-compile');
+  expect(
+    outOf.filter(([path, used]) => packageOf(path) || packageOf(used)).map(([path, used]) => `${path} imports ${used}`),
+  ).toEqual([]);
+  expect(within).toEqual([]);
+});
+
 test('nothing imports tests or benches', () => {
   const uses = [...sources.keys()].flatMap(usesOf);
 
-  expect(uses.filter((used) => /^(test|bench)\/.*\.ts$/.test(used))).toEqual([]);
+  expect(uses.filter((used) => /^((packages\/[^/]+\/)?test|bench)\/.*\.ts$/.test(used))).toEqual([]);
 });
 
 // Circles of types, too: they would have to be read together.
@@ -148,7 +167,7 @@ test('no module has state of its own', () => {
 // Which rows a token may see is decided by row-level security alone. Of the graph's own conditions each is here.
 test('no TypeScript decides about rows but by what a client has asked for', () => {
   const conditions = [...sources]
-    .filter(([path]) => inFolder(path, 'plugins') || inFolder(path, 'src/graphql'))
+    .filter(([path]) => ['plugins', 'packages/grafast-compile', 'src/graphql'].some((folder) => inFolder(path, folder)))
     .flatMap(([path, source]) =>
       source
         .split('\n')
@@ -157,6 +176,10 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     );
 
   expect(conditions.toSorted()).toEqual([
+    // What the filters below add is recorded on its way to the statement.
+    ['packages/grafast-compile/src/statementParts.ts', 'this.#recorded.push((query) => query.where(visited));'],
+    ['packages/grafast-compile/src/statementParts.ts', "this.#visit?.text('where');"],
+    ['packages/grafast-compile/src/statementParts.ts', 'where(expression: SQL): void {'],
     ['plugins/AccessibleUnitsPlugin.ts', 'conditions: [sql {alias}.id = {query.alias}.id],'],
     [
       'plugins/ColumnFiltersPlugin.ts',
@@ -199,10 +222,6 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       '$rows.where(sql {$rows.alias}.{sql.identifier(typeColumn)} = {sql.literal(value)});',
     ],
     ['plugins/RootFieldsPlugin.ts', '$rows.where(sql {$rows.alias}.id = (select {claim}));'],
-    // What the filters above add is recorded on its way to the statement.
-    ['plugins/compilation/statementParts.ts', 'this.#recorded.push((query) => query.where(visited));'],
-    ['plugins/compilation/statementParts.ts', "this.#visit?.text('where');"],
-    ['plugins/compilation/statementParts.ts', 'where(expression: SQL): void {'],
     [
       'plugins/sealedToken.ts',
       "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",

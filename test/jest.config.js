@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 /** @type {import('jest').Config} */
 export default {
   rootDir: '..',
-  roots: ['<rootDir>/test'],
+  roots: ['<rootDir>/test', '<rootDir>/packages'],
   testMatch: ['**/*.test.ts', '**/*.search.ts'],
   globalSetup: '<rootDir>/test/support/globalSetup.ts',
   globalTeardown: '<rootDir>/test/support/globalTeardown.ts',

@@ -10,7 +10,7 @@ import type { EvictablePool } from '../database/pool/pools.ts';
 import type { StoredOperations } from '../graphql/document/storedOperations.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
 import { createOffload } from '../graphql/offload/offload.ts';
-import { mayCompile } from '../graphql/schema/mayCompile.ts';
+import { compilationOptions } from '../graphql/schema/compilationOptions.ts';
 import { buildGraph } from '../graphql/schema/schema.ts';
 import { warmUp } from '../graphql/schema/warmUp.ts';
 import { watchFeedLag } from '../graphql/stream/watchFeedLag.ts';
@@ -141,7 +141,7 @@ async function createGeneration(
   secrets: Secrets,
 ): Promise<SchemaGeneration & { readonly schema: GraphQLSchema }> {
   const { config, pool, oauthPool, replica, authUrl, keys, operations, log } = context;
-  const graph = await buildGraph(pool, { isCompiled: mayCompile(config, log), maxBytes: config.limits.bytes });
+  const graph = await buildGraph(pool, compilationOptions(config, log));
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
   context.metrics.watchThread('second', offload.state);

@@ -56,6 +56,6 @@ export async function createCopy(): Promise<Copy> {
 }
 
 const copied = [
-  ...['src', 'plugins', 'migrations', 'package.json'],
+  ...['src', 'plugins', 'packages', 'migrations', 'package.json'],
   ...['test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'],
 ];

@@ -14,7 +14,7 @@ export type Block = {
 
 /** Every page for readers, as paths from the root. */
 export async function pagesOf(): Promise<string[]> {
-  const found = await Array.fromAsync(glob('{*,docs/*,deploy/*,plugins/*/*}.md', { cwd: root }));
+  const found = await Array.fromAsync(glob('{*,docs/*,deploy/*,packages/*/*}.md', { cwd: root }));
   return found.toSorted();
 }
 

@@ -26,11 +26,11 @@ async function counted(work: () => Promise<unknown>) {
   const seen = { compiled: 0, failedRuns: 0 };
   const onCompiled = () => void seen.compiled++;
   const onFailedRun = () => void seen.failedRuns++;
-  subscribe('compilation:compiled', onCompiled);
-  subscribe('compilation:failed run', onFailedRun);
+  subscribe('grafast-compile:compiled', onCompiled);
+  subscribe('grafast-compile:failed run', onFailedRun);
   await work();
-  unsubscribe('compilation:compiled', onCompiled);
-  unsubscribe('compilation:failed run', onFailedRun);
+  unsubscribe('grafast-compile:compiled', onCompiled);
+  unsubscribe('grafast-compile:failed run', onFailedRun);
   return seen;
 }
 

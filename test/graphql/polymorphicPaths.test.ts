@@ -1,4 +1,4 @@
-import { PolymorphicPathsPlugin } from '../../plugins/PolymorphicPathsPlugin.ts';
+import { PolymorphicPathsPlugin } from '../../packages/grafast-compile/src/PolymorphicPathsPlugin.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { shareService } from '../support/sharedService.ts';
 import { askStock, upstreamTables } from './stockPostgraphile.ts';

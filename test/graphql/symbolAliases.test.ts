@@ -1,4 +1,4 @@
-import { SymbolAliasesPlugin } from '../../plugins/SymbolAliasesPlugin.ts';
+import { SymbolAliasesPlugin } from '../../packages/grafast-compile/src/SymbolAliasesPlugin.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { shareService } from '../support/sharedService.ts';
 import { askStock, upstreamTables } from './stockPostgraphile.ts';

@@ -19,7 +19,7 @@ test('the warm-up operations are in order, and run with claims that see no row',
   const config = loadConfig(environment, 'serve');
   const pool = createPool(recorder.url, config, log);
   resources.defer(() => pool.end());
-  const graph = await buildGraph(pool, { isCompiled: true });
+  const graph = await buildGraph(pool, {});
   resources.defer(() => graph.release());
   recorder.take();
 

@@ -33,7 +33,7 @@ const byName = <Fault extends { name: string }>(faults: readonly Fault[]) =>
 let root: string;
 beforeAll(async () => {
   process.stdout.write(`Drawn with SEED=${seed}\n`);
-  root = await createSourceCopy(['src', 'plugins', 'package.json', 'migrations']);
+  root = await createSourceCopy(['src', 'plugins', 'packages', 'package.json', 'migrations']);
 });
 afterAll(() => rm(root, { recursive: true }));
 

@@ -7,7 +7,7 @@ const ofOrganization = 'organization_id = (select app_hidden.current_organizatio
 const plans: readonly PlantedFault[] = [
   {
     name: 'what types of an interface share is run for some of them',
-    file: 'plugins/PolymorphicPathsPlugin.ts',
+    file: 'packages/grafast-compile/src/PolymorphicPathsPlugin.ts',
     from: 'if (!repaired.has(plan)) extendPaths(plan);',
     to: '',
   },
@@ -87,25 +87,25 @@ const cursors: readonly PlantedFault[] = [
   },
   {
     name: 'a compiled cursor has its values in the other order',
-    file: 'plugins/compilation/computeStep.ts',
+    file: 'packages/grafast-compile/src/computeStep.ts',
     from: '...indicies.map(({ index, codec }) => codec.fromPg(values[index]))]',
     to: '...indicies.map(({ index, codec }) => codec.fromPg(values[index])).reverse()]',
   },
   {
     name: 'a page of none has a next one',
-    file: 'plugins/compilation/subqueryRows.ts',
+    file: 'packages/grafast-compile/src/subqueryRows.ts',
     from: 'first != null && last == null && first !== 0 && hasMore',
     to: 'first != null && last == null && hasMore',
   },
   {
     name: 'a page from the end comes backwards',
-    file: 'plugins/compilation/subqueryRows.ts',
+    file: 'packages/grafast-compile/src/subqueryRows.ts',
     from: 'items: shouldReverseOrder ? items.toReversed() : items,',
     to: 'items,',
   },
   {
     name: 'a page has the row after it, too',
-    file: 'plugins/compilation/subqueryRows.ts',
+    file: 'packages/grafast-compile/src/subqueryRows.ts',
     from: 'if (hasMore) {',
     to: 'if (hasMore && limit > 2) {',
   },
@@ -115,49 +115,49 @@ const cursors: readonly PlantedFault[] = [
 const compiled: readonly PlantedFault[] = [
   {
     name: 'statements with pages of other sizes are one',
-    file: 'plugins/compilation/StatementShape.ts',
+    file: 'packages/grafast-compile/src/StatementShape.ts',
     from: 'this.key += text + end;',
     to: 'this.key += end;',
   },
   {
     name: 'values are bound in the other order',
-    file: 'plugins/compilation/compileStatement.ts',
+    file: 'packages/grafast-compile/src/compileStatement.ts',
     from: 'return place === -1 ? parameter : shape.values[place];',
     to: 'return place === -1 ? parameter : shape.values[shape.values.length - 1 - place];',
   },
   {
     name: 'a plan serves variables that it was not made for',
-    file: 'plugins/compilation/CompilationPlugin.ts',
+    file: 'packages/grafast-compile/src/CompilationPlugin.ts',
     from: 'matchesConstraints(variableValuesConstraints, variables) &&',
     to: '',
   },
   {
     name: 'what was computed for the first row is used for all',
-    file: 'plugins/compilation/LayerCompiler.ts',
+    file: 'packages/grafast-compile/src/LayerCompiler.ts',
     from: 'if (this.isSingle) {\n      return',
     to: 'if (this.registers) {\n      return',
   },
   {
     name: 'a row that is not there is an object',
-    file: 'plugins/compilation/computeStep.ts',
+    file: 'packages/grafast-compile/src/computeStep.ts',
     from: 'return row?.[nullCheckAttributeIndex] == null ? null : row;',
     to: 'return row ?? null;',
   },
   {
     name: 'the text NULL is null',
-    file: 'plugins/compilation/parseRows.ts',
+    file: 'packages/grafast-compile/src/parseRows.ts',
     from: 'return value + text.slice(start, end);',
     to: "return (text.slice(start, end) === 'NULL' ? null : value + text.slice(start, end)) as string;",
   },
   {
     name: 'a backslash in a row within a row is lost',
-    file: 'plugins/compilation/parseRows.ts',
+    file: 'packages/grafast-compile/src/parseRows.ts',
     from: "} else {\n        value += '\\\\'.repeat(backslashes / doubled);",
     to: "} else {\n        value += '';",
   },
   {
     name: 'an id has the type of another interface member',
-    file: 'plugins/compilation/writeNodeId.ts',
+    file: 'packages/grafast-compile/src/writeNodeId.ts',
     from: '${(type as Step & ConstantStep).data}:',
     to: "${String((type as Step & ConstantStep).data).replace('NfcCard', 'BeaconCard')}:",
   },
@@ -167,7 +167,7 @@ const compiled: readonly PlantedFault[] = [
 const codecs: readonly PlantedFault[] = [
   {
     name: 'texts are normalized',
-    file: 'plugins/compilation/computeStep.ts',
+    file: 'packages/grafast-compile/src/computeStep.ts',
     from: 'return text == null ? null : pgCodec.fromPg(text);',
     to: 'return text == null ? null : pgCodec.fromPg(text.normalize());',
   },

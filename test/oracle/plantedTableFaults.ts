@@ -5,7 +5,7 @@ import type { PlantedFault } from './plantFault.ts';
 export const faultsOfTables: readonly PlantedFault[] = [
   {
     name: 'statements with other SQL are one',
-    file: 'plugins/compilation/StatementShape.ts',
+    file: 'packages/grafast-compile/src/StatementShape.ts',
     from: 'this.key += node.t;',
     to: '',
   },

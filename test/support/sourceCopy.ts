@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,7 +7,8 @@ import { hasCode } from '../../src/errors/hasCode.ts';
 import { directoryInMemory } from './dataDirectory.ts';
 
 /**
- * A folder with copies of these files and folders of the repository, and a link to its packages.
+ * A folder with copies of these files and folders of the repository, and links to the packages it depends on.
+ * Its links to `packages` are as in the repository, so that they lead to its own copies.
  *
  * It has the first name that is free and not a random one, so that the cache of compiled modules knows it the next time.
  */
@@ -17,7 +18,11 @@ export async function createSourceCopy(paths: readonly string[]): Promise<string
     await mkdir(dirname(join(root, path)), { recursive: true });
     await promisify(execFile)('cp', ['-a', join(repository, path), join(root, path)]);
   }
-  await symlink(join(repository, 'node_modules'), join(root, 'node_modules'));
+  await mkdir(join(root, 'node_modules'));
+  for (const entry of await readdir(modules, { withFileTypes: true })) {
+    const target = entry.isSymbolicLink() ? await readlink(join(modules, entry.name)) : join(modules, entry.name);
+    await symlink(target, join(root, 'node_modules', entry.name));
+  }
   return root;
 }
 
@@ -34,3 +39,4 @@ async function createNumbered(name: string): Promise<string> {
 }
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
+const modules = join(repository, 'node_modules');

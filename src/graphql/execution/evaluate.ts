@@ -1,12 +1,6 @@
-import { channel } from 'node:diagnostics_channel';
+import { type CompiledOperation, executeCompiled, type OperationResult, TooLongError } from 'grafast-compile';
 import { execute, hookArgs } from 'postgraphile/grafast';
 import type { GraphQLError } from 'postgraphile/graphql';
-import { TooLongError } from '../../../plugins/byteBudget.ts';
-import {
-  CompiledInstead,
-  type CompiledOperation,
-  type CompiledOperations,
-} from '../../../plugins/compilation/CompilationPlugin.ts';
 import { countStatements } from '../../../plugins/StatementCountPlugin.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
@@ -24,18 +18,16 @@ export type Evaluation = {
   context: Partial<Grafast.Context>;
 };
 
-/** The data as JSON, and the errors as they were thrown. */
-export type Result = { readonly data?: string | null; readonly errors?: readonly GraphQLError[] };
-
-/** Diagnostics channel: why Grafast had to do it again. */
-const failedRun = channel('compilation:failed run');
-
 /**
  * Evaluates operations by what they were compiled to, once they are planned.
- * Grafast runs those that cannot be compiled. When a compiled run fails, what it has done is undone, and Grafast executes all of it anew.
+ * When a compiled run fails, what it has done is undone, and Grafast executes all of it anew.
  */
 export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
-  const runGrafast = async ({ prepared, variables }: Operation, evaluation: Evaluation, compilesOnly: boolean) => {
+  const runGrafast = async (
+    { prepared, variables }: Operation,
+    evaluation: Evaluation,
+    added: Partial<Grafast.Context>,
+  ) => {
     const { settings, statements, newContext } = evaluation;
     const { document, operation, schema } = prepared;
     const args = await hookArgs({
@@ -44,7 +36,7 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
       document,
       operationName: operation.name?.value,
       variableValues: variables,
-      contextValue: { ...newContext(), compilesOnly },
+      contextValue: { ...newContext(), ...added },
       outputDataAsString: true,
       requestContext: settings ? { pgSettings: settings } : {},
     });
@@ -53,50 +45,53 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     context.withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
     evaluation.context = context;
     // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
-    const { data, errors } = (await execute(args)) as Result;
-    return { ...(data !== undefined && { data }), ...(errors && { errors: errors.map(toRefusal) }) };
+    return (await execute(args)) as OperationResult;
   };
 
-  const toRefusal = (error: GraphQLError) =>
-    error.originalError instanceof TooLongError ? limitExceeded('bytes', maxBytes) : error;
-
-  /** @returns null when Grafast has to do it */
-  const runCompiled = async (compiled: CompiledOperation, { coerced }: Operation, evaluation: Evaluation) => {
-    const { settings, statements, newContext } = evaluation;
-    if (!settings) return null;
+  const runCompiled = (
+    { plan, run }: CompiledOperation,
+    { coerced }: Operation,
+    evaluation: Evaluation,
+    settings: TransactionSettings,
+  ) => {
+    const { statements, newContext } = evaluation;
     const { planning } = evaluation.context;
     const withPgClient = statements.withPgClientBeside as Grafast.Context['withPgClient'];
     const context = {
       ...newContext(),
       pgSettings: settings,
       withPgClient,
-      statementCount: countStatements(compiled.plan),
+      statementCount: countStatements(plan),
       ...(planning && { planning }),
     };
     evaluation.context = context;
-    try {
-      return { data: await compiled.run(coerced, context, (statement) => statements.query(settings, statement)) };
-    } catch (error) {
-      // Nothing else is the outcome of a token that was revoked.
-      if (error instanceof InvalidTokenError) throw error;
-      if (error instanceof TooLongError) return { errors: [limitExceeded('bytes', maxBytes)] };
-      failedRun.publish({ error });
-      await statements.again();
-      return null;
-    }
+    return run(coerced, context, (statement) => statements.query(settings, statement));
   };
 
-  return async (requested: Operation, evaluation: Evaluation): Promise<Result> => {
+  const evaluate = (requested: Operation, evaluation: Evaluation): Promise<OperationResult> => {
     const { operation, schema } = requested.prepared;
-    const operations = schema.extensions.compiledOperations as CompiledOperations | undefined;
-    const mayCompile = operations !== undefined && evaluation.settings !== null;
-    let compiled = mayCompile ? operations.find(operation, requested.coerced, evaluation.context) : null;
-    if (!compiled) {
-      const result: Result = await runGrafast(requested, evaluation, mayCompile);
-      const instead = result.errors?.[0]?.originalError;
-      if (!(instead instanceof CompiledInstead)) return result;
-      ({ compiled } = instead);
-    }
-    return (await runCompiled(compiled, requested, evaluation)) ?? runGrafast(requested, evaluation, false);
+    const { settings, statements, context } = evaluation;
+    if (!settings) return runGrafast(requested, evaluation, {});
+    return executeCompiled({
+      schema,
+      operation,
+      variables: requested.coerced,
+      context,
+      runGrafast: (added) => runGrafast(requested, evaluation, added),
+      runCompiled: (compiled) => runCompiled(compiled, requested, evaluation, settings),
+      async undo(error) {
+        // Nothing else is the outcome of a token that was revoked.
+        if (error instanceof InvalidTokenError) throw error;
+        await statements.again();
+      },
+    });
+  };
+
+  const toRefusal = (error: GraphQLError) =>
+    error.originalError instanceof TooLongError ? limitExceeded('bytes', maxBytes) : error;
+
+  return async (requested: Operation, evaluation: Evaluation): Promise<OperationResult> => {
+    const result = await evaluate(requested, evaluation);
+    return result.errors ? { ...result, errors: result.errors.map(toRefusal) } : result;
   };
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Row } from 'grafast-compile';
 import { DatabaseError, type Pool, type QueryResult } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
-import type { Row } from '../../../plugins/compilation/parseRows.ts';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
 import { isCollision } from '../../database/pool/unavailable.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';

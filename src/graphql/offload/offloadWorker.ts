@@ -18,7 +18,7 @@ import { createUses } from '../../token/uses.ts';
 import { coerceVariables } from '../document/arguments.ts';
 import { createDocumentReader, DocumentError } from '../document/document.ts';
 import { createExecution } from '../execution/execution.ts';
-import { mayCompile } from '../schema/mayCompile.ts';
+import { compilationOptions } from '../schema/compilationOptions.ts';
 import { buildGraph } from '../schema/schema.ts';
 import type { OffloadMessage, OffloadRequest, OffloadSettings } from './messages.ts';
 
@@ -40,13 +40,11 @@ watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log: createLog('sile
 const replicaPool = config.replicaUrl ? createReplicaPool(config.replicaUrl, { ...config, poolSize: 2 }, log) : null;
 const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ...Buffer[]]);
 // If this fails, the thread ends, and the next expensive operation starts another. The readiness watch logs outages.
-const graph = await buildGraph(pool, { isCompiled: mayCompile(config, log), maxBytes: config.limits.bytes }).catch(
-  (error: unknown) => {
-    if (!isRetryable(error)) throw error;
-    log.debug({ error }, 'the second thread cannot start: the database is unavailable');
-    process.exit();
-  },
-);
+const graph = await buildGraph(pool, compilationOptions(config, log)).catch((error: unknown) => {
+  if (!isRetryable(error)) throw error;
+  log.debug({ error }, 'the second thread cannot start: the database is unavailable');
+  process.exit();
+});
 const readDocument = createDocumentReader(graph.schema, config.limits);
 const encode = createEncoder();
 const uses = createUses();

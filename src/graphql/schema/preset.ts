@@ -1,17 +1,16 @@
 import { PgSimplifyInflectionPreset } from '@graphile/simplify-inflection';
+import { type CompilationOptions, createCompilationPreset } from 'grafast-compile';
 import type { Pool } from 'pg';
 import { makePgService } from 'postgraphile/adaptors/pg';
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber';
 import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../plugins/AccessibleUnitsPlugin.ts';
-import { createByteLimitPlugin } from '../../../plugins/ByteLimitPlugin.ts';
 import { ChangeNamingPlugin } from '../../../plugins/ChangeNamingPlugin.ts';
 import { ChangesPlugin } from '../../../plugins/ChangesPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConnectionsPlugin } from '../../../plugins/ConnectionsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../../plugins/ConstraintRulesPlugin.ts';
-import { createCompilationPlugin } from '../../../plugins/compilation/CompilationPlugin.ts';
 import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { CompositeAttributesPlugin } from '../../../plugins/functions/CompositeAttributesPlugin.ts';
@@ -24,12 +23,10 @@ import { NodeIdPlugin, nodeIdCodecName } from '../../../plugins/NodeIdPlugin.ts'
 import { NodeTypePlugin } from '../../../plugins/NodeTypePlugin.ts';
 import { OidPlugin } from '../../../plugins/OidPlugin.ts';
 import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
-import { PolymorphicPathsPlugin } from '../../../plugins/PolymorphicPathsPlugin.ts';
 import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../../plugins/RowLimitPlugin.ts';
 import { ScalarInputPlugin } from '../../../plugins/ScalarInputPlugin.ts';
 import { StatementCountPlugin } from '../../../plugins/StatementCountPlugin.ts';
-import { SymbolAliasesPlugin } from '../../../plugins/SymbolAliasesPlugin.ts';
 import { TenantPlugin } from '../../../plugins/TenantPlugin.ts';
 import { TextFormsPlugin } from '../../../plugins/TextFormsPlugin.ts';
 import { UnitTreePlugin } from '../../../plugins/UnitTreePlugin.ts';
@@ -38,20 +35,15 @@ import { UsersSyncPlugin } from '../../../plugins/UsersSyncPlugin.ts';
 import { VariableNamesPlugin } from '../../../plugins/VariableNamesPlugin.ts';
 import { WebhookInputsPlugin, WebhooksPlugin } from '../../../plugins/WebhooksPlugin.ts';
 
-/** How answers are serialized. */
-export type Writing = {
-  /** Whether operations are compiled. */
-  readonly isCompiled?: boolean;
-  readonly maxBytes?: number;
-};
-
 /** The PostGraphile preset: what its schema leaves out, and our plugins. `pool` is the authenticator's. */
-export function createPreset(
-  pool: Pool,
-  { isCompiled = false, maxBytes = Number.MAX_SAFE_INTEGER }: Writing,
-): GraphileConfig.Preset {
+export function createPreset(pool: Pool, compilation: CompilationOptions): GraphileConfig.Preset {
   return {
-    extends: [PostGraphileAmberPreset, PostGraphileRelayPreset, PgSimplifyInflectionPreset],
+    extends: [
+      PostGraphileAmberPreset,
+      PostGraphileRelayPreset,
+      PgSimplifyInflectionPreset,
+      createCompilationPreset(compilation),
+    ],
     plugins: [
       TenantPlugin,
       TextFormsPlugin,
@@ -69,12 +61,7 @@ export function createPreset(
       ConnectionArgumentsPlugin,
       ColumnFiltersPlugin,
       RowLimitPlugin,
-      // Counts first, since compilation may end the execution.
-      ...(isCompiled ? [createCompilationPlugin(maxBytes)] : []),
       StatementCountPlugin,
-      // Before anything else sees a plan.
-      PolymorphicPathsPlugin,
-      SymbolAliasesPlugin,
       AccessibleUnitsPlugin,
       UnitTreePlugin,
       UserMutationsPlugin,
@@ -89,7 +76,6 @@ export function createPreset(
       ExternalAuthenticationTokenPlugin,
       ConstraintRulesPlugin,
       VariableNamesPlugin,
-      createByteLimitPlugin(maxBytes),
     ],
     disablePlugins: [
       // `Query.query` and `Query` as a node served Relay 1.

@@ -1,8 +1,9 @@
+import type { CompilationOptions } from 'grafast-compile';
 import type { Pool } from 'pg';
 import { makeSchema } from 'postgraphile';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import { readMigrations } from '../../database/migrations/watchMigrations.ts';
-import { createPreset, type Writing } from './preset.ts';
+import { createPreset } from './preset.ts';
 
 /** The schema generated from the database, and the preset for its operations. */
 export type Graph = {
@@ -15,11 +16,13 @@ export type Graph = {
 };
 
 /** Reads the catalogue as the authenticator. @throws when a comment or a plugin contradicts it */
-export async function buildGraph(pool: Pool, writing: Writing = {}): Promise<Graph> {
+export async function buildGraph(pool: Pool, compilation: CompilationOptions = notCompiled): Promise<Graph> {
   const migrations = await readMigrations(pool);
-  const { schema, resolvedPreset } = await makeSchema(createPreset(pool, writing));
+  const { schema, resolvedPreset } = await makeSchema(createPreset(pool, compilation));
   const release = async () => {
     for (const service of resolvedPreset.pgServices ?? []) await service.release?.();
   };
   return { schema, resolvedPreset, migrations, release };
 }
+
+const notCompiled: CompilationOptions = { isEnabled: false };

@@ -1,3 +1,4 @@
+import type { OperationResult } from 'grafast-compile';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { hookArgs, subscribe } from 'postgraphile/grafast';
 import { encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
@@ -9,7 +10,6 @@ import { graphSettings } from '../../token/settings.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
 import { presentError } from '../errors.ts';
 import { createContext } from '../execution/context.ts';
-import type { Result } from '../execution/evaluate.ts';
 import { type ExecutionOptions, toBody } from '../execution/execution.ts';
 import type { Operation } from '../execution/operation.ts';
 import { createStatements } from '../execution/statements.ts';
@@ -91,7 +91,7 @@ export function createSubscriber(
     (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
 
     /** Null when the database does not answer: the client continues after its last event. */
-    const toEvent = ({ data, errors }: Result) => {
+    const toEvent = ({ data, errors }: OperationResult) => {
       const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
       if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
       const body = toBody(data, presented ?? []);
@@ -99,7 +99,7 @@ export function createSubscriber(
     };
     await turnToPlan();
     if (signal.aborted) return;
-    const results = (await subscribe(args)) as AsyncGenerator<Result> | Result;
+    const results = (await subscribe(args)) as AsyncGenerator<OperationResult> | OperationResult;
     if (!(Symbol.asyncIterator in results)) {
       const event = toEvent(results);
       if (event) stream.next(null, event);

@@ -52,7 +52,7 @@ export async function startComparison(urls: {
   const config = loadConfig(environment, 'serve');
   const frugal = { ...config, limits: { ...config.limits, rows: 40 } };
   const pool = createPool(urls.authUrl, config, createLog('silent'));
-  const [plainGraph, compiledGraph] = [await buildGraph(pool), await buildGraph(pool, { isCompiled: true })];
+  const [plainGraph, compiledGraph] = [await buildGraph(pool), await buildGraph(pool, {})];
   const createSide = (graph: Graph) => {
     const lines: string[] = [];
     const log = createLog('error', { write: (line) => lines.push(line) });
@@ -90,9 +90,9 @@ export async function startComparison(urls: {
     if (reason) seen.reasons.set(reason, (seen.reasons.get(reason) ?? 0) + 1);
   };
   const listeners = {
-    'compilation:compiled': count('compiled'),
-    'compilation:not compiled': count('notCompiled'),
-    'compilation:failed run': count('failedRuns'),
+    'grafast-compile:compiled': count('compiled'),
+    'grafast-compile:not compiled': count('notCompiled'),
+    'grafast-compile:failed run': count('failedRuns'),
   };
   for (const [channel, listener] of Object.entries(listeners)) subscribe(channel, listener);
 

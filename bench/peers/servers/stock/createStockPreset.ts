@@ -9,9 +9,10 @@ export type FromRequest = {
 
 /** The service's schema, so that the documents mean the same, without the plugins that make it faster or limit it. */
 export function createStockPreset(pool: Pool, { pgSettings, context }: FromRequest): GraphileConfig.Preset {
-  const { plugins = [], ...preset } = createPreset(pool, {});
+  const { plugins = [], ...preset } = createPreset(pool, { isEnabled: false });
   return {
     ...preset,
+    disablePlugins: [...(preset.disablePlugins ?? []), 'ByteLimitPlugin'],
     plugins: [...plugins.filter(({ name }) => !leftOut.has(name)), StringOutputPlugin],
     pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings })],
     grafast: { context, explain: false },
@@ -20,7 +21,7 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
 }
 
 /** They limit and watch what is executed. */
-const leftOut = new Set(['RowLimitPlugin', 'StatementCountPlugin', 'ByteLimitPlugin', 'ConstraintRulesPlugin']);
+const leftOut = new Set(['RowLimitPlugin', 'StatementCountPlugin', 'ConstraintRulesPlugin']);
 
 /** The setting `outputDataAsString` of grafserv reaches Grafast only so: the data are not parsed to be written again. */
 const StringOutputPlugin: GraphileConfig.Plugin = {

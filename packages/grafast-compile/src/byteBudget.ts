@@ -1,4 +1,4 @@
-import type { PayloadRoot } from './compilation/internals.ts';
+import type { PayloadRoot } from './internals.ts';
 
 /**
  * Byte budget of an answer, spent while it is written, so that a too long one is never completed.

@@ -1,4 +1,4 @@
-import { type ByteBudget, TooLongError } from '../byteBudget.ts';
+import { type ByteBudget, TooLongError } from './byteBudget.ts';
 
 /**
  * Writes JSON as bytes into one shared buffer, and returns it as one string.

@@ -1,6 +1,6 @@
 import { PgSelectStep } from 'postgraphile/@dataplan/pg';
 import { LambdaStep } from 'postgraphile/grafast';
-import { ByteBudget } from '../byteBudget.ts';
+import { ByteBudget } from './byteBudget.ts';
 import { compileStatement, type PreparedStatement, type StatementTexts } from './compileStatement.ts';
 import { computeStep, dependenciesOf, isComputed, isPlain, type LambdaStep as Lambda, runsFor } from './computeStep.ts';
 import type { LayerPlan, OperationPlan, SelectStep, Step } from './internals.ts';

@@ -1,5 +1,5 @@
 import { type OperationPlan as GrafastOperationPlan, Step as GrafastStep } from 'postgraphile/grafast';
-import { polymorphicPathsOf, type Step } from './compilation/internals.ts';
+import { polymorphicPathsOf, type Step } from './internals.ts';
 
 /**
  * Repair of plans of polymorphic positions: each step runs wherever a step that depends on it runs.

@@ -1,6 +1,6 @@
 import type { OperationPlan as GrafastOperationPlan } from 'postgraphile/grafast';
 import { spendOn } from './byteBudget.ts';
-import { type OperationPlan, type OutputPlan, outputPlansOf } from './compilation/internals.ts';
+import { type OperationPlan, type OutputPlan, outputPlansOf } from './internals.ts';
 
 /**
  * Limits the bytes of an answer while it is written: few rows may be selected again and again.

@@ -174,7 +174,7 @@ export type LambdaStep = {
   readonly fn: ((value: unknown) => unknown) & {
     /** It may throw, but never gives a promise. */
     readonly isSync?: boolean;
-    /** It encodes `[type, …key]` as an id: in base64url without `=`, and `type:uuid` if the key is one UUID. */
+    /** It encodes `[type, …key]` as an id; if the key is one UUID, as base64url of `type:uuid`. */
     readonly encodesNodeId?: boolean;
   };
 };

@@ -4,7 +4,7 @@ import { type OperationPlan as GrafastOperationPlan, LambdaStep } from 'postgrap
 import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import { compileOperation, type RunOperation } from './compileOperation.ts';
 import type { StatementTexts } from './compileStatement.ts';
-import { matchesConstraints, type OperationPlan } from './internals.ts';
+import { findOtherVersion, matchesConstraints, type OperationPlan } from './internals.ts';
 import { joinedRow } from './joinedRow.ts';
 import { subqueryRows } from './subqueryRows.ts';
 
@@ -18,15 +18,25 @@ declare global {
 }
 
 /** Compilation of operations: from the second time on, Grafast is not needed; see README.md. */
-export const createCompilationPlugin = (maxBytes: number): GraphileConfig.Plugin => ({
+export const createCompilationPlugin = (
+  maxBytes: number,
+  onUnknown: ((reason: string) => void) | undefined,
+): GraphileConfig.Plugin => ({
   name: 'CompilationPlugin',
 
   schema: {
     hooks: {
-      GraphQLSchema: (schema) => ({
-        ...schema,
-        extensions: { ...schema.extensions, compiledOperations: new CompiledOperations(maxBytes) },
-      }),
+      GraphQLSchema(schema) {
+        const unknown = findOtherVersion();
+        if (unknown !== null) {
+          onUnknown?.(unknown);
+          return schema;
+        }
+        return {
+          ...schema,
+          extensions: { ...schema.extensions, compiledOperations: new CompiledOperations(maxBytes) },
+        };
+      },
     },
   },
 
@@ -34,8 +44,8 @@ export const createCompilationPlugin = (maxBytes: number): GraphileConfig.Plugin
     middleware: {
       establishOperationPlan(next, { schema, operation, context }) {
         const plan = next();
-        const operations = schema.extensions.compiledOperations as CompiledOperations;
-        const compiled = operations.compile(operation, plan);
+        const operations = schema.extensions.compiledOperations as CompiledOperations | undefined;
+        const compiled = operations?.compile(operation, plan);
         if (compiled && context.compilesOnly) throw new CompiledInstead(compiled);
         return plan;
       },
@@ -107,8 +117,8 @@ export class CompiledOperations {
 }
 
 /** Diagnostics channels for the outcome of each plan: a test counts them. */
-const compiledChannel = channel('compilation:compiled');
-const notCompiledChannel = channel('compilation:not compiled');
+const compiledChannel = channel('grafast-compile:compiled');
+const notCompiledChannel = channel('grafast-compile:not compiled');
 
 /** As many plans of an operation as Grafast keeps. */
 const maxPlans = 50;

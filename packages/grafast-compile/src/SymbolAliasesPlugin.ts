@@ -1,6 +1,6 @@
 import { PgSelectStep } from 'postgraphile/@dataplan/pg';
 import { type OperationPlan as GrafastOperationPlan, Step as GrafastStep } from 'postgraphile/grafast';
-import type { InlineStep } from './compilation/internals.ts';
+import type { InlineStep } from './internals.ts';
 
 /**
  * Repair of plans with equal selections: an alias in SQL stands for that of any equal selection.

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { types } from 'pg';
-import { type Cell, parseRows, type Row, type Shape } from '../../plugins/compilation/parseRows.ts';
-import { createTestDatabase } from '../support/database.ts';
-import { seed, sizeOf } from '../support/search.ts';
+import { type Cell, parseRows, type Row, type Shape } from '../src/parseRows.ts';
+import { texts, writeRows } from './writeRows.ts';
+
+// Drawn anew with TEST_SEARCHES=whole, and as before with SEED=….
+const isWhole = process.env.TEST_SEARCHES === 'whole';
+const seed = Number(process.env.SEED || (isWhole ? Math.floor(Math.random() * 2 ** 31) : 1));
+const numRuns = isWhole ? 5000 : 200;
 
 /** The driver's own parser of `text[]`. */
 const parseArray = types.getTypeParser(1009 as never) as (text: string) => (string | null)[][];
@@ -10,21 +14,21 @@ const parseArray = types.getTypeParser(1009 as never) as (text: string) => (stri
 test('rows, and rows in their cells, are what the driver finds level by level', () => {
   fc.assert(
     fc.property(tables, ({ rows, shape }) => {
-      const text = write(rows);
+      const text = writeRows(rows);
 
       const parsed = parseRows(text, shape);
 
       expect(parsed).toEqual(rows);
       expect(parsed).toEqual(parseByLevel(text, shape));
     }),
-    { numRuns: sizeOf({ small: 200, whole: 5000 }), seed },
+    { numRuns, seed },
   );
 });
 
 test('a cell of rows that is not asked for stays a text', () => {
   fc.assert(
     fc.property(tables, ({ rows }) => {
-      const text = write(rows);
+      const text = writeRows(rows);
 
       expect(parseRows(text, new Map())).toEqual(parseArray(text));
     }),
@@ -34,33 +38,13 @@ test('a cell of rows that is not asked for stays a text', () => {
 test('a text that is cut off is refused', () => {
   fc.assert(
     fc.property(tables, fc.nat(), ({ rows, shape }, at) => {
-      const text = write(rows);
+      const text = writeRows(rows);
 
       expect(() => parseRows(text.slice(0, at % text.length), shape)).toThrow(SyntaxError);
     }),
-    { numRuns: sizeOf({ small: 200, whole: 5000 }), seed },
+    { numRuns, seed },
   );
 });
-
-test('PostgreSQL writes rows as it is taken for granted here', async () => {
-  const database = await createTestDatabase();
-  const values = fc.sample(texts, 500);
-
-  const { rows } = await database.owner.query<{ text: string }>(
-    'select array(select array[value, value]::text[] from unnest($1::text[]) with ordinality as t (value, nth) order by nth)::text as text',
-    [values],
-  );
-
-  expect(rows[0]?.text).toBe(write(values.map((value) => [value, value])));
-  await database.drop();
-});
-
-const texts: fc.Arbitrary<string | null> = fc.oneof(
-  fc.constantFrom(null, '', 'NULL', 'null', '{}', '{{a}}', '\t', '\u000b', '\u00a0', '😀', '\\\\\\"'),
-  fc.string({ unit: fc.constantFrom('"', '\\', ',', '{', '}', ' ', 'a', '\n'), maxLength: 8 }),
-  fc.string({ unit: 'grapheme', maxLength: 12 }).filter((text) => text.isWellFormed() && !text.includes('\0')),
-  fc.uuid(),
-);
 
 /** What is in each column: texts, or rows. */
 type Columns = readonly (Columns | null)[];
@@ -86,16 +70,4 @@ function parseByLevel(text: string, shape: Shape): Row[] {
       return inner && cell !== null ? parseByLevel(cell, inner) : cell;
     }),
   );
-}
-
-/** As PostgreSQL's `array_out` does it. */
-function write(rows: readonly Row[]): string {
-  return `{${rows.map((row) => `{${row.map(writeCell).join(',')}}`).join(',')}}`;
-}
-
-function writeCell(cell: Cell): string {
-  if (cell === null) return 'NULL';
-  const text = typeof cell === 'string' ? cell : write(cell);
-  const isPlain = text !== '' && !/^null$/i.test(text) && !/["\\{},\t-\r ]/.test(text);
-  return isPlain ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

@@ -1,0 +1,18 @@
+import type { CompilationOptions } from 'grafast-compile';
+import type { Config } from '../../config.ts';
+import type { Log } from '../../log.ts';
+
+/**
+ * The settings of compilation, as configured.
+ * Where the package does not know the libraries, the log says so, and Grafast executes every operation.
+ */
+export function compilationOptions(
+  { compilation, limits }: Pick<Config, 'compilation' | 'limits'>,
+  log: Log,
+): CompilationOptions {
+  return {
+    isEnabled: compilation,
+    maxBytes: limits.bytes,
+    onUnknown: (reason) => log.warn({ reason }, 'operations are not compiled'),
+  };
+}
