@@ -127,7 +127,7 @@ const compiled: readonly PlantedFault[] = [
   },
   {
     name: 'a plan serves variables that it was not made for',
-    file: 'packages/grafast-compile/src/CompilationPlugin.ts',
+    file: 'packages/grafast-compile/src/CompiledOperations.ts',
     from: 'matchesConstraints(variableValuesConstraints, variables) &&',
     to: '',
   },

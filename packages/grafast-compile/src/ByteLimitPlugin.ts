@@ -1,23 +1,25 @@
-import type { OperationPlan as GrafastOperationPlan } from 'postgraphile/grafast';
+import type { OperationPlan } from 'postgraphile/grafast';
 import { spendOn } from './byteBudget.ts';
-import { type OperationPlan, type OutputPlan, outputPlansOf } from './internals.ts';
+import { internalsOf, type OutputPlan } from './internals.ts';
+import { outputPlansOf } from './plans.ts';
+import { hasKnownPlans } from './schemaState.ts';
 
 /**
  * Limits the bytes of an answer while it is written: few rows may be selected again and again.
  * Compiled operations count what they write themselves.
  */
 export const createByteLimitPlugin = (max: number): GraphileConfig.Plugin => {
-  const limited = new WeakSet<GrafastOperationPlan>();
+  const limited = new WeakSet<OperationPlan>();
   return {
     name: 'ByteLimitPlugin',
 
     grafast: {
       middleware: {
-        establishOperationPlan(next) {
+        establishOperationPlan(next, { schema }) {
           const plan = next();
-          if (!limited.has(plan)) {
+          if (!limited.has(plan) && hasKnownPlans(schema)) {
             limited.add(plan);
-            for (const output of outputPlansOf((plan as unknown as OperationPlan).rootOutputPlan)) limit(output, max);
+            for (const output of outputPlansOf(internalsOf(plan).rootOutputPlan)) limit(output, max);
           }
           return plan;
         },

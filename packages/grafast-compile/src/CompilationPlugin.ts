@@ -1,12 +1,6 @@
-import { channel } from 'node:diagnostics_channel';
-import { LRUCache } from 'lru-cache';
-import { type OperationPlan as GrafastOperationPlan, LambdaStep } from 'postgraphile/grafast';
-import type { OperationDefinitionNode } from 'postgraphile/graphql';
-import { compileOperation, type RunOperation } from './compileOperation.ts';
-import type { StatementTexts } from './compileStatement.ts';
-import { findOtherVersion, matchesConstraints, type OperationPlan } from './internals.ts';
-import { joinedRow } from './joinedRow.ts';
-import { subqueryRows } from './subqueryRows.ts';
+import { type CompiledOperation, CompiledOperations } from './CompiledOperations.ts';
+import { findOtherShape, findOtherVersion } from './findUnknown.ts';
+import { operationsOf, withState } from './schemaState.ts';
 
 declare global {
   namespace Grafast {
@@ -17,25 +11,35 @@ declare global {
   }
 }
 
-/** Compilation of operations: from the second time on, Grafast is not needed; see README.md. */
-export const createCompilationPlugin = (
-  maxBytes: number,
-  onUnknown: ((reason: string) => void) | undefined,
-): GraphileConfig.Plugin => ({
+export type CompilationOptions = {
+  /** Whether operations are compiled, as by default. Else plans are only repaired, and answers limited. */
+  readonly isEnabled?: boolean;
+  /** Limit of an answer's data in UTF-16 code units, of at least a byte each; by default none. */
+  readonly maxBytes?: number;
+  /** Called when a schema is built whose operations Grafast executes, with what is not known. */
+  readonly onUnknown?: (reason: string) => void;
+};
+
+/** Compiles each plan before Grafast executes it for the first time, if the libraries are known. */
+export const createCompilationPlugin = ({
+  isEnabled = true,
+  maxBytes = Number.MAX_SAFE_INTEGER,
+  onUnknown,
+}: CompilationOptions): GraphileConfig.Plugin => ({
   name: 'CompilationPlugin',
 
   schema: {
     hooks: {
       GraphQLSchema(schema) {
-        const unknown = findOtherVersion();
-        if (unknown !== null) {
-          onUnknown?.(unknown);
-          return schema;
-        }
-        return {
-          ...schema,
-          extensions: { ...schema.extensions, compiledOperations: new CompiledOperations(maxBytes) },
-        };
+        const otherVersion = findOtherVersion();
+        // Plans of the tested versions are known. Where they are compiled, they are examined all the same.
+        const otherShape = isEnabled || otherVersion !== null ? findOtherShape() : null;
+        const unknown = [isEnabled ? otherVersion : null, otherShape].filter((reason) => reason !== null);
+        if (unknown.length > 0) onUnknown?.(unknown.join('; '));
+        return withState(schema, {
+          operations: isEnabled && unknown.length === 0 ? new CompiledOperations(maxBytes) : null,
+          hasKnownPlans: otherShape === null,
+        });
       },
     },
   },
@@ -44,16 +48,13 @@ export const createCompilationPlugin = (
     middleware: {
       establishOperationPlan(next, { schema, operation, context }) {
         const plan = next();
-        const operations = schema.extensions.compiledOperations as CompiledOperations | undefined;
-        const compiled = operations?.compile(operation, plan);
+        const compiled = operationsOf(schema)?.compile(operation, plan);
         if (compiled && context.compilesOnly) throw new CompiledInstead(compiled);
         return plan;
       },
     },
   },
 });
-
-export type CompiledOperation = { readonly plan: GrafastOperationPlan; readonly run: RunOperation };
 
 /** What an operation was compiled to, as an error of its execution. */
 export class CompiledInstead extends Error {
@@ -65,81 +66,3 @@ export class CompiledInstead extends Error {
     this.compiled = compiled;
   }
 }
-
-/** The compiled operations of a schema. */
-export class CompiledOperations {
-  readonly #maxBytes: number;
-  /** As long as its document is cached; several plans if variables decide what is selected. */
-  readonly #known = new WeakMap<OperationDefinitionNode, readonly CompiledOperation[]>();
-  readonly #tried = new WeakMap<GrafastOperationPlan, CompiledOperation | null>();
-  readonly #texts: StatementTexts = new LRUCache({
-    maxSize: maxCharacters,
-    sizeCalculation: ({ text }, key) => (text?.length ?? 0) + key.length + charactersOfEntry,
-  });
-  #count = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  find(operation: OperationDefinitionNode, variables: unknown, context: unknown): CompiledOperation | null {
-    const found = this.#known.get(operation)?.find(({ plan }) => {
-      const { variableValuesConstraints, contextConstraints } = plan as unknown as OperationPlan;
-      return (
-        matchesConstraints(variableValuesConstraints, variables) && matchesConstraints(contextConstraints, context)
-      );
-    });
-    return found ?? null;
-  }
-
-  /** Null when a part of it is left to Grafast. */
-  compile(operation: OperationDefinitionNode, plan: GrafastOperationPlan): CompiledOperation | null {
-    const tried = this.#tried.get(plan);
-    const compiled = tried === undefined ? this.#compile(plan) : tried;
-    if (tried === undefined) this.#tried.set(plan, compiled);
-    const known = this.#known.get(operation) ?? [];
-    if (compiled && !known.includes(compiled)) this.#known.set(operation, [compiled, ...known].slice(0, maxPlans));
-    return compiled;
-  }
-
-  #compile(plan: GrafastOperationPlan): CompiledOperation | null {
-    const internals = plan as unknown as OperationPlan;
-    replaceParsers(internals);
-    try {
-      const run = compileOperation(internals, String(this.#count++), this.#texts, this.#maxBytes);
-      compiledChannel.publish({});
-      return { plan, run };
-    } catch (error) {
-      notCompiledChannel.publish({ error });
-      return null;
-    }
-  }
-}
-
-/** Diagnostics channels for the outcome of each plan: a test counts them. */
-const compiledChannel = channel('grafast-compile:compiled');
-const notCompiledChannel = channel('grafast-compile:not compiled');
-
-/** As many plans of an operation as Grafast keeps. */
-const maxPlans = 50;
-
-/** The memory limit of the statements' texts. */
-const maxCharacters = 8_000_000;
-/** What an entry takes beside its texts. */
-const charactersOfEntry = 2000;
-
-/**
- * Replaces @dataplan/pg's parsers of rows within rows by one-pass ones, for Grafast too.
- * Its own take twice as long for each level of lists within lists.
- */
-function replaceParsers(plan: OperationPlan): void {
-  for (const step of plan.getStepsByStepClass(LambdaStep) as { fn: { readonly name: string } }[]) {
-    step.fn = parsers.get(step.fn.name) ?? step.fn;
-  }
-}
-
-/** By the names of those in @dataplan/pg. */
-const parsers: ReadonlyMap<string, { readonly name: string }> = new Map<string, { readonly name: string }>([
-  ['pgInlineViaSubqueryTransform', subqueryRows],
-  ['pgInlineViaJoinTransform', joinedRow],
-]);

@@ -1,4 +1,4 @@
-import type { LayerPlan, Step } from './internals.ts';
+import { classOf, type LayerPlan, type Step } from './internals.ts';
 import type { JsonWriter } from './JsonWriter.ts';
 
 /** Registers: values known while an operation runs, of steps that more than one other step needs. */
@@ -67,7 +67,7 @@ export class LayerCompiler {
   /** The compiler, from here up, that computes the step. @throws {NotCompilable} when it is elsewhere */
   ownerOf(step: Step): LayerCompiler {
     if (this.layer === step.layerPlan) return this;
-    if (this.parent === null) throw new NotCompilable(`${step.constructor.name} of another layer`);
+    if (this.parent === null) throw new NotCompilable(`${classOf(step)} of another layer`);
     return this.parent.ownerOf(step);
   }
 

@@ -1,5 +1,7 @@
-import { type OperationPlan as GrafastOperationPlan, Step as GrafastStep } from 'postgraphile/grafast';
-import { polymorphicPathsOf, type Step } from './internals.ts';
+import type { OperationPlan } from 'postgraphile/grafast';
+import { type Step, stepsOf } from './internals.ts';
+import { polymorphicPathsOf } from './plans.ts';
+import { hasKnownPlans } from './schemaState.ts';
 
 /**
  * Repair of plans of polymorphic positions: each step runs wherever a step that depends on it runs.
@@ -17,9 +19,9 @@ export const PolymorphicPathsPlugin: GraphileConfig.Plugin = {
 
   grafast: {
     middleware: {
-      establishOperationPlan(next) {
+      establishOperationPlan(next, { schema }) {
         const plan = next();
-        if (!repaired.has(plan)) extendPaths(plan);
+        if (!repaired.has(plan) && hasKnownPlans(schema)) extendPaths(plan);
         repaired.add(plan);
         return plan;
       },
@@ -28,11 +30,10 @@ export const PolymorphicPathsPlugin: GraphileConfig.Plugin = {
 };
 
 /** Plans are cached. */
-const repaired = new WeakSet<GrafastOperationPlan>();
+const repaired = new WeakSet<OperationPlan>();
 
-function extendPaths(plan: GrafastOperationPlan): void {
-  const steps = plan.getStepsByStepClass(GrafastStep) as unknown as readonly Step[];
-  const pending = steps.filter(({ polymorphicPaths }) => polymorphicPaths !== null);
+function extendPaths(plan: OperationPlan): void {
+  const pending = stepsOf(plan).filter(({ polymorphicPaths }) => polymorphicPaths !== null);
   for (const step of pending) extendInto(step);
   // A step whose paths were extended may extend those of its own dependencies.
   for (let step = pending.pop(); step; step = pending.pop()) {

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'postgraphile/pg-sql2';
-import { kindOf, type SqlNode, withNodes } from './internals.ts';
+import { kindOf, type SqlNode } from './internals.ts';
 import { NotCompilable } from './LayerCompiler.ts';
 
 /**
@@ -100,3 +100,7 @@ function nodesIn(node: SqlNode): readonly SqlNode[] {
   if (kind === 'INDENT') return [node.c as SqlNode];
   throw new NotCompilable(`SQL with ${kind}`);
 }
+
+/** The same node with other nodes in it. */
+const withNodes = (node: SqlNode, inner: Pick<SqlNode, 'n' | 'c'>): SqlNode =>
+  Object.assign(Object.create(Object.getPrototypeOf(node)), node, inner);

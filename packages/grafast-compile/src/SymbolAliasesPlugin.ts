@@ -1,6 +1,6 @@
-import { PgSelectStep } from 'postgraphile/@dataplan/pg';
-import { type OperationPlan as GrafastOperationPlan, Step as GrafastStep } from 'postgraphile/grafast';
-import type { InlineStep } from './internals.ts';
+import type { OperationPlan } from 'postgraphile/grafast';
+import { type InlineStep, type SelectStep, stepsOf } from './internals.ts';
+import { hasKnownPlans } from './schemaState.ts';
 
 /**
  * Repair of plans with equal selections: an alias in SQL stands for that of any equal selection.
@@ -17,9 +17,9 @@ export const SymbolAliasesPlugin: GraphileConfig.Plugin = {
 
   grafast: {
     middleware: {
-      establishOperationPlan(next) {
+      establishOperationPlan(next, { schema }) {
         const plan = next();
-        if (!repaired.has(plan)) shortenChains(plan);
+        if (!repaired.has(plan) && hasKnownPlans(schema)) shortenChains(plan);
         repaired.add(plan);
         return plan;
       },
@@ -28,12 +28,11 @@ export const SymbolAliasesPlugin: GraphileConfig.Plugin = {
 };
 
 /** Plans are cached. */
-const repaired = new WeakSet<GrafastOperationPlan>();
+const repaired = new WeakSet<OperationPlan>();
 
-function shortenChains(plan: GrafastOperationPlan): void {
-  for (const step of plan.getStepsByStepClass<GrafastStep>(GrafastStep)) {
-    const info = step instanceof PgSelectStep ? step : (step as unknown as Partial<InlineStep>).staticInfo;
-    const aliases = (info as { readonly _symbolSubstitutes?: Map<symbol, symbol> } | undefined)?._symbolSubstitutes;
+function shortenChains(plan: OperationPlan): void {
+  for (const step of stepsOf(plan) as readonly Partial<SelectStep & InlineStep>[]) {
+    const aliases = step._symbolSubstitutes ?? step.staticInfo?._symbolSubstitutes;
     for (const [from, to] of aliases ?? []) aliases?.set(from, endOf(aliases, to));
   }
 }

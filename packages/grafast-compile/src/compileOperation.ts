@@ -1,9 +1,16 @@
-import { PgSelectStep } from 'postgraphile/@dataplan/pg';
-import { LambdaStep } from 'postgraphile/grafast';
 import { ByteBudget } from './byteBudget.ts';
 import { compileStatement, type PreparedStatement, type StatementTexts } from './compileStatement.ts';
-import { computeStep, dependenciesOf, isComputed, isPlain, type LambdaStep as Lambda, runsFor } from './computeStep.ts';
-import type { LayerPlan, OperationPlan, SelectStep, Step } from './internals.ts';
+import { computeStep, dependenciesOf, isComputed, isPlain, runsFor } from './computeStep.ts';
+import {
+  classOf,
+  type LambdaStep,
+  LambdaStepClass,
+  type LayerPlan,
+  type OperationPlan,
+  type SelectStep,
+  SelectStepClass,
+  type Step,
+} from './internals.ts';
 import { JsonWriter } from './JsonWriter.ts';
 import { LayerCompiler, NotCompilable, RegisterMap, type Registers } from './LayerCompiler.ts';
 import type { Row } from './parseRows.ts';
@@ -82,13 +89,14 @@ function runAll(all: readonly RunLayer[], registers: Registers, run: RunStatemen
 function compileTask(step: Step, compiler: LayerCompiler, toStatement: ToStatement): RunLayer | null {
   if ((step.isSyncAndSafe && !step.hasSideEffects) || !runsFor(step, compiler)) return null;
   if (!compiler.isSingle) {
-    if (step instanceof PgSelectStep || step.hasSideEffects) throw new NotCompilable('A statement for each row');
+    if (step instanceof SelectStepClass || step.hasSideEffects) throw new NotCompilable('A statement for each row');
     return null;
   }
-  if (!isPlain(step)) throw new NotCompilable(`${step.constructor.name} for errors or nulls`);
-  if (step instanceof PgSelectStep) return statementTask(step as unknown as SelectStep, compiler, toStatement);
-  if (step instanceof LambdaStep && !step.hasSideEffects) return lambdaTask(step as unknown as Step & Lambda, compiler);
-  if (step.hasSideEffects || !isComputed(step)) throw new NotCompilable(step.constructor.name);
+  if (!isPlain(step)) throw new NotCompilable(`${classOf(step)} for errors or nulls`);
+  if (step instanceof SelectStepClass) return statementTask(step as unknown as SelectStep, compiler, toStatement);
+  if (step instanceof LambdaStepClass && !step.hasSideEffects)
+    return lambdaTask(step as unknown as Step & LambdaStep, compiler);
+  if (step.hasSideEffects || !isComputed(step)) throw new NotCompilable(classOf(step));
   return null;
 }
 
@@ -102,7 +110,7 @@ function statementTask(step: SelectStep, compiler: LayerCompiler, toStatement: T
 }
 
 /** A function that may wait or throw, such as a check: it runs even if nothing needs its value. */
-function lambdaTask(step: Step & Lambda, compiler: LayerCompiler): RunLayer {
+function lambdaTask(step: Step & LambdaStep, compiler: LayerCompiler): RunLayer {
   const [value] = dependenciesOf(step, compiler);
   const register = compiler.inRegister(step);
   return async (registers) => {

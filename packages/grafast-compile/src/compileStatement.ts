@@ -1,6 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import { computeStep } from './computeStep.ts';
-import { executionDetails, type Placeholder, type SelectStep, type Step } from './internals.ts';
+import { type BuiltStatement, executionDetails, type Placeholder, type SelectStep, type Step } from './internals.ts';
 import { type Compute, type LayerCompiler, NotCompilable, type Registers } from './LayerCompiler.ts';
 import type { Row } from './parseRows.ts';
 import { Marks, StatementShape } from './StatementShape.ts';
@@ -119,8 +119,8 @@ async function buildText(
   marks: Marks,
   placeholders: readonly Placeholder[],
 ): Promise<StatementText> {
-  let built: Built | null = null;
-  const intercept = (specs: readonly { readonly queryValues: readonly unknown[] }[], common: Built) => {
+  let built: BuiltStatement | null = null;
+  const intercept = (specs: readonly { readonly queryValues: readonly unknown[] }[], common: BuiltStatement) => {
     if (specs[0]?.queryValues.length || common.identifierIndex != null)
       throw new NotCompilable('A statement for several rows');
     built = common;
@@ -135,7 +135,7 @@ async function buildText(
     placeholders: { value: placeholders },
   });
   const [template] = (await copy.execute(executionDetails(values))) as [Template];
-  const { text = null, name = '', rawSqlValues = [] } = (built as Built | null) ?? {};
+  const { text = null, name = '', rawSqlValues = [] } = (built as BuiltStatement | null) ?? {};
   const places = rawSqlValues.map((parameter) => marks.indexOf(parameter));
   return {
     text,
@@ -145,10 +145,3 @@ async function buildText(
     template,
   };
 }
-
-type Built = {
-  readonly text: string;
-  readonly name?: string;
-  readonly rawSqlValues: readonly unknown[];
-  readonly identifierIndex: number | null;
-};

@@ -1,4 +1,15 @@
-import { orNull, type Step, unusable } from './internals.ts';
+import {
+  type ColumnStep,
+  type ConnectionStep,
+  type CursorDetails,
+  classOf,
+  type LambdaStep,
+  orNull,
+  type RowStep,
+  type Step,
+  type StepClass,
+  unusable,
+} from './internals.ts';
 import { type Compute, type LayerCompiler, NotCompilable } from './LayerCompiler.ts';
 
 /**
@@ -11,7 +22,7 @@ export function computeStep(step: Step, compiler: LayerCompiler): Compute {
   const known = owner.find(step);
   if (known) return known;
 
-  const { name } = step.constructor;
+  const name = classOf(step);
   const compile = compilers.get(name);
   if (!compile || step.hasSideEffects || !isPlain(step) || !runsFor(step, owner))
     throw new NotCompilable(`${name} ${step.id}`);
@@ -31,8 +42,8 @@ export function runsFor(step: Step, { path }: LayerCompiler): boolean {
 
 type Compile = (step: Step, compiler: LayerCompiler) => Compute;
 
-/** By the name of the step's class: not all of them are exported. */
-const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
+/** By the step's class. */
+const compilers: ReadonlyMap<string, Compile> = new Map<StepClass, Compile>([
   ['ConstantStep', byItself],
   ['AccessStep', byItself],
   ['ObjectStep', byItself],
@@ -54,18 +65,18 @@ const compilers: ReadonlyMap<string, Compile> = new Map<string, Compile>([
 ]);
 
 /** Whether steps of its class are known here. */
-export const isComputed = (step: Step): boolean => compilers.has(step.constructor.name);
+export const isComputed = (step: Step): boolean => compilers.has(classOf(step));
 
 /** Memoized, unless it is quick or used by one step only; a check runs even if no step uses it. */
 function isShared(step: Step): boolean {
-  const { name } = step.constructor;
+  const name = classOf(step);
   if (quick.has(name)) return false;
   // A cursor is used by its edge and by its field.
   if (name === 'PgCursorStep') return true;
   return step.dependents.length > 1 || (name === 'LambdaStep' && !step.isSyncAndSafe);
 }
 
-const quick = new Set([
+const quick: ReadonlySet<string> = new Set<StepClass>([
   'ConstantStep',
   'PgClassExpressionStep',
   'PageInfoStep',
@@ -75,7 +86,7 @@ const quick = new Set([
 
 /** By the step's own function: none of these classes uses its first argument. */
 function byItself(step: Step, compiler: LayerCompiler): Compute {
-  if (!step.isSyncAndSafe || !step.unbatchedExecute) throw new NotCompilable(`${step.constructor.name} waits`);
+  if (!step.isSyncAndSafe || !step.unbatchedExecute) throw new NotCompilable(`${classOf(step)} waits`);
   const run = step.unbatchedExecute.bind(step, nothing);
   const all = dependenciesOf(step, compiler);
   const [one, other] = all;
@@ -113,8 +124,6 @@ function ofRow(step: Step, compiler: LayerCompiler): Compute {
   };
 }
 
-type RowStep = { readonly nullCheckAttributeIndex: number | null; readonly _coalesceToEmptyObject: boolean };
-
 /** A column, or any other expression, of a row. */
 function ofColumn(step: Step, compiler: LayerCompiler): Compute {
   const { attrIndex, pgCodec } = step as Step & ColumnStep;
@@ -125,8 +134,6 @@ function ofColumn(step: Step, compiler: LayerCompiler): Compute {
     return text == null ? null : pgCodec.fromPg(text);
   };
 }
-
-type ColumnStep = { readonly attrIndex: number; readonly pgCodec: { fromPg(text: string): unknown } };
 
 /** As in PgCursorStep, but without a Buffer, which takes longer than all the rest. */
 function ofCursor(step: Step, compiler: LayerCompiler): Compute {
@@ -142,14 +149,6 @@ function ofCursor(step: Step, compiler: LayerCompiler): Compute {
     return isAscii.test(text) ? btoa(text) : Buffer.from(text).toString('base64');
   };
 }
-
-type CursorDetails = {
-  readonly digest: string;
-  readonly indicies: readonly {
-    readonly index: number;
-    readonly codec: { fromPg(text: string | undefined): unknown };
-  }[];
-};
 
 /** JSON escapes control characters. */
 const isAscii = /^[ -~]*$/;
@@ -169,16 +168,6 @@ function ofLambda(step: Step, compiler: LayerCompiler): Compute {
   return (registers) => fn(value(registers));
 }
 
-/** A call of a function, which may have hints for compilation. */
-export type LambdaStep = {
-  readonly fn: ((value: unknown) => unknown) & {
-    /** It may throw, but never gives a promise. */
-    readonly isSync?: boolean;
-    /** It encodes `[type, …key]` as an id; if the key is one UUID, as base64url of `type:uuid`. */
-    readonly encodesNodeId?: boolean;
-  };
-};
-
 /** The rows of a statement's result, and of a connection. */
 function ofRows(step: Step, compiler: LayerCompiler): Compute {
   const [found] = dependenciesOf(step, compiler);
@@ -196,10 +185,3 @@ function ofConnection(step: Step, compiler: LayerCompiler): Compute {
   if (!collection) throw new NotCompilable('A connection of nothing');
   return collection;
 }
-
-type ConnectionStep = {
-  readonly neededCollection: boolean;
-  readonly collectionDepId: number;
-  readonly paramsDepId: number | null;
-  readonly _mightStream: boolean | null;
-};

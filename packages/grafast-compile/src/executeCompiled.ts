@@ -1,7 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 import { GraphQLError, type GraphQLSchema, type OperationDefinitionNode } from 'postgraphile/graphql';
 import { TooLongError } from './byteBudget.ts';
-import { CompiledInstead, type CompiledOperation, type CompiledOperations } from './CompilationPlugin.ts';
+import { CompiledInstead } from './CompilationPlugin.ts';
+import type { CompiledOperation } from './CompiledOperations.ts';
+import { operationsOf } from './schemaState.ts';
 
 /** An operation, and how the application executes it in either way. */
 export type OperationRequest = {
@@ -31,7 +33,7 @@ export type OperationResult = { readonly data?: string | null; readonly errors?:
  */
 export async function executeCompiled(request: OperationRequest): Promise<OperationResult> {
   const { schema, operation, variables, context, undo } = request;
-  const operations = schema.extensions.compiledOperations as CompiledOperations | undefined;
+  const operations = operationsOf(schema);
   if (!operations || (operation.operation !== 'query' && !undo)) return request.runGrafast({});
   let compiled = operations.find(operation, variables, context);
   if (!compiled) {

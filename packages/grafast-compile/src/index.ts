@@ -1,5 +1,6 @@
 export { TooLongError } from './byteBudget.ts';
-export type { CompiledOperation } from './CompilationPlugin.ts';
+export type { CompilationOptions } from './CompilationPlugin.ts';
+export type { CompiledOperation } from './CompiledOperations.ts';
 export { executeCompiled, type OperationRequest, type OperationResult } from './executeCompiled.ts';
 export type { Row } from './parseRows.ts';
-export { type CompilationOptions, createCompilationPreset } from './preset.ts';
+export { createCompilationPreset } from './preset.ts';

@@ -1,25 +1,31 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { version as dataplanPgVersion } from 'postgraphile/@dataplan/pg';
+import * as dataplanPg from 'postgraphile/@dataplan/pg';
 import * as grafast from 'postgraphile/grafast';
-import { type SQL, sql } from 'postgraphile/pg-sql2';
+import * as pgSql2 from 'postgraphile/pg-sql2';
 
-/** The versions that compilation was written for, and compared with. */
-const versions = { grafast: '1.1.3', '@dataplan/pg': '1.1.2' };
+/**
+ * Everything that this package assumes of the internals of Grafast, @dataplan/pg and pg-sql2.
+ * Their types do not export it, and any release may change it. `findUnknown.ts` compares it with the libraries that are there.
+ */
 
-/** Which library is not of the version that compilation knows; null when all are. */
-export function findOtherVersion(): string | null {
-  const found = { grafast: grafast.version, '@dataplan/pg': dataplanPgVersion };
-  for (const [library, version] of Object.entries(found)) {
-    const known = versions[library as keyof typeof versions];
-    if (version !== known) return `${library} is ${version} and not ${known}`;
-  }
-  return null;
-}
+/** The versions that this package was written for and tested with. */
+export const testedVersions = { grafast: '1.1.3', '@dataplan/pg': '1.1.2', 'pg-sql2': '5.0.1' };
+export const foundVersions: Readonly<Record<keyof typeof testedVersions, string | undefined>> = {
+  grafast: grafast.version,
+  '@dataplan/pg': dataplanPg.version,
+  'pg-sql2': pgSql2.version,
+};
 
-// Internals of the libraries, which their types do not export.
+/** What a field is: with `?` it may be null or undefined, with `??` it may be absent, too. */
+export type Kind =
+  `${'string' | 'number' | 'boolean' | 'object' | 'function' | 'array' | 'set' | 'map' | 'any'}${'' | '?' | '??'}`;
+/** What each field of a type is: a field without it is an error of types. */
+export type Fields<Type> = { readonly [Field in keyof Type]-?: Kind };
 
-/** A step of a finished plan; its class has more, which the compiler of that class knows. */
+// Steps
+
+/** A step of a finished plan; its class has more, see `fieldsOfClass`. */
 export type Step = {
   readonly id: number;
   readonly layerPlan: LayerPlan;
@@ -35,9 +41,25 @@ export type Step = {
   _isSelectiveStep: boolean;
   unbatchedExecute?(extra: object, ...values: unknown[]): unknown;
 };
+export const fieldsOfStep: Fields<Step> = {
+  ...{ id: 'number', layerPlan: 'object', dependencies: 'array', dependents: 'array' },
+  ...{ dependencyForbiddenFlags: 'array', dependencyOnReject: 'array', hasSideEffects: 'boolean' },
+  ...{
+    isSyncAndSafe: 'boolean',
+    polymorphicPaths: 'set?',
+    _isSelectiveStep: 'boolean',
+    unbatchedExecute: 'function??',
+  },
+};
+
+/** Flags of a value that is an error, or inhibited; null is neither. */
+export const unusable = 1 | 4 | 8 | 16;
+/** The flag of null. */
+export const orNull = 2;
 
 /** A page of rows: the steps of its arguments by their index in the dependencies. */
-export type PagedStep = Step & {
+export type PagedStep = Step & Paged;
+type Paged = {
   readonly firstStepId: number | null;
   readonly lastStepId: number | null;
   readonly offsetStepId: number | null;
@@ -47,20 +69,25 @@ export type PagedStep = Step & {
   readonly applyDepIds: readonly number[];
   execute(details: ExecutionDetails): unknown;
 };
+const fieldsOfPaged: Fields<Paged> = {
+  ...{ firstStepId: 'number?', lastStepId: 'number?', offsetStepId: 'number?', afterStepId: 'number?' },
+  ...{ beforeStepId: 'number?', applyDepIds: 'array', execute: 'function' },
+};
 
 /** A statement of its own. */
-export type SelectStep = PagedStep & {
+export type SelectStep = PagedStep & Select;
+type Select = {
   readonly mode: string;
-  readonly alias: SQL;
+  readonly alias: pgSql2.SQL;
   readonly fetchOneExtra: boolean;
-  readonly contextId: number;
-  readonly resource: object;
+  readonly resource: { executeWithCache: unknown; executeWithoutCache: unknown };
   readonly streamDetailsDepIds: readonly number[] | null;
   /** SQL that is known when it is run, such as the call of a function. */
   readonly deferreds: readonly { readonly dependencyIndex: number }[];
   readonly placeholders: readonly Placeholder[];
+  /** Aliases in SQL that stand for others. */
+  readonly _symbolSubstitutes: Map<symbol, symbol>;
 };
-
 export type Placeholder = {
   readonly dependencyIndex: number;
   readonly codec: { toPg(value: unknown): unknown };
@@ -68,7 +95,76 @@ export type Placeholder = {
 };
 
 /** A statement that was made part of another. */
-export type InlineStep = PagedStep & { readonly staticInfo: Pick<SelectStep, 'mode' | 'alias'> };
+export type InlineStep = PagedStep & Inline;
+type Inline = { readonly staticInfo: Pick<SelectStep, 'mode' | 'alias' | '_symbolSubstitutes'> };
+
+/** A row; null if it is joined, and all nulls or without its check column. */
+export type RowStep = { readonly nullCheckAttributeIndex: number | null; readonly _coalesceToEmptyObject: boolean };
+/** A column, or any other expression, of a row. */
+export type ColumnStep = { readonly attrIndex: number | null; readonly pgCodec: { fromPg(text: string): unknown } };
+export type ConstantStep = { readonly data: unknown };
+export type ConnectionStep = {
+  readonly neededCollection: boolean;
+  readonly collectionDepId: number;
+  readonly paramsDepId: number | null;
+  readonly _mightStream: boolean | null;
+};
+/** A call of a function, which may have hints for compilation. */
+export type LambdaStep = {
+  readonly fn: ((value: unknown) => unknown) & {
+    /** It may throw, but never gives a promise. */
+    readonly isSync?: boolean;
+    /** It encodes `[type, …key]` as an id; if the key is one UUID, as base64url of `type:uuid`. */
+    readonly encodesNodeId?: boolean;
+  };
+};
+
+/** The classes of which a step is computed, or its value used, by the fields that only it has. */
+export const fieldsOfClass = {
+  ...{ ConstantStep: { data: 'any?' } satisfies Fields<ConstantStep>, AccessStep: {}, ObjectStep: {}, ListStep: {} },
+  ...{ BakedInputStep: {}, __InputDefaultStep: {}, ApplyInputStep: {}, FirstStep: {}, LastStep: {}, EdgeStep: {} },
+  ...{ PageInfoStep: {}, ConnectionItemsStep: {}, PgFromExpressionStep: {}, PgSelectRowsStep: {}, PgCursorStep: {} },
+  ConnectionStep: {
+    ...{ neededCollection: 'boolean', collectionDepId: 'number?', paramsDepId: 'number?', _mightStream: 'boolean?' },
+  } satisfies Fields<ConnectionStep>,
+  LambdaStep: { fn: 'function' } satisfies Fields<LambdaStep>,
+  PgClassExpressionStep: { attrIndex: 'number?', pgCodec: 'object' } satisfies Fields<ColumnStep>,
+  PgSelectSingleStep: {
+    ...{ nullCheckAttributeIndex: 'number?', _coalesceToEmptyObject: 'boolean' },
+  } satisfies Fields<RowStep>,
+  PgSelectInlineApplyStep: { ...fieldsOfPaged, staticInfo: 'object' } satisfies Fields<Paged & Inline>,
+  PgSelectStep: {
+    ...fieldsOfPaged,
+    ...{ mode: 'string', alias: 'object', fetchOneExtra: 'boolean', resource: 'object', streamDetailsDepIds: 'array?' },
+    ...{ deferreds: 'array', placeholders: 'array', _symbolSubstitutes: 'map' },
+  } satisfies Fields<Paged & Select>,
+} as const;
+export type StepClass = keyof typeof fieldsOfClass;
+export const { LambdaStep: LambdaStepClass } = grafast;
+export const { PgSelectStep: SelectStepClass } = dataplanPg;
+
+/** A step's class by its name: not all of them are exported. */
+export const classOf = (step: Step): string => step.constructor.name;
+
+/** The functions of @dataplan/pg that take rows from the cells of others, by the name of each. */
+export const rowParserNames = ['pgInlineViaSubqueryTransform', 'pgInlineViaJoinTransform'] as const;
+
+/** How PgSelectStep describes a cursor: its order's digest, and where its values are in a row. */
+export type CursorDetails = {
+  readonly digest: string;
+  readonly indicies: readonly {
+    readonly index: number;
+    readonly codec: { fromPg(text: string | undefined): unknown };
+  }[];
+};
+
+/** What PgSelectStep's `execute` gives its resource to run. */
+export type BuiltStatement = {
+  readonly text: string;
+  readonly name?: string;
+  readonly rawSqlValues: readonly unknown[];
+  readonly identifierIndex: number | null;
+};
 
 type ExecutionDetails = {
   readonly count: 1;
@@ -86,6 +182,8 @@ export const executionDetails = (values: readonly unknown[]): ExecutionDetails =
   stream: null,
 });
 
+// Plans
+
 export type OperationPlan = {
   readonly operation: grafast.OperationPlan['operation'];
   readonly rootLayerPlan: LayerPlan;
@@ -96,6 +194,16 @@ export type OperationPlan = {
   readonly contextConstraints: readonly unknown[];
   getStepsByStepClass(stepClass: unknown): readonly unknown[];
 };
+export const fieldsOfPlan: Fields<OperationPlan> = {
+  ...{ operation: 'object', rootLayerPlan: 'object', rootOutputPlan: 'object', variableValuesStep: 'object' },
+  ...{ contextStep: 'object', variableValuesConstraints: 'array', contextConstraints: 'array' },
+  getStepsByStepClass: 'function',
+};
+
+export const internalsOf = (plan: grafast.OperationPlan): OperationPlan => plan as unknown as OperationPlan;
+
+export const stepsOf = (plan: grafast.OperationPlan): readonly Step[] =>
+  internalsOf(plan).getStepsByStepClass(grafast.Step) as readonly Step[];
 
 /** Where the number of objects changes: each item of a list, each that is not null, each of a type. */
 export type LayerPlan = {
@@ -116,14 +224,9 @@ export type LayerPlan = {
   /** Its steps in the order in which they run. */
   readonly phases: readonly { readonly _allSteps: readonly Step[] }[];
 };
-
-/** The paths of the objects of a layer; null where none of the layers above is polymorphic. */
-export function polymorphicPathsOf({ reason }: LayerPlan): ReadonlySet<string> | null {
-  if (reason.polymorphicPaths) return reason.polymorphicPaths;
-  if (reason.parentLayerPlans)
-    return new Set(reason.parentLayerPlans.flatMap((each) => [...(polymorphicPathsOf(each) ?? [])]));
-  return reason.parentLayerPlan ? polymorphicPathsOf(reason.parentLayerPlan) : null;
-}
+export const fieldsOfLayer: Fields<LayerPlan> = {
+  ...{ id: 'number', reason: 'object', rootStep: 'object?', children: 'array', phases: 'array' },
+};
 
 /** How values become JSON. */
 export type OutputPlan = {
@@ -143,6 +246,10 @@ export type OutputPlan = {
   readonly deferredOutputPlans: readonly OutputPlan[];
   executeString: Output<string>;
 };
+export const fieldsOfOutput: Fields<OutputPlan> = {
+  ...{ type: 'object', rootStep: 'object', layerPlan: 'object', processRoot: 'any?', keys: 'object', child: 'object?' },
+  ...{ childIsNonNull: 'boolean', childByTypeName: 'object?', deferredOutputPlans: 'array', executeString: 'function' },
+};
 
 export type Output<Result> = (this: OutputPlan, root: PayloadRoot, ...rest: unknown[]) => Result;
 
@@ -156,32 +263,26 @@ export type OutputKey =
   | { readonly type: '__typename' }
   | { readonly type: 'outputPlan'; readonly outputPlan: OutputPlan; readonly isNonNull: boolean };
 
-/** Flags of a value that is an error, or inhibited; null is neither. */
-export const unusable = 1 | 4 | 8 | 16;
-/** The flag of null. */
-export const orNull = 2;
+/** Whether a plan that was made for some variables fits others; in a file that Grafast does not export. */
+export const matchesConstraints = requireFromGrafast('constraints.js').matchesConstraints as (
+  constraints: readonly unknown[],
+  values: unknown,
+) => boolean;
 
-/** An output plan and all below it. */
-export function outputPlansOf(plan: OutputPlan): readonly OutputPlan[] {
-  return [plan, ...childrenOf(plan).flatMap(outputPlansOf)];
+function requireFromGrafast(file: string): Record<string, unknown> {
+  const require = createRequire(import.meta.url);
+  // The one that comes with PostGraphile.
+  const library = 'grafast';
+  try {
+    const path = createRequire(require.resolve('postgraphile')).resolve(library);
+    return require(join(dirname(path), file));
+  } catch {
+    return {};
+  }
 }
 
-function childrenOf({ child, keys, childByTypeName, deferredOutputPlans }: OutputPlan): OutputPlan[] {
-  const members = Object.values(keys).flatMap((key) => (key.type === 'outputPlan' ? [key.outputPlan] : []));
-  return [...(child ? [child] : []), ...members, ...Object.values(childByTypeName ?? {}), ...deferredOutputPlans];
-}
+// Nodes of pg-sql2
 
-const require = createRequire(import.meta.url);
-// The one that comes with PostGraphile.
-const library = 'grafast';
-const grafastFile = createRequire(require.resolve('postgraphile')).resolve(library);
-
-/** Grafast's: whether a plan that was made for some variables fits others. */
-export const { matchesConstraints } = require(join(dirname(grafastFile), 'constraints.js')) as {
-  matchesConstraints(constraints: readonly unknown[], values: unknown): boolean;
-};
-
-/** A node of pg-sql2. */
 export type SqlNode = {
   readonly t?: string;
   readonly n?: readonly SqlNode[] | string;
@@ -190,10 +291,6 @@ export type SqlNode = {
   readonly c?: SqlNode;
 };
 
-const [typeKey] = Object.getOwnPropertySymbols(sql.value(null)) as [symbol];
+const [typeKey] = Object.getOwnPropertySymbols(pgSql2.sql.value(null)) as [symbol];
 
 export const kindOf = (node: SqlNode): string => (node as Record<symbol, string>)[typeKey] as string;
-
-/** The same node with other nodes in it. */
-export const withNodes = (node: SqlNode, inner: Pick<SqlNode, 'n' | 'c'>): SqlNode =>
-  Object.assign(Object.create(Object.getPrototypeOf(node)), node, inner);

@@ -1,7 +1,15 @@
 import type { PgSelectQueryBuilder } from 'postgraphile/@dataplan/pg';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { computeStep } from './computeStep.ts';
-import { executionDetails, type InlineStep, type PagedStep, type SelectStep, type Step } from './internals.ts';
+import {
+  classOf,
+  executionDetails,
+  type InlineStep,
+  type PagedStep,
+  type SelectStep,
+  type Step,
+  type StepClass,
+} from './internals.ts';
 import { type Compute, type LayerCompiler, NotCompilable, type Registers } from './LayerCompiler.ts';
 import type { Marks, StatementShape } from './StatementShape.ts';
 
@@ -82,7 +90,7 @@ export const fragmentPart = (value: Compute): Part => ({
 
 /** What changes the statement before it is run. */
 function applyPart(step: Step, target: Pick<SelectStep, 'mode' | 'alias'>, compiler: LayerCompiler): Part {
-  const { name } = step.constructor;
+  const name = classOf(step) as StepClass;
   if (name === 'PgSelectInlineApplyStep') return inlinePart(step as InlineStep, compiler);
   if (name === 'ConstantStep') {
     const value = computeStep(step, compiler);

@@ -1,6 +1,6 @@
 import { GraphQLID, GraphQLInt, GraphQLString } from 'postgraphile/graphql';
-import { computeStep, type LambdaStep } from './computeStep.ts';
-import type { OutputPlan, Step } from './internals.ts';
+import { computeStep } from './computeStep.ts';
+import type { LambdaStep, OutputPlan, Step } from './internals.ts';
 import { type LayerCompiler, NotCompilable, type Write } from './LayerCompiler.ts';
 import { writeNodeId } from './writeNodeId.ts';
 

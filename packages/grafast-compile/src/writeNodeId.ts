@@ -1,5 +1,5 @@
 import { computeStep } from './computeStep.ts';
-import type { Step } from './internals.ts';
+import { type ConstantStep, classOf, type Step, type StepClass } from './internals.ts';
 import { startOfBase64 } from './JsonWriter.ts';
 import type { LayerCompiler, Write } from './LayerCompiler.ts';
 
@@ -11,8 +11,8 @@ export function writeNodeId(step: Step, compiler: LayerCompiler): Write {
     return text === null ? json.null() : json.json(`"${text}"`);
   };
   const [pair] = step.dependencies;
-  const [type, key, ...more] = pair?.constructor.name === 'ListStep' ? pair.dependencies : [];
-  if (type?.constructor.name !== 'ConstantStep' || !key || more.length > 0) return plain;
+  const [type, key, ...more] = pair && isOf('ListStep', pair) ? pair.dependencies : [];
+  if (!type || !isOf('ConstantStep', type) || !key || more.length > 0) return plain;
 
   const start = startOfBase64(`${(type as Step & ConstantStep).data}:`);
   const keyOf = computeStep(key, compiler);
@@ -22,7 +22,7 @@ export function writeNodeId(step: Step, compiler: LayerCompiler): Write {
   };
 }
 
-type ConstantStep = { readonly data: unknown };
+const isOf = (name: StepClass, step: Step) => classOf(step) === name;
 
 /** As PostgreSQL writes it. */
 const isUuid = (value: unknown): value is string =>

@@ -12,7 +12,6 @@ export function createStockPreset(pool: Pool, { pgSettings, context }: FromReque
   const { plugins = [], ...preset } = createPreset(pool, { isEnabled: false });
   return {
     ...preset,
-    disablePlugins: [...(preset.disablePlugins ?? []), 'ByteLimitPlugin'],
     plugins: [...plugins.filter(({ name }) => !leftOut.has(name)), StringOutputPlugin],
     pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings })],
     grafast: { context, explain: false },
