@@ -141,7 +141,8 @@ async function createGeneration(
   secrets: Secrets,
 ): Promise<SchemaGeneration & { readonly schema: GraphQLSchema }> {
   const { config, pool, oauthPool, replica, authUrl, keys, operations, log } = context;
-  const graph = await buildGraph(pool, compilationOptions(config, log));
+  const showCompiling = (isCompiling: boolean) => context.metrics.compilation.set(Number(isCompiling));
+  const graph = await buildGraph(pool, compilationOptions(config, log, showCompiling));
   const { schema } = graph;
   const offload = createOffload({ config, authUrl, keys }, log);
   context.metrics.watchThread('second', offload.state);

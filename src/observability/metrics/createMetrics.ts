@@ -129,6 +129,11 @@ export function createMetrics(worker = '1') {
       [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5],
       [],
     ),
+    compilation: gauge(
+      'graph_compilation',
+      '1 while operations are compiled, 0 while Grafast executes all of them',
+      [],
+    ),
     grants: counter('oauth_token_grants_total', 'Answers with tokens, by what was shown for them', ['grant']),
     refusals: counter('oauth_refusals_total', 'Refused OAuth requests, by error', ['code']),
     throttled: counter(
