@@ -34,7 +34,8 @@ export type OperationResult = { readonly data?: string | null; readonly errors?:
 export async function executeCompiled(request: OperationRequest): Promise<OperationResult> {
   const { schema, operation, variables, context, undo } = request;
   const operations = operationsOf(schema);
-  if (!operations || (operation.operation !== 'query' && !undo)) return request.runGrafast({});
+  const mayRunTwice = operation.operation === 'query' || (operation.operation === 'mutation' && undo);
+  if (!operations || !mayRunTwice) return request.runGrafast({});
   let compiled = operations.find(operation, variables, context);
   if (!compiled) {
     const result = await request.runGrafast({ compilesOnly: true });
