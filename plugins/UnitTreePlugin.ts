@@ -1,6 +1,7 @@
 import type { PgSelectSingleStep } from 'postgraphile/@dataplan/pg';
 import type { Step } from 'postgraphile/grafast';
 import { wrapPlans } from 'postgraphile/utils';
+import { layersAbove } from './internals.ts';
 import { selectOf } from './selectOf.ts';
 
 /** Levels of `children`, or of `parent`, that one statement reads. */
@@ -27,11 +28,6 @@ export const UnitTreePlugin: GraphileConfig.Plugin = wrapPlans({
     },
   },
 });
-
-/** The layers above: one for each list of nodes or edges. Grafast knows them but does not publish them. */
-function layersAbove($step: Step): number {
-  return ($step as Step & { layerPlan: { ancestry: readonly unknown[] } }).layerPlan.ancestry.length;
-}
 
 /** How many parents in a row led to this unit. */
 const parentsBelow = new WeakMap<Step, number>();

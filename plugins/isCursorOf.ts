@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { PgCodec, PgOrderSpec, PgResource, PgSelectQueryBuilder } from 'postgraphile/@dataplan/pg';
 import { type GraphQLField, getNamedType, isEnumType } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
+import { digestOfOrder, naturalOrder } from './internals.ts';
 import { isValueOf } from './isValueOf.ts';
 
 /**
@@ -17,9 +17,8 @@ export function isCursorOf(
   const orders = ordersOf(connection, orderBy);
   // Rows without a key are numbered.
   if (orders.length === 0)
-    return digest === 'natural' && values.length === 1 && Number.isSafeInteger(values[0]) && Number(values[0]) > 0;
-  const texts = orders.map(({ fragment }) => sql.compile(fragment).text);
-  const expected = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 10);
+    return digest === naturalOrder && values.length === 1 && Number.isSafeInteger(values[0]) && Number(values[0]) > 0;
+  const expected = digestOfOrder(orders.map(({ fragment }) => fragment));
   const fits = ({ codec, isNullable }: Order, index: number) =>
     isValueOf(codec, values[index]) || (isNullable && values[index] === null);
   return digest === expected && values.length === orders.length && orders.every(fits);

@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'postgraphile/graphql';
+import { withPlanCache } from '../../../plugins/internals.ts';
 import type { Size } from './measureOperations.ts';
 
 /** One operation may need several plans, depending on the values of its variables. */
@@ -11,14 +12,8 @@ const operationsOfOneDocument = 2;
  * A copy of the schema with an isolated plan cache, which is freed with its document.
  * Grafast keeps the plans of a schema's last 500 operations, however large. This way the limit on documents limits the plans.
  */
-export function withIsolatedPlanCache(schema: GraphQLSchema): GraphQLSchema {
-  const grafast = {
-    ...schema.extensions.grafast,
-    operationsCacheMaxLength: operationsOfOneDocument,
-    operationOperationPlansCacheMaxLength: plansOfOneOperation,
-  };
-  return Object.create(schema, { extensions: { value: { ...schema.extensions, grafast } } });
-}
+export const withIsolatedPlanCache = (schema: GraphQLSchema): GraphQLSchema =>
+  withPlanCache(schema, { operations: operationsOfOneDocument, plansOfOperation: plansOfOneOperation });
 
 /** Estimates the memory of a document's plans from the sizes of its operations, as measured. */
 export function bytesOfPlans(sizes: Iterable<Size>): number {
