@@ -32,7 +32,7 @@ export const createCompilationPlugin = ({
     hooks: {
       GraphQLSchema(schema) {
         const otherVersion = findOtherVersion();
-        // Plans of the tested versions are known. Where they are compiled, they are examined all the same.
+        // Repairs and the limit trust the tested versions. Compilation examines a plan of theirs, too.
         const otherShape = isEnabled || otherVersion !== null ? findOtherShape() : null;
         const unknown = [isEnabled ? otherVersion : null, otherShape].filter((reason) => reason !== null);
         if (unknown.length > 0) onUnknown?.(unknown.join('; '));
@@ -56,7 +56,7 @@ export const createCompilationPlugin = ({
   },
 });
 
-/** What an operation was compiled to, as an error of its execution. */
+/** Ends an execution with the compiled operation in the place of an answer. */
 export class CompiledInstead extends Error {
   override name = 'CompiledInstead';
   readonly compiled: CompiledOperation;

@@ -25,7 +25,7 @@ import {
 import { layersOf, outputPlansOf } from './plans.ts';
 import { planProbe } from './probe.ts';
 
-/** What differs in the libraries from what internals.ts assumes of them; null when nothing does. */
+/** Compares the libraries with what internals.ts assumes of them; null when nothing differs. */
 export function findUnknown(versions = foundVersions, plan: () => grafast.OperationPlan = planProbe): string | null {
   return findOtherVersion(versions) ?? findOtherShape(plan);
 }
@@ -39,7 +39,7 @@ export function findOtherVersion(versions = foundVersions): string | null {
   return null;
 }
 
-/** What is absent, or of another type, in a plan that has most of what is compiled. Never throws. */
+/** Finds a field of a plan that is absent or of another type. Never throws. */
 export function findOtherShape(plan: () => grafast.OperationPlan = planProbe): string | null {
   try {
     const { value: found } = shapesThatDiffer(plan()).next();

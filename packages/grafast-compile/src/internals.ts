@@ -17,10 +17,10 @@ export const foundVersions: Readonly<Record<keyof typeof testedVersions, string 
   'pg-sql2': pgSql2.version,
 };
 
-/** What a field is: with `?` it may be null or undefined, with `??` it may be absent, too. */
+/** The kind of a field: with `?` it may be null or undefined, with `??` it may be absent, too. */
 export type Kind =
   `${'string' | 'number' | 'boolean' | 'object' | 'function' | 'array' | 'set' | 'map' | 'any'}${'' | '?' | '??'}`;
-/** What each field of a type is: a field without it is an error of types. */
+/** The kind of each field of a type; TypeScript reports a field without one. */
 export type Fields<Type> = { readonly [Field in keyof Type]-?: Kind };
 
 // Steps

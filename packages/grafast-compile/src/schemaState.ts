@@ -1,7 +1,7 @@
 import type { GraphQLSchema, GraphQLSchemaConfig } from 'postgraphile/graphql';
 import type { CompiledOperations } from './CompiledOperations.ts';
 
-/** What a schema's extensions have of this package, from the time when it is built. */
+/** The state that this package keeps in a schema's extensions, from the time when it is built. */
 export type SchemaState = {
   /** Null when Grafast executes every operation. */
   readonly operations: CompiledOperations | null;
