@@ -10,7 +10,7 @@ import { plantFault } from './plantFault.ts';
 let root: string;
 let database: TestDatabase;
 beforeAll(async () => {
-  root = await createSourceCopy(['src', 'plugins']);
+  root = await createSourceCopy(['src', 'plugins', 'packages']);
   database = await createTestDatabase();
 });
 afterAll(async () => {
