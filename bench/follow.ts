@@ -4,7 +4,7 @@ import { measureCost } from './follow/measureCost.ts';
 import { measureIdle } from './follow/measureIdle.ts';
 import { measureLatency } from './follow/measureLatency.ts';
 import { measurePages } from './follow/measurePages.ts';
-import type { Measured } from './measured.ts';
+import type { Measured } from './support/measured.ts';
 
 /**
  * `npm run bench follow [changes]`: what the change feed costs a write, how late a stream is, what 1,000 idle streams cost, and how long a

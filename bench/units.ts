@@ -8,9 +8,9 @@ import { createLog } from '../src/log.ts';
 import type { Claims } from '../src/token/claims.ts';
 import { createToken, hashToken } from '../src/token/format.ts';
 import { startWithOneLogin } from '../test/support/startWithOneLogin.ts';
-import { capture, type Statement, startCapture, stopCapture } from './capture.ts';
 import { type Built, buildUnits, type Grants } from './data/buildUnits.ts';
-import { timeStatements } from './timeStatements.ts';
+import { capture, type Statement, startCapture, stopCapture } from './support/capture.ts';
+import { timeStatements } from './support/timeStatements.ts';
 
 /**
  * `node bench/units.ts`: how long PostgreSQL takes for a page of units when there are 500,000. Each operation goes through

@@ -11,7 +11,7 @@ import { applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
 import { testPasswords } from '../../test/support/passwords.ts';
 import { startWithOneLogin } from '../../test/support/startWithOneLogin.ts';
-import { asStarted } from '../asStarted.ts';
+import { asStarted } from '../support/asStarted.ts';
 import { getToken } from './getToken.ts';
 
 /** A PostgreSQL with the data, for services that are started on it. */

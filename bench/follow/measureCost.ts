@@ -1,7 +1,7 @@
 import { withOwnerPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { startTreeDatabase, type TreeService } from '../data/startTree.ts';
-import { atLeast, type Measured } from '../measured.ts';
+import { atLeast, type Measured } from '../support/measured.ts';
 
 const phases = 10;
 const roundsOfPhase = 100;

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TreeService } from '../data/startTree.ts';
-import { atMost, type Measured, percentile } from '../measured.ts';
+import { atMost, type Measured, percentile } from '../support/measured.ts';
 import type { HoldOrder } from './holdStreams.ts';
 
 const rounds = 24;

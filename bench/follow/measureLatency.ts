@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TreeService } from '../data/startTree.ts';
-import { atMost, type Measured, percentile } from '../measured.ts';
+import { atMost, type Measured, percentile } from '../support/measured.ts';
 import { createUser } from './measureCost.ts';
 import { openStream } from './openStream.ts';
 

@@ -1,5 +1,5 @@
 import type { TreeService } from '../data/startTree.ts';
-import { atMost, type Measured, percentile } from '../measured.ts';
+import { atMost, type Measured, percentile } from '../support/measured.ts';
 
 const pages = 300;
 /** Not counted: the second thread starts with the first, and compiles; and PostgreSQL still tidies up what was filled. */

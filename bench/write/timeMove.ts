@@ -1,4 +1,4 @@
-import { atMost, type Measured } from '../measured.ts';
+import { atMost, type Measured } from '../support/measured.ts';
 import type { Send } from './sendWithToken.ts';
 
 const below = 10_000;

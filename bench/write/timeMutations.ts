@@ -1,4 +1,4 @@
-import { atLeast, type Measured } from '../measured.ts';
+import { atLeast, type Measured } from '../support/measured.ts';
 import type { Send } from './sendWithToken.ts';
 import type { statements } from './statements.ts';
 

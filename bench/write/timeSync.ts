@@ -1,4 +1,4 @@
-import { atLeast, atMost, type Measured, percentile } from '../measured.ts';
+import { atLeast, atMost, type Measured, percentile } from '../support/measured.ts';
 import type { Send } from './sendWithToken.ts';
 
 const perRequest = 1000;

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { Pool } from 'pg';
 import type { Claims } from '../../../src/token/claims.ts';
-import { capture, startCapture, stopCapture } from '../../capture.ts';
-import { timeStatements } from '../../timeStatements.ts';
+import { capture, startCapture, stopCapture } from '../../support/capture.ts';
+import { timeStatements } from '../../support/timeStatements.ts';
 import type { Tokens } from '../data/issueTokens.ts';
 import { keyOf } from '../data/keys.ts';
 import type { Data } from '../data/openData.ts';

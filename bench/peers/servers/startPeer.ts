@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { asStarted } from '../../asStarted.ts';
+import { asStarted } from '../../support/asStarted.ts';
 
 export const peerTitles = {
   ours: 'this service',
