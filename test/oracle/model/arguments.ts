@@ -89,12 +89,12 @@ const drawers: Readonly<Record<string, (random: Random) => Arguments>> = {
   }),
   webhookCreate: (random) => ({
     url: drawUrl(random),
-    ...maybe(random, 0.5, 'typeNames', () => drawTypeNames(random)),
+    ...maybe(random, 0.7, 'typeNames', () => drawTypeNames(random)),
   }),
   webhookUpdate: (random) => ({
     id: reference(random, 'Webhook'),
     ...maybe(random, 0.4, 'url', () => orNull(random, drawUrl(random))),
-    ...maybe(random, 0.4, 'typeNames', () => (random.chance(0.3) ? null : drawTypeNames(random))),
+    ...maybe(random, 0.6, 'typeNames', () => (random.chance(0.5) ? null : drawTypeNames(random))),
     ...maybe(random, 0.4, 'enabled', () => orNull(random, random.chance(0.5))),
   }),
   webhookDelete: (random) => ({ id: reference(random, 'Webhook') }),
@@ -152,7 +152,9 @@ function identification(random: Random, type: TypeName, prefix: string, isPatch 
   if (kind === 1) return { id: null, externalIdentifier: drawIdentifier(random, prefix) };
   if (kind === 2) return { id: null, externalIdentifier: null };
   if (kind < (isPatch ? 7 : 4)) {
-    const externalIdentifier = orNull(random, drawIdentifier(random, prefix));
+    // A patch may also take the identifier away.
+    const isTaken = isPatch && random.chance(0.4);
+    const externalIdentifier = isTaken ? null : orNull(random, drawIdentifier(random, prefix));
     return { id: reference(random, type), externalIdentifier };
   }
   return random.chance(0.5) ? { id: reference(random, type) } : { externalIdentifier: drawIdentifier(random, prefix) };
