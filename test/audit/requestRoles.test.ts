@@ -1,4 +1,4 @@
-import { readInvariants } from '../../src/commands/audit/prove/invariants.ts';
+import { readInvariants } from '../../src/commands/audit/prove/readOptions.ts';
 import { readRequestRoles } from '../../src/commands/audit/readRequestRoles.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { undone } from './support.ts';

@@ -1,11 +1,11 @@
 import { mutate } from '../../../src/commands/audit/prove/mutate.ts';
-import { requestRoles } from '../../../src/database/roles/authenticator.ts';
+import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { startProving } from './support.ts';
 
 test('a proof or a lint notices every weakened policy and right but three', async () => {
   const proving = await startProving();
   try {
-    const mutations = await proving.within((client) => mutate(client, requestRoles, proving.prover));
+    const mutations = await proving.within(async (client) => mutate(await readOptions(client), proving.prover));
 
     // What these open is the token's own answer, or within its organization. No invariant forbids that.
     expect(mutations.filter(({ survives }) => survives !== null).map(({ mutant }) => mutant)).toEqual([

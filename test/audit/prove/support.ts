@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
-import { type Judgement, judge, type Options, type Prover } from '../../../src/commands/audit/prove/judge.ts';
+import { type Extent, type Judgement, judge, type Prover } from '../../../src/commands/audit/prove/judge.ts';
 import { loadParser } from '../../../src/commands/audit/prove/parse.ts';
+import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { openSolver, type Satisfiable } from '../../../src/commands/audit/prove/solver.ts';
-import { requestRoles } from '../../../src/database/roles/authenticator.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 /** A database, and a prover that answers a question that it has been asked before from memory. */
@@ -23,10 +23,10 @@ export async function startProving() {
   };
 
   /** Judges the database as a statement leaves it, and undoes that. */
-  async function judgeAfter(statement = '', options?: Options): Promise<Judgement[]> {
+  async function judgeAfter(statement = '', extent?: Extent): Promise<Judgement[]> {
     return within(async (client) => {
       await client.query(statement);
-      return judge(client, requestRoles, prover, options);
+      return judge(await readOptions(client), prover, extent);
     });
   }
 
@@ -49,7 +49,7 @@ export async function startProving() {
 }
 
 /** What a statement can change: goals about the relations that it names, and all when it changes a function or a role. */
-export const touchedBy = (sql: string): Options => ({
+export const touchedBy = (sql: string): Extent => ({
   isAsked: ({ relation }) =>
     /(alter|replace) function|alter role|grant graph_admin/.test(sql) || sql.includes(relation.name),
 });

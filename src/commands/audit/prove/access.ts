@@ -1,9 +1,8 @@
 import type { Policy, Relation } from './catalogue.ts';
 import { open, translateBoolean } from './expression.ts';
+import type { Command } from './interface.ts';
 import { and, isTrue, or } from './logic.ts';
 import { type Environment, everything, type Row } from './scope.ts';
-
-export type Command = 'select' | 'insert' | 'update' | 'delete' | 'truncate';
 
 /**
  * What policies ask of a row for the actor of the environment.

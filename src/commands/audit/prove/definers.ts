@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Catalogue } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
 import { hasCall, isPlain } from './functions.ts';
-import { type Invariant, readsBreaking } from './invariants.ts';
+import { type Given, readsBreaking } from './invariants.ts';
 import { or } from './logic.ts';
 import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
 import { Problem } from './problem.ts';
@@ -31,10 +31,9 @@ export const readDefiners = async (client: ClientBase, roles: readonly string[])
 export function questionsOfBody(
   object: string,
   role: string,
-  invariants: readonly Invariant[],
-  catalogue: Catalogue,
-  parser: Parser,
+  given: Given,
 ): { name: string; problem: Problem; formula: string }[] | string {
+  const { catalogue, parser, invariants } = given;
   const routine = [...catalogue.functions.values()].flat().find(({ signature }) => signature === object);
   const body = routine && selectOf(routine.language, routine.body, routine.source, parser);
   if (!routine || !body || !isPlain(routine)) return 'its body is more than one select';
@@ -51,7 +50,7 @@ export function questionsOfBody(
     return 'its body calls what may read or change more';
   return [...new Set(invariants.map(({ name }) => name))].map((name) => {
     const problem = new Problem();
-    const env = createEnvironment(catalogue, parser, problem, routine.owner, routine.name);
+    const env = createEnvironment(given, problem, routine.owner, routine.name);
     const formulas = selectsIn(body).map((select) =>
       forSome(select, emptyScope, env, (_row, within) => readsBreaking(name, role, invariants, within)),
     );

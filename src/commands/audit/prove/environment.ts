@@ -1,14 +1,11 @@
-import type { Catalogue } from './catalogue.ts';
 import { callFunction } from './functions.ts';
-import type { Parser } from './parse.ts';
 import type { Problem } from './problem.ts';
 import { forSome } from './query.ts';
 import type { Environment } from './scope.ts';
 
 /** Where translation begins: as a role, in the world as it is, within nothing. */
 export const createEnvironment = (
-  catalogue: Catalogue,
-  parser: Parser,
+  { catalogue, parser, claims }: Pick<Environment, 'catalogue' | 'parser' | 'claims'>,
   problem: Problem,
   actor: string,
   source: string,
@@ -17,6 +14,7 @@ export const createEnvironment = (
     language: { callFunction, forSome },
     catalogue,
     parser,
+    claims,
     problem,
     actor,
     user: actor,

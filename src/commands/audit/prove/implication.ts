@@ -27,7 +27,7 @@ export async function compareExpressions(
       const variable = problem.variable(problem.sort(relation.name));
       const row = rowOf(relation, variable, problem);
       const env: Environment = {
-        ...createEnvironment(catalogue, parser, problem, actor, relation.name),
+        ...createEnvironment({ catalogue, parser, claims: [] }, problem, actor, relation.name),
         ...{ asked: [relation.name], variables: [variable] },
       };
       if (passesBy(relation, env)) continue;

@@ -1,38 +1,31 @@
-import type { ClientBase } from 'pg';
-import { type Command, rowAccess } from './access.ts';
+import { rowAccess } from './access.ts';
 import type { Catalogue, Relation } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
 import { cast, literal, translateBoolean } from './expression.ts';
 import { referenceFacts, rowFacts } from './facts.ts';
+import type { Claim, Command, Invariant } from './interface.ts';
 import { and, isTrue, not, or, type Scalar } from './logic.ts';
 import type { Node, Parser } from './parse.ts';
 import { Problem } from './problem.ts';
 import { forSome, forSomeRow, selectsIn } from './query.ts';
 import { type Environment, everything, isMember, type Row, rowOf, type Scope, type World } from './scope.ts';
 
-/** A row of `audit.invariants`. */
-export type Invariant = {
-  name: string;
-  /** `*` is every table and view. */
-  relation: string;
-  commands: Command[];
-  roles: string[];
-  /** Only relations that have these; of an insert or update, only when the role may write one. */
-  columns: string[];
-  expression: string;
+/** An invariant in full. */
+export type Stated = Required<Invariant>;
+
+export const inFull = (invariants: readonly Invariant[], roles: readonly string[]): Stated[] =>
+  invariants.map((invariant) => ({ ...{ relation: '*', commands, roles, columns: [] }, ...invariant }));
+
+/** What questions are asked of: the database, and what is said of it. */
+export type Given = {
+  catalogue: Catalogue;
+  parser: Parser;
+  claims: readonly Claim[];
+  invariants: readonly Stated[];
 };
 
-export const readInvariants = async (client: ClientBase): Promise<Invariant[]> =>
-  (
-    await client.query(
-      `select name, relation, commands, columns, expression,
-         coalesce(roles, array(select role from audit.request_roles where kind <> 'worker' order by kind, role)) as roles
-       from audit.invariants order by name, relation`,
-    )
-  ).rows;
-
 /** What is asked of one relation, command and role. */
-export type Goal = { invariant: Invariant; relation: Relation; command: Command; role: string };
+export type Goal = { invariant: Stated; relation: Relation; command: Command; role: string };
 
 export const commands: readonly Command[] = ['select', 'insert', 'update', 'delete', 'truncate'];
 
@@ -40,7 +33,7 @@ export const commands: readonly Command[] = ['select', 'insert', 'update', 'dele
  * Every table, view, command and role for which an invariant is stated.
  * That of a relation takes precedence over that of all.
  */
-export function goalsOf(catalogue: Catalogue, invariants: readonly Invariant[]): Goal[] {
+export function goalsOf(catalogue: Catalogue, invariants: readonly Stated[]): Goal[] {
   return [...catalogue.relations.values()].flatMap((relation) =>
     statedOf(relation, invariants).flatMap((invariant) =>
       invariant.commands.flatMap((command) => invariant.roles.map((role) => ({ invariant, relation, command, role }))),
@@ -52,7 +45,7 @@ export function goalsOf(catalogue: Catalogue, invariants: readonly Invariant[]):
  * The invariants of a relation. Of a view all are, since it may show a row of any table, or write one:
  * each once of its name, for all commands and roles for which the name is stated.
  */
-function statedOf(relation: Relation, invariants: readonly Invariant[]): Invariant[] {
+function statedOf(relation: Relation, invariants: readonly Stated[]): Stated[] {
   const own = invariants.filter((invariant) => isAbout(invariant, relation, invariants));
   if (relation.kind !== 'view') return own;
   const others = invariants.filter(
@@ -74,8 +67,8 @@ function statedOf(relation: Relation, invariants: readonly Invariant[]): Invaria
 /** What only this prover knows; of a view it follows from what holds of its tables. */
 export const predicates = /^(could_update|only_through)\(/;
 
-function isAbout(invariant: Invariant, relation: Relation, invariants: readonly Invariant[]): boolean {
-  const isOwn = ({ relation: about }: Invariant) => about === relation.name || relation.parents.includes(about);
+function isAbout(invariant: Stated, relation: Relation, invariants: readonly Stated[]): boolean {
+  const isOwn = ({ relation: about }: Stated) => about === relation.name || relation.parents.includes(about);
   if (invariant.relation !== '*') return isOwn(invariant);
   if (predicates.test(invariant.expression) && relation.kind === 'view') return false;
   const hasOwn = invariants.some((one) => one.name === invariant.name && isOwn(one));
@@ -95,7 +88,7 @@ function isGranted(
   relation: Relation,
   command: Command,
   actor: string,
-  { columns }: Pick<Invariant, 'columns' | 'relation'>,
+  { columns }: Pick<Stated, 'columns' | 'relation'>,
 ): boolean {
   const granted = relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name);
   // A view may have them by other names.
@@ -113,18 +106,13 @@ export type Question = { problem: Problem; formula: string };
  * permit. A row that a view shows is judged by its own columns and, as the tables' invariant of the same name, by the rows that it is made
  * of. A command on a view is one on its table.
  */
-export function questionOf(
-  goal: Goal,
-  invariants: readonly Invariant[],
-  catalogue: Catalogue,
-  parser: Parser,
-  withReferences = false,
-): Question {
+export function questionOf(goal: Goal, given: Given, withReferences = false): Question {
+  const { catalogue, invariants } = given;
   const problem = new Problem();
   const formulas = actingRoles(goal.role, catalogue)
     .filter((actor) => isGranted(goal.relation, goal.command, actor, goal.invariant))
     .map((actor) => {
-      const env = createEnvironment(catalogue, parser, problem, actor, goal.relation.name);
+      const env = createEnvironment(given, problem, actor, goal.relation.name);
       return violation(goal, goal.relation, invariants, env, withReferences);
     });
   return { problem, formula: or(...formulas) };
@@ -133,7 +121,7 @@ export function questionOf(
 function violation(
   goal: Goal,
   relation: Relation,
-  invariants: readonly Invariant[],
+  invariants: readonly Stated[],
   env: Environment,
   withReferences: boolean,
 ): string {
@@ -204,11 +192,7 @@ function violation(
 }
 
 /** What a command on a view must not do to its table. */
-const statedFor = (
-  relation: Relation,
-  { invariant: { name }, command, role }: Goal,
-  invariants: readonly Invariant[],
-) =>
+const statedFor = (relation: Relation, { invariant: { name }, command, role }: Goal, invariants: readonly Stated[]) =>
   statedOf(relation, invariants).find(
     (one) => one.name === name && one.commands.includes(command) && one.roles.includes(role),
   );
@@ -218,7 +202,7 @@ function hiddenReads(
   view: Relation,
   name: string,
   role: string,
-  invariants: readonly Invariant[],
+  invariants: readonly Stated[],
   env: Environment,
 ): string[] {
   if (view.definition === null || env.depth > 12) return [];
@@ -234,7 +218,7 @@ function hiddenReads(
 }
 
 /** Whether one of the rows that a query has read breaks what must hold of its table. */
-export function readsBreaking(name: string, role: string, invariants: readonly Invariant[], env: Environment): string {
+export function readsBreaking(name: string, role: string, invariants: readonly Stated[], env: Environment): string {
   const broken = env.reads.flatMap(({ relation, row }) =>
     relation === null
       ? ['true']
@@ -247,7 +231,7 @@ export function readsBreaking(name: string, role: string, invariants: readonly I
 }
 
 /** Whether a relation has the columns that an invariant speaks of. */
-function isStatedOf({ expression }: Invariant, relation: Relation, { parser }: Environment): boolean {
+function isStatedOf({ expression }: Stated, relation: Relation, { parser }: Environment): boolean {
   const names = JSON.stringify(parser.expression(expression)).matchAll(
     /\{"String":\{"sval":"(?:old|new)"\}\},\{"String":\{"sval":"([^"]*)"\}\}/g,
   );
@@ -265,7 +249,7 @@ function baseOf({ definition, isRewritten }: Relation, { parser, catalogue }: En
 
 /** Whether an invariant's expression is true of rows; tables that it asks are read whole. */
 function holds(
-  invariant: Invariant,
+  invariant: Stated,
   old: Row,
   updated: Row,
   env: Environment,
@@ -280,7 +264,7 @@ function holds(
     rows: [
       ['old', old],
       ['new', updated],
-      ['claims', claims(within)],
+      ['claims', claimsOf(within)],
     ],
   };
   return isTrue(translateBoolean(expression, scope, within));
@@ -315,22 +299,19 @@ function isOnlyThrough(table: string, relation: Relation, row: Row, name: string
 }
 
 /** What the transaction claims: its settings, whatever functions say of them. */
-function claims(env: Environment): Row {
-  const types: Record<string, string> = {
-    ...{ organization_id: 'uuid', application_id: 'uuid', user_id: 'uuid', grant_id: 'uuid', scope: 'text' },
-  };
+function claimsOf(env: Environment): Row {
   return {
-    columns: Object.keys(types),
+    columns: env.claims.map(({ name }) => name),
     column(name) {
-      const type = types[name];
       if (name === 'role') return literal(env.user, 'name', env);
-      if (type === undefined) return undefined;
-      const setting = env.problem.applied(`setting graph.${name}`, 'text', []);
+      const claim = env.claims.find((one) => one.name === name);
+      if (claim === undefined) return undefined;
+      const setting = env.problem.applied(`setting ${claim.setting}`, 'text', []);
       const text: Scalar = {
         ...setting,
         isNull: or(setting.isNull, `(= ${setting.value} ${env.problem.literal('')})`),
       };
-      return cast(text, type, env);
+      return cast(text, claim.type, env);
     },
   };
 }

@@ -1,17 +1,10 @@
 import type { ClientBase } from 'pg';
 import { readBeside } from './beside.ts';
-import { type Catalogue, type Relation, readCatalogue } from './catalogue.ts';
+import { type Relation, readCatalogue } from './catalogue.ts';
 import { type Hints, openCounterexamples } from './counterexample.ts';
 import { questionsOfBody, readDefiners } from './definers.ts';
-import {
-  type Goal,
-  goalsOf,
-  type Invariant,
-  isPrivileged,
-  type Question,
-  questionOf,
-  readInvariants,
-} from './invariants.ts';
+import type { Options } from './interface.ts';
+import { type Given, type Goal, goalsOf, inFull, isPrivileged, type Question, questionOf } from './invariants.ts';
 import type { Parser } from './parse.ts';
 import { TooLarge } from './problem.ts';
 import type { Solver } from './solver.ts';
@@ -32,19 +25,20 @@ export type Judgement = {
 };
 
 /** Which goals are judged, and whether what is not proven is tried. */
-export type Options = { isAsked?: (goal: Goal) => boolean; isTried?: boolean };
+export type Extent = { isAsked?: (goal: Goal) => boolean; isTried?: boolean };
 
 export type Prover = { parser: Parser; solver: Solver };
 
 /** Judges every goal and security definer function, in a transaction that the caller rolls back. */
 export async function judge(
-  client: ClientBase,
-  roles: readonly string[],
+  options: Options,
   prover: Prover,
-  { isAsked = () => true, isTried = true }: Options = {},
+  { isAsked = () => true, isTried = true }: Extent = {},
 ): Promise<Judgement[]> {
+  const { client, roles, claims } = options;
+  const invariants = inFull(options.invariants, roles);
   const catalogue = await readCatalogue(client, roles);
-  const invariants = await readInvariants(client);
+  const given: Given = { catalogue, parser: prover.parser, claims, invariants };
   const accepted = await readAccepted(client);
   const definers = await readDefiners(client, roles);
   const refute = await openCounterexamples(client, catalogue);
@@ -53,13 +47,7 @@ export async function judge(
     const { invariant, relation, command, role } = goal;
     const reason = accepted.get(`${invariant.name}: ${command} on ${relation.name} ${role}`) ?? null;
     // What may be false all the same need not be shown to be.
-    const found = await judgeGoal(
-      goal,
-      invariants,
-      catalogue,
-      prover,
-      reason === null && isTried ? refute : async () => null,
-    );
+    const found = await judgeGoal(goal, given, prover, reason === null && isTried ? refute : async () => null);
     judgements.push({
       ...{ invariant: invariant.name, relation: relation.name, command, role, ...found },
       accepted: found.verdict === 'proven' ? null : reason,
@@ -74,7 +62,7 @@ export async function judge(
   }
   for (const { object, callers, reason } of definers) {
     for (const role of callers) {
-      const broken = reason === null ? await brokenByBody(object, role, invariants, catalogue, prover) : [];
+      const broken = reason === null ? await brokenByBody(object, role, given, prover) : [];
       const isProven = reason === null && broken.length === 0;
       judgements.push({
         ...{ invariant: 'definer', relation: object, command: 'call', role, verdict: isProven ? 'proven' : 'unproven' },
@@ -99,19 +87,18 @@ async function judgeGoal(...args: Parameters<typeof decide>): ReturnType<typeof 
 
 async function decide(
   goal: Goal,
-  invariants: readonly Invariant[],
-  catalogue: Catalogue,
-  { parser, solver }: Prover,
+  given: Given,
+  { solver }: Prover,
   refute: (goal: Goal, hints: Hints) => Promise<string | null>,
 ): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'>> {
-  if (!isPrivileged(goal, catalogue)) return { verdict: 'proven', why: 'not granted', isByPrivilege: true };
-  const question = questionOf(goal, invariants, catalogue, parser);
+  if (!isPrivileged(goal, given.catalogue)) return { verdict: 'proven', why: 'not granted', isByPrivilege: true };
+  const question = questionOf(goal, given);
   if (question.formula === 'false')
     return { verdict: 'proven', why: 'no policy lets such a row pass', isByPrivilege: true };
   const shown = shownOf(goal, question);
   const first = await solver.solve(question.problem.script(question.formula, shown));
   if (first.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows', isByPrivilege: false };
-  const again = questionOf(goal, invariants, catalogue, parser, true);
+  const again = questionOf(goal, given, true);
   const second = await solver.solve(again.problem.script(again.formula));
   if (second.status === 'unsat')
     return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
@@ -128,14 +115,8 @@ const notUnderstood = (unknowns: readonly string[]) =>
   `not understood: ${unknowns.slice(0, 3).join('; ')}${unknowns.length > 3 ? `; and ${unknowns.length - 3} more` : ''}`;
 
 /** The invariants that what a function reads may break, or why that cannot be said. */
-async function brokenByBody(
-  object: string,
-  role: string,
-  invariants: readonly Invariant[],
-  catalogue: Catalogue,
-  { parser, solver }: Prover,
-): Promise<string[]> {
-  const questions = questionsOfBody(object, role, invariants, catalogue, parser);
+async function brokenByBody(object: string, role: string, given: Given, { solver }: Prover): Promise<string[]> {
+  const questions = questionsOfBody(object, role, given);
   if (typeof questions === 'string') return [questions];
   const broken: string[] = [];
   for (const { name, problem, formula } of questions) {

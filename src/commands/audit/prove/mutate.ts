@@ -1,6 +1,7 @@
 import { type ClientBase, escapeIdentifier } from 'pg';
 import { type Catalogue, type Policy, type Relation, readCatalogue } from './catalogue.ts';
 import { compareExpressions } from './implication.ts';
+import type { Options } from './interface.ts';
 import { type Judgement, judge, type Prover } from './judge.ts';
 
 /** A policy or right that was made weaker, and what notices: proofs and lints by name. */
@@ -19,7 +20,8 @@ type Mutant = {
  * Mutation testing of policies and rights: weakens one part at a time, and asks proofs and lints.
  * Each mutant is undone. A right that opens nothing, since no policy is for it, is left out. One that is provably equal to what it was made from cannot be noticed.
  */
-export async function mutate(client: ClientBase, roles: readonly string[], prover: Prover): Promise<Mutation[]> {
+export async function mutate(options: Options, prover: Prover): Promise<Mutation[]> {
+  const { client, roles } = options;
   const catalogue = await readCatalogue(client, roles);
   const [goalsBefore, findingsBefore] = [await openGoals(), await findings()];
   const mutations: Mutation[] = [];
@@ -39,7 +41,7 @@ export async function mutate(client: ClientBase, roles: readonly string[], prove
   return mutations;
 
   async function openGoals(): Promise<ReadonlySet<string>> {
-    const judgements = await judge(client, roles, prover, { isTried: false });
+    const judgements = await judge(options, prover, { isTried: false });
     return new Set(
       judgements
         .filter(isOpen)

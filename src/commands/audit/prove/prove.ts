@@ -1,10 +1,10 @@
 import { document, type Row, table } from '../markdown.ts';
-import { readRequestRoles } from '../readRequestRoles.ts';
 import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { type Judgement, judge, type Prover } from './judge.ts';
 import { type Mutation, mutate } from './mutate.ts';
 import { loadParser } from './parse.ts';
+import { readOptions } from './readOptions.ts';
 import { openSolver } from './solver.ts';
 
 /**
@@ -19,10 +19,10 @@ export const prove = (
 ): Promise<Answer> =>
   withProver((prover) =>
     rolledBack(pool, async (client) => {
-      const requestRoles = await readRequestRoles(client);
-      const answer = report(await judge(client, requestRoles, prover));
+      const options = await readOptions(client);
+      const answer = report(await judge(options, prover));
       if (!isMutating) return answer;
-      const score = reportMutations(await mutate(client, requestRoles, remembering(prover)));
+      const score = reportMutations(await mutate(options, remembering(prover)));
       return { text: document(answer.text, score), findings: answer.findings };
     }),
   );

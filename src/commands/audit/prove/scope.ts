@@ -1,4 +1,5 @@
 import type { Catalogue, Relation } from './catalogue.ts';
+import type { Claim } from './interface.ts';
 import type { Scalar, Value } from './logic.ts';
 import type { FuncCall, Parser, SelectStmt } from './parse.ts';
 import { application, type Problem, type Variable } from './problem.ts';
@@ -9,6 +10,8 @@ export type Environment = {
   readonly language: Language;
   readonly catalogue: Catalogue;
   readonly parser: Parser;
+  /** What a transaction claims, by the settings that say it. */
+  readonly claims: readonly Claim[];
   readonly problem: Problem;
   /** With whose rights tables are read; `everything` past all policies. */
   readonly actor: string;

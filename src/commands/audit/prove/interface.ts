@@ -1,0 +1,47 @@
+import type { ClientBase } from 'pg';
+
+/** What is proven, of which database, and what is known of it beside PostgreSQL's catalogue. */
+export type Options = {
+  /** In a transaction that the caller rolls back: rows are inserted, and roles and settings changed. */
+  client: ClientBase;
+  /** The roles of clients. The roles that one of them may become count as its own. */
+  roles: readonly string[];
+  /** What a transaction claims about its client. */
+  claims: readonly Claim[];
+  invariants: readonly Invariant[];
+};
+
+/**
+ * A claim: a column of `claims` in invariants.
+ * It has the value of a setting, and is null when that is empty.
+ */
+export type Claim = {
+  name: string;
+  /** Such as `app.user_id`, which policies read with `current_setting`. */
+  setting: string;
+  /** As PostgreSQL's catalogue has it, such as `uuid`, `text` or `int4`. */
+  type: string;
+};
+
+export type Command = 'select' | 'insert' | 'update' | 'delete' | 'truncate';
+
+/** What must hold of every row that a client reads, changes or writes. */
+export type Invariant = {
+  name: string;
+  /**
+   * SQL over the rows `old` and `new` and over `claims`, which must be true.
+   * `old` is the row that is read, changed or deleted, `new` the one that is written; where there is one row, both stand for it.
+   */
+  expression: string;
+  /**
+   * With its schema; else `*`, which is every table and view.
+   * An invariant of the same name for a relation stands in its place there.
+   */
+  relation?: string;
+  /** Else all. */
+  commands?: readonly Command[];
+  /** Else those of clients. */
+  roles?: readonly string[];
+  /** Only relations that have these; of an insert or update, only when the role may write one. */
+  columns?: readonly string[];
+};
