@@ -6,7 +6,7 @@ import { scopesOf } from '../../token/scopes.ts';
  * Below each unit is another unit. A row's ids begin with the letter of its organization and end with the number of its person:
  * `aaaaaaaa-0000-7000-8000-000000000001` is A1's. A statement that an older or newer schema rejects is skipped.
  */
-export async function insertExamples(client: ClientBase): Promise<void> {
+export async function insertExamples(client: Pick<ClientBase, 'query'>): Promise<void> {
   await insertForEach(client, statements);
   const { rows } = await client.query<[string]>({
     text: statementsOfOthers,
@@ -16,9 +16,13 @@ export async function insertExamples(client: ClientBase): Promise<void> {
   await insertForEach(client, [...rows.flat(), ...changesStatements]);
 }
 
-async function insertForEach(client: ClientBase, statements: readonly string[]): Promise<void> {
+/** Of an organization, whose number is 0, and of what belongs to its people. */
+export const exampleId = (letter: string, number: number): string =>
+  `${letter.repeat(8)}-0000-7000-8000-00000000000${number}`;
+
+async function insertForEach(client: Pick<ClientBase, 'query'>, statements: readonly string[]): Promise<void> {
   for (const letter of ['a', 'b']) {
-    const idOf = (number: number) => `'${letter.repeat(8)}-0000-7000-8000-00000000000${number}'`;
+    const idOf = (number: number) => `'${exampleId(letter, number)}'`;
     for (const number of [1, 2]) {
       const ids = { ':organization': idOf(0), ':id': idOf(number), ':below': idOf(number + 2) };
       for (const statement of statements)

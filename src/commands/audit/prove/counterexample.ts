@@ -1,6 +1,6 @@
 import { type ClientBase, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
-import { insertExamples } from '../insertExamples.ts';
 import type { Catalogue } from './catalogue.ts';
+import type { Claim, Examples, Options, Principal } from './interface.ts';
 import { actingRoles, type Goal, predicates } from './invariants.ts';
 
 /** What the solver would have of a row: a column's text, or null. */
@@ -8,10 +8,15 @@ export type Hints = ReadonlyMap<string, string | null>;
 
 /**
  * Looks for a row that shows a violation, and is the only judge of `refuted`.
- * Two organizations are inserted with two people each and a row in every table, the solver's values are written into one of them, and the command is given as principals of that role. What comes back,
- * or is changed by it, is asked for the invariant. The caller rolls all of it back.
+ * The examples are inserted, the solver's values are written into one of them, and the command is given as principals of that role. What
+ * comes back, or is changed by it, is asked for the invariant. The caller rolls all of it back.
  */
-export async function openCounterexamples(client: ClientBase, catalogue: Catalogue) {
+export function openCounterexamples(
+  { client, claims: known }: Pick<Options, 'client' | 'claims'>,
+  examples: Examples,
+  catalogue: Catalogue,
+) {
+  const { principals, shorten = (value) => value } = examples;
   let isReady = false;
   const end = Date.now() + maxMilliseconds;
 
@@ -22,7 +27,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
     if (predicates.test(invariant.expression) || isOfTables) return null;
     if (!isReady) {
       await client.query(`set local lock_timeout = '2s'; set local client_min_messages = error`);
-      await insertExamples({ query: (statement: string) => within(() => client.query(statement)) } as ClientBase);
+      await examples.insert({ query: (statement: string) => within(() => client.query(statement)) } as ClientBase);
       isReady = true;
     }
     for (const wanted of hints.size > 0 ? [new Map(), hints] : [new Map()]) {
@@ -38,14 +43,10 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   async function search(goal: Goal): Promise<string | null> {
     const until = Math.min(Date.now() + maxMillisecondsOfGoal, end);
     for (const actor of actingRoles(goal.role, catalogue)) {
-      for (const claims of principals) {
+      for (const principal of principals) {
         if (Date.now() > until) return null;
-        const shown = await tries[goal.command](goal, { actor, claims });
-        if (shown) {
-          const { organization_id: organization, user_id: user } = claims;
-          const who = [`${actor}`, organization && `of ${short(organization)}`, user && `as user ${short(user)}`];
-          return `${who.filter(Boolean).join(' ') || actor}${organization ? '' : ' without claims'} ${shown}`;
-        }
+        const shown = await tries[goal.command](goal, { actor, ...principal });
+        if (shown) return `${actor} ${principal.name} ${shown}`;
       }
     }
     return null;
@@ -69,7 +70,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
     }
   }
 
-  const tries: Record<Goal['command'], (goal: Goal, principal: Principal) => Promise<string | null>> = {
+  const tries: Record<Goal['command'], (goal: Goal, principal: Actor) => Promise<string | null>> = {
     async select(goal, principal) {
       const { relation } = goal;
       const columns = granted(goal, principal.actor);
@@ -155,7 +156,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   /** The rows that a statement of a principal changes, known by where they are stored. */
   async function changedBy(
     { relation }: Goal,
-    principal: Principal,
+    principal: Actor,
     statement: string,
   ): Promise<{ old: Json; updated?: Json }[]> {
     return undone(async () => {
@@ -191,7 +192,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
 
   async function breaks(
     { invariant, relation }: Goal,
-    { actor, claims }: Principal,
+    { actor, claims }: Actor,
     old: Json,
     updated: Json,
   ): Promise<boolean> {
@@ -200,7 +201,7 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
       const { rows } = await client.query(
         `select (${invariant.expression}) is not true as broken
          from jsonb_populate_record(null::${relation.name}, $1) as old, jsonb_populate_record(null::${relation.name}, $2) as new,
-           (select ${Object.keys(claims).map((name) => `nullif(current_setting('graph.${name}', true), '')::uuid as ${name}`)}, $3::text as role) as claims`,
+           (select ${columnsOf(claims)}) as claims`,
         [old, updated, actor],
       );
       return rows[0]?.broken === true;
@@ -210,18 +211,40 @@ export async function openCounterexamples(client: ClientBase, catalogue: Catalog
   const rowsOf = async (relation: string): Promise<{ ctid: string; row: Json }[]> =>
     (
       await client.query(
-        `select ctid::text, to_jsonb(t) as row from ${relation} t where to_jsonb(t)::text ~ '${exampleKeys.join('|')}' limit 100`,
+        `select ctid::text, to_jsonb(t) as row from ${relation} t where to_jsonb(t)::text ~ ${escapeLiteral(examples.rows)} limit 100`,
       )
     ).rows;
 
   const rowsLike = async (relation: string, row: Json): Promise<{ row: Json }[]> =>
     (await client.query(`select to_jsonb(t) as row from ${relation} t where to_jsonb(t) @> $1 limit 2`, [row])).rows;
 
-  const claim = async (claims: Claims) => {
+  const claim = async (claims: Principal['claims']) => {
     for (const [name, value] of Object.entries(claims))
-      await client.query('select set_config($1, $2, true)', [`graph.${name}`, value]);
+      await client.query('select set_config($1, $2, true)', [claimOf(name).setting, value]);
   };
-  const become = async ({ actor, claims }: Principal) => {
+  /** As `claims` has them; `$3` is the role. */
+  const columnsOf = (claims: Principal['claims']) =>
+    [
+      ...Object.keys(claims).map((name) => {
+        const { setting, type } = claimOf(name);
+        return `nullif(current_setting(${escapeLiteral(setting)}, true), '')::${type} as ${escapeIdentifier(name)}`;
+      }),
+      '$3::text as role',
+    ].join(', ');
+
+  function claimOf(name: string): Claim {
+    const claim = known.find((one) => one.name === name);
+    if (!claim) throw new Error(`A principal of the examples has ${name}, which is none of the claims.`);
+    return claim;
+  }
+
+  const describe = (row: Json) =>
+    Object.entries(row)
+      .filter(([name, value]) => /(^|_)(id|key|name)$/.test(name) && value !== null)
+      .slice(0, 4)
+      .map(([name, value]) => `${name} ${shorten(String(value)).slice(0, 40)}`)
+      .join(', ') || 'a row';
+  const become = async ({ actor, claims }: Actor) => {
     await claim(claims);
     await client.query(`set local role ${escapeIdentifier(actor)}`);
   };
@@ -257,28 +280,8 @@ const maxMillisecondsOfGoal = 2000;
 const maxMilliseconds = 30_000;
 
 type Json = Record<string, unknown>;
-type Claims = { organization_id: string; application_id: string; user_id: string };
-type Principal = { actor: string; claims: Claims };
+type Actor = Principal & { actor: string };
 
-const idOf = (letter: string, number: number) => `${letter.repeat(8)}-0000-7000-8000-00000000000${number}`;
-const exampleKeys = ['aaaaaaaa-0000-7000-8000', 'bbbbbbbb-0000-7000-8000'];
-/** A person of the first organization, its application, another person, nobody, and partial claims. */
-const principals: readonly Claims[] = [
-  { organization_id: idOf('a', 0), application_id: idOf('a', 1), user_id: idOf('a', 1) },
-  { organization_id: idOf('a', 0), application_id: idOf('a', 1), user_id: '' },
-  { organization_id: idOf('a', 0), application_id: idOf('a', 1), user_id: idOf('a', 2) },
-  { organization_id: '', application_id: '', user_id: '' },
-  { organization_id: '', application_id: idOf('a', 1), user_id: idOf('a', 1) },
-];
-
-const short = (id: string) =>
-  id.replace(/^(.)\1{7}-.*(\d)$/, (_, letter: string, number: string) => letter.toUpperCase() + number);
-const describe = (row: Json) =>
-  Object.entries(row)
-    .filter(([name, value]) => /(^|_)(id|key|name)$/.test(name) && value !== null)
-    .slice(0, 4)
-    .map(([name, value]) => `${name} ${short(String(value)).slice(0, 40)}`)
-    .join(', ') || 'a row';
 const granted = ({ relation, command }: Goal, actor: string) =>
   (relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name))
     .map(escapeIdentifier)

@@ -9,6 +9,8 @@ export type Options = {
   /** What a transaction claims about its client. */
   claims: readonly Claim[];
   invariants: readonly Invariant[];
+  /** Without these nothing is refuted: what is not proven stays unproven. */
+  examples?: Examples;
 };
 
 /**
@@ -44,4 +46,25 @@ export type Invariant = {
   roles?: readonly string[];
   /** Only relations that have these; of an insert or update, only when the role may write one. */
   columns?: readonly string[];
+};
+
+/**
+ * Rows and clients with which a counterexample is looked for.
+ * There should be two tenants at least, and two people of one of them.
+ */
+export type Examples = {
+  /** Inserts the rows. A statement that fails rejects and is undone alone. */
+  insert(client: Pick<ClientBase, 'query'>): Promise<void>;
+  /** A regular expression of PostgreSQL's. The rows' JSON matches it, and that of no other row does. */
+  rows: string;
+  principals: readonly Principal[];
+  /** How a value of a row reads in a judgement. */
+  shorten?(value: string): string;
+};
+
+/** A client, by its claims; one that is absent is `''`. */
+export type Principal = {
+  /** How it reads in a judgement, behind the role: `of Acme as Ada`. */
+  name: string;
+  claims: Readonly<Record<string, string>>;
 };

@@ -41,13 +41,13 @@ export async function judge(
   const given: Given = { catalogue, parser: prover.parser, claims, invariants };
   const accepted = await readAccepted(client);
   const definers = await readDefiners(client, roles);
-  const refute = await openCounterexamples(client, catalogue);
+  const refute = options.examples && isTried ? openCounterexamples(options, options.examples, catalogue) : neither;
   const judgements: Judgement[] = [];
   for (const goal of goalsOf(catalogue, invariants).filter(isAsked)) {
     const { invariant, relation, command, role } = goal;
     const reason = accepted.get(`${invariant.name}: ${command} on ${relation.name} ${role}`) ?? null;
     // What may be false all the same need not be shown to be.
-    const found = await judgeGoal(goal, given, prover, reason === null && isTried ? refute : async () => null);
+    const found = await judgeGoal(goal, given, prover, reason === null ? refute : neither);
     judgements.push({
       ...{ invariant: invariant.name, relation: relation.name, command, role, ...found },
       accepted: found.verdict === 'proven' ? null : reason,
@@ -75,6 +75,8 @@ export async function judge(
   }
   return judgements;
 }
+
+const neither = async () => null;
 
 async function judgeGoal(...args: Parameters<typeof decide>): ReturnType<typeof decide> {
   try {

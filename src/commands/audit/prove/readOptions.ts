@@ -1,11 +1,13 @@
 import type { ClientBase } from 'pg';
 import { readRequestRoles } from '../readRequestRoles.ts';
+import { examples } from './examples.ts';
 import type { Claim, Invariant, Options } from './interface.ts';
 
 /** What the prover is asked, as the views of `audit` have it. */
 export const readOptions = async (client: ClientBase): Promise<Options> => ({
   client,
   claims,
+  examples,
   roles: await readRequestRoles(client),
   invariants: await readInvariants(client),
 });
