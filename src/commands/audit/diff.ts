@@ -4,9 +4,9 @@ import { insertExamples } from './insertExamples.ts';
 import { document, table } from './markdown.ts';
 import { migrationsAt, migrationsHere } from './migrationsAt.ts';
 import { type Catalogue, readCatalogue } from './prove/catalogue.ts';
+import { readOptions } from './prove/readOptions.ts';
 import { proveUnclear } from './proveUnclear.ts';
 import { type Access, readAccess } from './readAccess.ts';
-import { readRequestRoles } from './readRequestRoles.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 import { withScratchDatabase } from './withScratchDatabase.ts';
 
@@ -21,13 +21,11 @@ import { withScratchDatabase } from './withScratchDatabase.ts';
 export async function diff({ url }: AuditedDatabase, revision: string): Promise<Answer> {
   const [there, here] = [await migrationsAt(revision), await migrationsHere()];
   const before = await withScratchDatabase(url, there, here, readExamples);
-  const after = await withScratchDatabase(url, here, here, readExamples);
-  const differences = await proveUnclear(
-    compareAccess(before.access, after.access),
-    before.access,
-    after.access,
-    after.catalogue,
-  );
+  const { after, catalogue } = await withScratchDatabase(url, here, here, async (client) => ({
+    after: await readExamples(client),
+    catalogue: await readCatalogueOf(client),
+  }));
+  const differences = await proveUnclear(compareAccess(before, after), before, after, catalogue);
 
   const of = (verdict: Difference['verdict']) => differences.filter((difference) => difference.verdict === verdict);
   const section = (verdict: Difference['verdict'], otherwise: string) =>
@@ -44,18 +42,21 @@ export async function diff({ url }: AuditedDatabase, revision: string): Promise<
     '## Narrower',
     section('narrower', 'No role may do less than before.'),
     ...(of('equal').length > 0 ? ['## Equal', section('equal', '')] : []),
-    ...(after.access.notProbed.length > 0
-      ? ['## Not tried', `The rows that were tried are of other tables: ${after.access.notProbed.join(', ')}.`]
+    ...(after.notProbed.length > 0
+      ? ['## Not tried', `The rows that were tried are of other tables: ${after.notProbed.join(', ')}.`]
       : []),
   );
   return { text, findings: of('wider').length + of('unclear').length };
 }
 
-async function readExamples(client: ClientBase): Promise<{ access: Access; catalogue: Catalogue }> {
+async function readExamples(client: ClientBase): Promise<Access> {
   await insertExamples(client);
-  const access = await readAccess(client);
+  return readAccess(client);
+}
+
+async function readCatalogueOf(client: ClientBase): Promise<Catalogue> {
   await client.query('begin');
-  const catalogue = await readCatalogue(client, await readRequestRoles(client));
+  const catalogue = await readCatalogue(await readOptions(client));
   await client.query('rollback');
-  return { access, catalogue };
+  return catalogue;
 }

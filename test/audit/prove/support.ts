@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
-import { type Extent, type Judgement, judge, type Prover } from '../../../src/commands/audit/prove/judge.ts';
+import type { Judgement } from '../../../src/commands/audit/prove/interface.ts';
+import { type Extent, judge, type Prover } from '../../../src/commands/audit/prove/judge.ts';
 import { loadParser } from '../../../src/commands/audit/prove/parse.ts';
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { openSolver, type Satisfiable } from '../../../src/commands/audit/prove/solver.ts';

@@ -1,8 +1,8 @@
 import { compareAccess } from '../../../src/commands/audit/compareAccess.ts';
 import { type Catalogue, readCatalogue } from '../../../src/commands/audit/prove/catalogue.ts';
+import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { proveUnclear } from '../../../src/commands/audit/proveUnclear.ts';
 import type { Access } from '../../../src/commands/audit/readAccess.ts';
-import { requestRoles } from '../../../src/database/roles/authenticator.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ async function catalogueAfter(statement: string): Promise<Catalogue> {
   const client = await database.owner.connect();
   try {
     await client.query(`begin; ${statement}`);
-    return await readCatalogue(client, requestRoles);
+    return await readCatalogue(await readOptions(client));
   } finally {
     await client.query('rollback');
     client.release();

@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import type { Options } from './interface.ts';
 
 /**
  * What decides about access, as PostgreSQL's catalogue has it.
@@ -82,15 +82,23 @@ export type Role = { name: string; bypasses: boolean; has: string[]; mayBecome: 
 export type Builtin = { volatility: 'i' | 's' | 'v'; returns: Record<string, string>; isOfRows: boolean };
 
 /** Reads it. PostgreSQL's own objects come unqualified, and all others with their schema. */
-export async function readCatalogue(client: ClientBase, roles: readonly string[]): Promise<Catalogue> {
+export async function readCatalogue({
+  client,
+  roles,
+  invariants,
+  assumptions,
+}: Pick<Options, 'client' | 'roles' | 'invariants' | 'assumptions'>): Promise<Catalogue> {
   await client.query('set local search_path = pg_catalog, pg_temp');
-  const read = async <Row>(statement: string) => (await client.query(statement, [roles])).rows as Row[];
+  const read = async <Row>(statement: string, ...values: unknown[]) =>
+    (await client.query(statement, values)).rows as Row[];
+  const seen = [roles, assumptions?.ignoredSchemas ?? null];
+  const named = invariants.flatMap((invariant) => invariant.roles ?? []);
   const functions = new Map<string, Routine[]>();
-  for (const routine of await read<Routine>(functionsStatement))
+  for (const routine of await read<Routine>(functionsStatement, ...seen))
     functions.set(routine.name, [...(functions.get(routine.name) ?? []), routine]);
   const [own] = await read<{ operators: string[]; casts: string[]; names: string[]; hasOrders: boolean }>(ownStatement);
   return {
-    relations: byName(await read<Relation>(relationsStatement)),
+    relations: byName(await read<Relation>(relationsStatement, ...seen, named)),
     functions,
     roles: byName(await read<Role>(rolesStatement)),
     builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
@@ -120,6 +128,24 @@ const typeName = (oid: string, collation = 'named.typcollation') => `(
 /** Whether an object was made in this database, whatever its schema (`FirstNormalObjectId`). */
 export const isOwn = (oid: string) => `(${oid} >= 16384)`;
 
+/** Whether a schema `n` is looked at; `$2` are those that are not, beside PostgreSQL's own. */
+export const isSeen = `(n.nspname !~ '^(pg_|information_schema$)' and ($2::text is null or n.nspname !~ $2))`;
+
+/** The roles to which a function `p` is granted. */
+export const granteesOf = `array(
+  select case acl.grantee when 0 then 'public' else pg_get_userbyid(acl.grantee)::text end
+  from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) acl where acl.grantee <> p.proowner order by 1)`;
+
+/** The name of a function `p` of a schema `n`. */
+export const signature = `format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes))`;
+
+/** A policy `p` in JSON. */
+const policy = `jsonb_build_object(
+  'name', p.polname, 'permissive', p.polpermissive,
+  'command', case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
+  'roles', array(select case role when 0 then 'public' else pg_get_userbyid(role)::text end from unnest(p.polroles) as role order by 1),
+  'using', pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid))`;
+
 const columnsOf = (relation: string, numbers: string) => `array(
   select a.attname::text from unnest(${numbers}) with ordinality as listed (number, place)
   join pg_attribute a on a.attrelid = ${relation} and a.attnum = listed.number order by place)`;
@@ -127,16 +153,27 @@ const columnsOf = (relation: string, numbers: string) => `array(
 /** Nothing is asked of the rows of a foreign table, which may be a child. */
 const isHeld = `c.relkind in ('r', 'p') and not (c.relhassubclass and exists (select from pg_class f join pg_inherits i on i.inhrelid = f.oid where f.relkind = 'f'))`;
 
+// `$3` are roles beside those of clients whose privileges are asked for.
 // Where a foreign key is not enforced on the rows of children, it says nothing about what a query of the parent finds.
 const relationsStatement = `
   with roles as (
     select oid, rolname from pg_roles
     where rolname = any ($1) or exists (select from unnest($1::text[]) as client where pg_has_role(client, pg_roles.oid, 'member'))
-      or oid in (select relowner from pg_class where oid in (select relation from audit.relations))
-      or exists (select from audit.invariants i where rolname = any (i.roles))
+      or oid in (select c.relowner from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${isSeen})
+      or rolname = any ($3)
   )
   select
-    r.name, r.kind, r.owner::text, r.row_security as "rowSecurity",
+    format('%I.%I', n.nspname, c.relname) as name, c.relowner::regrole::text as owner,
+    case
+      when c.relispartition then 'partition'
+      else case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'f' then 'foreign table' else 'table' end
+    end as kind,
+    case
+      when c.relkind not in ('r', 'p') then null
+      when not c.relrowsecurity then 'off'
+      when c.relforcerowsecurity then 'forced'
+      else 'on, not forced'
+    end as "rowSecurity",
     (select coalesce(jsonb_agg(jsonb_build_object(
         'name', a.attname, 'notNull', a.attnotnull and ${isHeld} and not exists (
           select from pg_constraint k
@@ -157,9 +194,7 @@ const relationsStatement = `
       where i.indrelid = c.oid and i.indisunique and i.indimmediate and i.indisvalid and i.indpred is null and i.indexprs is null and not i.indisexclusion
         and (c.relkind = 'p' or not exists (select from pg_inherits h where h.inhparent = c.oid))
         and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attnum = any (i.indkey) and not a.attnotnull)) as keys,
-    (select coalesce(jsonb_agg(jsonb_build_object('name', p.policy, 'command', p.command, 'permissive', p.permissive, 'roles', p.roles,
-        'using', p.using_expression, 'check', p.check_expression) order by p.policy), '[]')
-      from audit.policies p where p.relation = r.relation) as policies,
+    (select coalesce(jsonb_agg(${policy} order by p.polname), '[]') from pg_policy p where p.polrelid = c.oid) as policies,
     case when c.relkind in ('v', 'm') then pg_get_viewdef(c.oid) end as definition,
     array(
       with recursive above (oid) as (
@@ -179,13 +214,14 @@ const relationsStatement = `
               else has_column_privilege(roles.oid, c.oid, a.attnum, command) end
           order by a.attnum) as columns
         from unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as command) as granted) as privileges
-  from audit.relations r
-  join pg_class c on c.oid = r.relation
-  order by r.name`;
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${isSeen}
+  order by name`;
 
 const functionsStatement = `
   select
-    format('%I.%I', n.nspname, p.proname) as name, format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as signature,
+    format('%I.%I', n.nspname, p.proname) as name, ${signature} as signature,
     l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
     (select coalesce(jsonb_agg(jsonb_build_object('name', coalesce(p.proargnames[place], ''), 'type', ${typeName('k.type')}) order by place), '[]')
       from unnest(p.proargtypes::oid[]) with ordinality as k (type, place)) as parameters,
@@ -197,15 +233,14 @@ const functionsStatement = `
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
   join pg_language l on l.oid = p.prolang
-  where n.nspname !~ '^(pg_|information_schema$|graphile_)'
+  where ${isSeen}
   order by 2`;
 
 const rolesStatement = `
   select r.rolname as name, r.rolsuper or r.rolbypassrls as bypasses,
     array(select o.rolname::text from pg_roles o where pg_has_role(r.oid, o.oid, 'usage')) as has,
     array(select o.rolname::text from pg_roles o where pg_has_role(r.oid, o.oid, 'member')) as "mayBecome"
-  from pg_roles r
-  where $1::text[] is not null`;
+  from pg_roles r`;
 
 const builtinsStatement = `
   select name, max(volatility) as volatility, jsonb_object_agg(arity, type) as returns, bool_or(of_rows) as "isOfRows"
@@ -214,7 +249,7 @@ const builtinsStatement = `
       -- 'i', 's' and 'v' are in this order.
       max(p.provolatile::text) as volatility, bool_or(p.prokind <> 'f' or p.proretset) as of_rows
     from pg_proc p
-    where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')} and $1::text[] is not null
+    where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')}
     group by 1, 2
     having count(distinct p.prorettype) = 1
     union all
@@ -238,8 +273,7 @@ const ownStatement = `
       select distinct p.proname::text from pg_proc p
       where ${isOwn('p.oid')}
         and exists (select from pg_proc b where not ${isOwn('b.oid')} and b.proname = p.proname)) as names,
-    exists (select from pg_collation where not collisdeterministic) as "hasOrders"
-  where $1::text[] is not null`;
+    exists (select from pg_collation where not collisdeterministic) as "hasOrders"`;
 
 // Absent on purpose: numeric, float, interval, char(n), citext and the like, of which two that are equal may still differ.
 const familiesStatement = `
@@ -250,7 +284,6 @@ const familiesStatement = `
       else ${typeName('t.oid')}
     end as family
   from pg_type t
-  where $1::text[] is not null and (
-    t.typnamespace = 'pg_catalog'::regnamespace
+  where t.typnamespace = 'pg_catalog'::regnamespace
       and t.typname in ('bool', 'uuid', 'text', 'varchar', 'name', 'int2', 'int4', 'int8', 'bytea', 'oid', 'date', 'timestamp', 'timestamptz', 'xid8', 'pg_lsn')
-    or t.typtype = 'e')`;
+    or t.typtype = 'e'`;

@@ -1,7 +1,7 @@
-import type { ClientBase } from 'pg';
-import type { Catalogue } from './catalogue.ts';
+import { type Catalogue, granteesOf, isSeen, signature } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
 import { hasCall, isPlain } from './functions.ts';
+import type { Options } from './interface.ts';
 import { type Given, readsBreaking } from './invariants.ts';
 import { or } from './logic.ts';
 import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
@@ -9,16 +9,19 @@ import { Problem } from './problem.ts';
 import { forSome, selectsIn } from './query.ts';
 import { emptyScope } from './scope.ts';
 
-/** A function that runs with its owner's rights and that client roles may call. */
-export type Definer = { object: string; callers: string[]; reason: string | null };
-
 /**
- * The security definer functions that client roles may execute, in any schema, and why they may.
- *
- * A reason in `audit.accepted` is for exactly the callers that it names.
+ * A function that runs with its owner's rights and that client roles may call.
+ * `holder` is all to whom it is granted.
  */
-export const readDefiners = async (client: ClientBase, roles: readonly string[]): Promise<Definer[]> =>
-  (await client.query(definersStatement, [roles])).rows;
+export type Definer = { object: string; callers: string[]; holder: string };
+
+/** The security definer functions that client roles may execute, in any schema that is looked at. */
+export const readDefiners = async ({
+  client,
+  roles,
+  assumptions,
+}: Pick<Options, 'client' | 'roles' | 'assumptions'>): Promise<Definer[]> =>
+  (await client.query(definersStatement, [roles, assumptions?.ignoredSchemas ?? null])).rows;
 
 /**
  * For each invariant, the question whether a row that the function reads can break it.
@@ -113,14 +116,13 @@ function readsNothing(language: string, body: string, source: string | null, par
 }
 
 const definersStatement = `
-  select f.name as object, called.callers, a.reason
-  from audit.functions f
-  join pg_proc p on p.oid = f.function
+  select ${signature} as object, called.callers, array_to_string(${granteesOf}, ', ') as holder
+  from pg_proc p
+  join pg_namespace n on n.oid = p.pronamespace
   cross join lateral (
     select array(
       select client from unnest($1::text[]) as client
       where exists (select from pg_roles r where pg_has_role(client, r.oid, 'member') and has_function_privilege(r.oid, p.oid, 'execute'))) as callers
   ) as called
-  left join audit.accepted a on a.kind = 'definer' and a.object = f.name and a.who = array_to_string(f.callers, ', ')
-  where f.definer and called.callers <> '{}' and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
+  where ${isSeen} and p.prosecdef and called.callers <> '{}' and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
   order by 1`;

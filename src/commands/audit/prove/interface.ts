@@ -9,6 +9,8 @@ export type Options = {
   /** What a transaction claims about its client. */
   claims: readonly Claim[];
   invariants: readonly Invariant[];
+  accepted?: readonly Acceptance[];
+  assumptions?: Assumptions;
   /** Without these nothing is refuted: what is not proven stays unproven. */
   examples?: Examples;
 };
@@ -46,6 +48,49 @@ export type Invariant = {
   roles?: readonly string[];
   /** Only relations that have these; of an insert or update, only when the role may write one. */
   columns?: readonly string[];
+};
+
+/** Whether one invariant holds of one relation, command and role, or what else a proof rests on. */
+export type Judgement = {
+  invariant: string;
+  /** A table or view, or a function with its parameters' types, or another object. */
+  relation: string;
+  command: string;
+  role: string;
+  verdict: Verdict;
+  why: string;
+  /** Decided by privileges and the absence of policies alone. */
+  isByPrivilege: boolean;
+  /** The reason why it may be so although it is not proven. */
+  accepted: string | null;
+};
+
+export type Verdict = 'proven' | 'refuted' | 'unproven';
+
+/**
+ * Why a judgement may be so although it is not proven.
+ * Of a function, the role is all roles to which it is granted, sorted and joined by `, `: one more is not accepted with them. A trigger's
+ * function that nobody may call has the role `nobody`. A cascade is accepted by its table.
+ */
+export type Acceptance = Pick<Judgement, 'invariant' | 'relation' | 'command' | 'role'> & { reason: string };
+
+/** What the proofs rest on and PostgreSQL's catalogue does not say. */
+export type Assumptions = {
+  /**
+   * What separates tenants: a column of their tables, and the table of tenants.
+   * A cascade keeps to a tenant's rows when the column is a part of its foreign key. The invariant is a noun: `tenant`, `organization`.
+   */
+  tenant?: { invariant: string; column: string; relation: string };
+  /**
+   * Schemas that are not looked at, as a regular expression of PostgreSQL's.
+   * If a client has a right in one, that is an unproven judgement.
+   */
+  ignoredSchemas?: string;
+  /**
+   * What is known to break an assumption, such as a function that sets a claim.
+   * Each is an unproven judgement.
+   */
+  broken?: readonly Pick<Judgement, 'invariant' | 'relation' | 'command' | 'role' | 'why'>[];
 };
 
 /**

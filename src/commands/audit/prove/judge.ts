@@ -1,28 +1,12 @@
-import type { ClientBase } from 'pg';
 import { readBeside } from './beside.ts';
 import { type Relation, readCatalogue } from './catalogue.ts';
 import { type Hints, openCounterexamples } from './counterexample.ts';
 import { questionsOfBody, readDefiners } from './definers.ts';
-import type { Options } from './interface.ts';
+import type { Acceptance, Judgement, Options } from './interface.ts';
 import { type Given, type Goal, goalsOf, inFull, isPrivileged, type Question, questionOf } from './invariants.ts';
 import type { Parser } from './parse.ts';
 import { TooLarge } from './problem.ts';
 import type { Solver } from './solver.ts';
-
-export type Verdict = 'proven' | 'refuted' | 'unproven';
-
-export type Judgement = {
-  invariant: string;
-  relation: string;
-  command: string;
-  role: string;
-  verdict: Verdict;
-  why: string;
-  /** Decided by privileges and the absence of policies alone. */
-  isByPrivilege: boolean;
-  /** Why it may be so all the same. */
-  accepted: string | null;
-};
 
 /** Which goals are judged, and whether what is not proven is tried. */
 export type Extent = { isAsked?: (goal: Goal) => boolean; isTried?: boolean };
@@ -35,37 +19,41 @@ export async function judge(
   prover: Prover,
   { isAsked = () => true, isTried = true }: Extent = {},
 ): Promise<Judgement[]> {
-  const { client, roles, claims } = options;
+  const { roles, claims, accepted = [] } = options;
   const invariants = inFull(options.invariants, roles);
-  const catalogue = await readCatalogue(client, roles);
+  const catalogue = await readCatalogue({ ...options, invariants });
   const given: Given = { catalogue, parser: prover.parser, claims, invariants };
-  const accepted = await readAccepted(client);
-  const definers = await readDefiners(client, roles);
+  const reasons = new Map(accepted.map((one) => [nameOf(one), one.reason]));
+  const definers = await readDefiners(options);
   const refute = options.examples && isTried ? openCounterexamples(options, options.examples, catalogue) : neither;
   const judgements: Judgement[] = [];
   for (const goal of goalsOf(catalogue, invariants).filter(isAsked)) {
     const { invariant, relation, command, role } = goal;
-    const reason = accepted.get(`${invariant.name}: ${command} on ${relation.name} ${role}`) ?? null;
+    const named = { invariant: invariant.name, relation: relation.name, command, role };
+    const reason = reasons.get(nameOf(named)) ?? null;
     // What may be false all the same need not be shown to be.
     const found = await judgeGoal(goal, given, prover, reason === null ? refute : neither);
-    judgements.push({
-      ...{ invariant: invariant.name, relation: relation.name, command, role, ...found },
-      accepted: found.verdict === 'proven' ? null : reason,
-    });
+    judgements.push({ ...named, ...found, accepted: found.verdict === 'proven' ? null : reason });
   }
-  for (const { invariant, object, command, who, problem, reason } of await readBeside(client, roles)) {
+  for (const { invariant, object, command, who, problem, about, holder } of await readBeside(options)) {
+    const isAcceptable = problem !== null && about !== null && holder !== null;
+    const reason = isAcceptable
+      ? reasons.get(nameOf({ invariant, relation: about, command, role: holder }))
+      : undefined;
     judgements.push({
       ...{ invariant, relation: object, command, role: who, isByPrivilege: problem === null },
-      ...{ verdict: problem === null ? 'proven' : 'unproven', why: problem ?? 'the organization is a part of the key' },
-      accepted: problem === null ? null : reason,
+      ...{ verdict: problem === null ? 'proven' : 'unproven', why: problem ?? `the ${invariant} is a part of the key` },
+      accepted: reason ?? null,
     });
   }
-  for (const { object, callers, reason } of definers) {
+  for (const { object, callers, holder } of definers) {
+    const named = { invariant: 'definer', relation: object, command: 'call' };
+    const reason = reasons.get(nameOf({ ...named, role: holder })) ?? null;
     for (const role of callers) {
       const broken = reason === null ? await brokenByBody(object, role, given, prover) : [];
       const isProven = reason === null && broken.length === 0;
       judgements.push({
-        ...{ invariant: 'definer', relation: object, command: 'call', role, verdict: isProven ? 'proven' : 'unproven' },
+        ...{ ...named, role, verdict: isProven ? 'proven' : 'unproven' },
         why: isProven
           ? 'by its body, for all claims and arguments'
           : `runs with the rights of its owner: ${broken.join('; ')}`,
@@ -75,6 +63,10 @@ export async function judge(
   }
   return judgements;
 }
+
+/** What a judgement is accepted by. */
+const nameOf = ({ invariant, relation, command, role }: Omit<Acceptance, 'reason'>): string =>
+  JSON.stringify([invariant, relation, command, role]);
 
 const neither = async () => null;
 
@@ -155,12 +147,4 @@ function hintsOf(relation: Relation, { problem }: Question, values: ReadonlyMap<
     }
   }
   return hints;
-}
-
-/** Why something that is not proven may be so, by invariant, command, relation and role. */
-async function readAccepted(client: ClientBase): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await client.query(
-    `select object || ' ' || who as goal, reason from audit.accepted where kind = 'invariant'`,
-  );
-  return new Map(rows.map(({ goal, reason }) => [goal, reason]));
 }

@@ -1,8 +1,8 @@
 import { type ClientBase, escapeIdentifier } from 'pg';
 import { type Catalogue, type Policy, type Relation, readCatalogue } from './catalogue.ts';
 import { compareExpressions } from './implication.ts';
-import type { Options } from './interface.ts';
-import { type Judgement, judge, type Prover } from './judge.ts';
+import type { Judgement, Options } from './interface.ts';
+import { judge, type Prover } from './judge.ts';
 
 /** A policy or right that was made weaker, and what notices: proofs and lints by name. */
 export type Mutation = { mutant: string; noticedBy: string[]; survives: string | null };
@@ -22,7 +22,7 @@ type Mutant = {
  */
 export async function mutate(options: Options, prover: Prover): Promise<Mutation[]> {
   const { client, roles } = options;
-  const catalogue = await readCatalogue(client, roles);
+  const catalogue = await readCatalogue(options);
   const [goalsBefore, findingsBefore] = [await openGoals(), await findings()];
   const mutations: Mutation[] = [];
   for (const mutant of await mutantsOf(client, catalogue, roles)) {

@@ -1,7 +1,8 @@
 import { document, type Row, table } from '../markdown.ts';
 import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
-import { type Judgement, judge, type Prover } from './judge.ts';
+import type { Judgement } from './interface.ts';
+import { judge, type Prover } from './judge.ts';
 import { type Mutation, mutate } from './mutate.ts';
 import { loadParser } from './parse.ts';
 import { readOptions } from './readOptions.ts';
