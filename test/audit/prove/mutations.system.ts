@@ -1,11 +1,14 @@
 import { mutate } from '../../../src/commands/audit/prove/mutate.ts';
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
+import { weakeningsOf } from '../../../src/commands/audit/prove/weakenings.ts';
 import { startProving } from './support.ts';
 
 test('a proof or a lint notices every weakened policy and right but three', async () => {
   const proving = await startProving();
   try {
-    const mutations = await proving.within(async (client) => mutate(await readOptions(client), proving.prover));
+    const mutations = await proving.within(async (client) =>
+      mutate({ ...(await readOptions(client)), ...weakeningsOf(client) }, proving.prover),
+    );
 
     // What these open is the token's own answer, or within its organization. No invariant forbids that.
     expect(mutations.filter(({ survives }) => survives !== null).map(({ mutant }) => mutant)).toEqual([

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => proving.stop());
 
 const about = (relation: string) => ({
-  isAsked: (goal: { relation: { name: string } }) => goal.relation.name === relation,
+  isAsked: (goal: { relation: string }) => goal.relation === relation,
 });
 const organization = 'organization_id = (select app_hidden.current_organization_id())';
 

@@ -1,10 +1,13 @@
 import type { ClientBase } from 'pg';
-import type { Judgement } from '../../../src/commands/audit/prove/interface.ts';
-import { type Extent, judge, type Prover } from '../../../src/commands/audit/prove/judge.ts';
+import type { Judgement, Options } from '../../../src/commands/audit/prove/interface.ts';
+import { judge, type Prover } from '../../../src/commands/audit/prove/judge.ts';
 import { loadParser } from '../../../src/commands/audit/prove/parse.ts';
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { openSolver, type Satisfiable } from '../../../src/commands/audit/prove/solver.ts';
 import { createTestDatabase } from '../../support/database.ts';
+
+/** Which goals are judged, and whether what is not proven is tried. */
+type Extent = Pick<Options, 'isAsked'> & { isTried?: boolean };
 
 /** A database, and a prover that answers a question that it has been asked before from memory. */
 export async function startProving() {
@@ -24,10 +27,14 @@ export async function startProving() {
   };
 
   /** Judges the database as a statement leaves it, and undoes that. */
-  async function judgeAfter(statement = '', extent?: Extent): Promise<Judgement[]> {
+  async function judgeAfter(
+    statement = '',
+    { isAsked = () => true, isTried = true }: Extent = {},
+  ): Promise<Judgement[]> {
     return within(async (client) => {
       await client.query(statement);
-      return judge(await readOptions(client), prover, extent);
+      const { examples, ...options } = await readOptions(client);
+      return judge({ ...options, ...(isTried && examples && { examples }), isAsked }, prover);
     });
   }
 
@@ -52,7 +59,7 @@ export async function startProving() {
 /** What a statement can change: goals about the relations that it names, and all when it changes a function or a role. */
 export const touchedBy = (sql: string): Extent => ({
   isAsked: ({ relation }) =>
-    /(alter|replace) function|alter role|grant graph_admin/.test(sql) || sql.includes(relation.name),
+    /(alter|replace) function|alter role|grant graph_admin/.test(sql) || sql.includes(relation),
 });
 
 /** What is neither proven nor accepted. */

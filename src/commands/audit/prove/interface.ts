@@ -13,6 +13,27 @@ export type Options = {
   assumptions?: Assumptions;
   /** Without these nothing is refuted: what is not proven stays unproven. */
   examples?: Examples;
+  /** Which goals are judged: else all. What else a proof rests on is always judged. */
+  isAsked?: (goal: Goal) => boolean;
+};
+
+/** Of which weaker schemas is asked whether anything notices them. No example is tried. */
+export type MutationOptions = Options & {
+  /** Whether a table's policies and rights are weakened: else those of all. */
+  isWeakened?: (relation: string) => boolean;
+  /** Texts of policies, such as calls that return a claim, and what is written in the place of each. */
+  swaps?: readonly (readonly [text: string, other: string])[];
+  /** The names of what else is noticed, such as by lints: asked for when no proof fails. */
+  findLints?: () => Promise<readonly string[]>;
+};
+
+/** A policy or right that was made weaker. */
+export type Mutation = {
+  mutant: string;
+  /** Proofs that fail, or lints, by name. */
+  noticedBy: readonly string[];
+  /** Why nothing notices it; else null. */
+  survives: string | null;
 };
 
 /**
@@ -50,13 +71,17 @@ export type Invariant = {
   columns?: readonly string[];
 };
 
-/** Whether one invariant holds of one relation, command and role, or what else a proof rests on. */
-export type Judgement = {
+/** One invariant, relation, command and role, or what else a proof rests on. */
+export type Goal = {
   invariant: string;
   /** A table or view, or a function with its parameters' types, or another object. */
   relation: string;
   command: string;
   role: string;
+};
+
+/** Whether it holds. */
+export type Judgement = Goal & {
   verdict: Verdict;
   why: string;
   /** Decided by privileges and the absence of policies alone. */
@@ -72,7 +97,7 @@ export type Verdict = 'proven' | 'refuted' | 'unproven';
  * Of a function, the role is all roles to which it is granted, sorted and joined by `, `: one more is not accepted with them. A trigger's
  * function that nobody may call has the role `nobody`. A cascade is accepted by its table.
  */
-export type Acceptance = Pick<Judgement, 'invariant' | 'relation' | 'command' | 'role'> & { reason: string };
+export type Acceptance = Goal & { reason: string };
 
 /** What the proofs rest on and PostgreSQL's catalogue does not say. */
 export type Assumptions = {
@@ -90,7 +115,7 @@ export type Assumptions = {
    * What is known to break an assumption, such as a function that sets a claim.
    * Each is an unproven judgement.
    */
-  broken?: readonly Pick<Judgement, 'invariant' | 'relation' | 'command' | 'role' | 'why'>[];
+  broken?: readonly (Goal & { why: string })[];
 };
 
 /**

@@ -2,34 +2,28 @@ import { readBeside } from './beside.ts';
 import { type Relation, readCatalogue } from './catalogue.ts';
 import { type Hints, openCounterexamples } from './counterexample.ts';
 import { questionsOfBody, readDefiners } from './definers.ts';
-import type { Acceptance, Judgement, Options } from './interface.ts';
+import type { Goal as Asked, Judgement, Options } from './interface.ts';
 import { type Given, type Goal, goalsOf, inFull, isPrivileged, type Question, questionOf } from './invariants.ts';
 import type { Parser } from './parse.ts';
 import { TooLarge } from './problem.ts';
 import type { Solver } from './solver.ts';
 
-/** Which goals are judged, and whether what is not proven is tried. */
-export type Extent = { isAsked?: (goal: Goal) => boolean; isTried?: boolean };
-
 export type Prover = { parser: Parser; solver: Solver };
 
 /** Judges every goal and security definer function, in a transaction that the caller rolls back. */
-export async function judge(
-  options: Options,
-  prover: Prover,
-  { isAsked = () => true, isTried = true }: Extent = {},
-): Promise<Judgement[]> {
-  const { roles, claims, accepted = [] } = options;
+export async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
+  const { roles, claims, accepted = [], isAsked = () => true } = options;
   const invariants = inFull(options.invariants, roles);
   const catalogue = await readCatalogue({ ...options, invariants });
   const given: Given = { catalogue, parser: prover.parser, claims, invariants };
   const reasons = new Map(accepted.map((one) => [nameOf(one), one.reason]));
   const definers = await readDefiners(options);
-  const refute = options.examples && isTried ? openCounterexamples(options, options.examples, catalogue) : neither;
+  const refute = options.examples ? openCounterexamples(options, options.examples, catalogue) : neither;
   const judgements: Judgement[] = [];
-  for (const goal of goalsOf(catalogue, invariants).filter(isAsked)) {
+  for (const goal of goalsOf(catalogue, invariants)) {
     const { invariant, relation, command, role } = goal;
     const named = { invariant: invariant.name, relation: relation.name, command, role };
+    if (!isAsked(named)) continue;
     const reason = reasons.get(nameOf(named)) ?? null;
     // What may be false all the same need not be shown to be.
     const found = await judgeGoal(goal, given, prover, reason === null ? refute : neither);
@@ -65,7 +59,7 @@ export async function judge(
 }
 
 /** What a judgement is accepted by. */
-const nameOf = ({ invariant, relation, command, role }: Omit<Acceptance, 'reason'>): string =>
+const nameOf = ({ invariant, relation, command, role }: Asked): string =>
   JSON.stringify([invariant, relation, command, role]);
 
 const neither = async () => null;

@@ -1,11 +1,8 @@
-import { type ClientBase, escapeIdentifier } from 'pg';
+import { escapeIdentifier } from 'pg';
 import { type Catalogue, type Policy, type Relation, readCatalogue } from './catalogue.ts';
 import { compareExpressions } from './implication.ts';
-import type { Judgement, Options } from './interface.ts';
+import type { Judgement, Mutation, MutationOptions } from './interface.ts';
 import { judge, type Prover } from './judge.ts';
-
-/** A policy or right that was made weaker, and what notices: proofs and lints by name. */
-export type Mutation = { mutant: string; noticedBy: string[]; survives: string | null };
 
 /** One change to the schema, and the expression of a policy before and after it. */
 type Mutant = {
@@ -20,18 +17,20 @@ type Mutant = {
  * Mutation testing of policies and rights: weakens one part at a time, and asks proofs and lints.
  * Each mutant is undone. A right that opens nothing, since no policy is for it, is left out. One that is provably equal to what it was made from cannot be noticed.
  */
-export async function mutate(options: Options, prover: Prover): Promise<Mutation[]> {
-  const { client, roles } = options;
+export async function mutate(options: MutationOptions, forgetful: Prover): Promise<Mutation[]> {
+  const { examples, ...untried } = options;
+  const { client, findLints = async () => [] } = options;
+  const prover = remembering(forgetful);
   const catalogue = await readCatalogue(options);
-  const [goalsBefore, findingsBefore] = [await openGoals(), await findings()];
+  const [goalsBefore, lintsBefore] = [await openGoals(), await lints()];
   const mutations: Mutation[] = [];
-  for (const mutant of await mutantsOf(client, catalogue, roles)) {
+  for (const mutant of mutantsOf(catalogue, options)) {
     await client.query('savepoint mutant');
     try {
       await client.query(mutant.statement);
       const byProofs = [...(await openGoals()).difference(goalsBefore)];
       // Lints take longer, and are for what no proof notices.
-      const noticedBy = byProofs.length > 0 ? byProofs : [...(await findings()).difference(findingsBefore)];
+      const noticedBy = byProofs.length > 0 ? byProofs : [...(await lints()).difference(lintsBefore)];
       const survives = noticedBy.length > 0 ? null : await reasonOf(mutant);
       mutations.push({ mutant: mutant.name, noticedBy, survives });
     } finally {
@@ -41,7 +40,7 @@ export async function mutate(options: Options, prover: Prover): Promise<Mutation
   return mutations;
 
   async function openGoals(): Promise<ReadonlySet<string>> {
-    const judgements = await judge(options, prover, { isTried: false });
+    const judgements = await judge(untried, prover);
     return new Set(
       judgements
         .filter(isOpen)
@@ -49,9 +48,8 @@ export async function mutate(options: Options, prover: Prover): Promise<Mutation
     );
   }
 
-  async function findings(): Promise<ReadonlySet<string>> {
-    const { rows } = await client.query<{ name: string; object: string }>('select name, object from audit.findings');
-    return new Set(rows.map(({ name, object }) => `lint ${name}: ${object}`));
+  async function lints(): Promise<ReadonlySet<string>> {
+    return new Set((await findLints()).map((lint) => `lint ${lint}`));
   }
 
   async function reasonOf({ relation, roles: of, expressions }: Mutant): Promise<string> {
@@ -65,12 +63,24 @@ export async function mutate(options: Options, prover: Prover): Promise<Mutation
 
 const isOpen = ({ verdict, accepted }: Judgement) => verdict !== 'proven' && accepted === null;
 
-async function mutantsOf(client: ClientBase, catalogue: Catalogue, roles: readonly string[]): Promise<Mutant[]> {
+/** Most mutants leave most questions as they were. */
+function remembering({ parser, solver }: Prover): Prover {
+  const answers = new Map<string, ReturnType<Prover['solver']['solve']>>();
+  const solve = (script: string) => {
+    const answer = answers.get(script) ?? solver.solve(script);
+    answers.set(script, answer);
+    return answer;
+  };
+  return { parser, solver: { ...solver, solve } };
+}
+
+function mutantsOf(catalogue: Catalogue, options: MutationOptions): Mutant[] {
+  const { roles, isWeakened = () => true } = options;
   const mutants: Mutant[] = [];
   for (const relation of catalogue.relations.values()) {
-    if (relation.kind !== 'table' || relation.name.startsWith('audit.')) continue;
+    if (relation.kind !== 'table' || !isWeakened(relation.name)) continue;
     const policies = relation.policies.filter((policy) => policy.roles.some((role) => roles.includes(role)));
-    for (const policy of policies) mutants.push(...(await mutantsOfPolicy(client, relation, policy, roles)));
+    for (const policy of policies) mutants.push(...mutantsOfPolicy(relation, policy, options));
     if (policies.length > 0) {
       const of = { relation, roles };
       mutants.push({
@@ -105,12 +115,7 @@ const opens = (relation: Relation, command: string, role: string, { roles }: Cat
       policy.roles.some((of) => of === 'public' || roles.get(role)?.has.includes(of)),
   );
 
-async function mutantsOfPolicy(
-  client: ClientBase,
-  relation: Relation,
-  policy: Policy,
-  roles: readonly string[],
-): Promise<Mutant[]> {
+function mutantsOfPolicy(relation: Relation, policy: Policy, { roles, swaps = [] }: MutationOptions): Mutant[] {
   const altered = (part: 'using' | 'with check', before: string, after: string, how: string): Mutant => ({
     name: `${policy.name} on ${relation.name}: ${part} ${how}`,
     statement: `alter policy ${escapeIdentifier(policy.name)} on ${relation.name} ${part} (${after})`,
@@ -124,13 +129,12 @@ async function mutantsOfPolicy(
     ['with check', policy.check],
   ] as const) {
     if (text === null) continue;
-    const { rows } = await client.query<{ part: string }>('select audit.conjuncts($1) as part', [text]);
-    const parts = rows.map((row) => row.part);
+    const parts = conjunctsOf(text);
     if (text !== 'true') mutants.push(altered(part, text, 'true', 'is true'));
     if (parts.length > 1)
       for (const dropped of parts)
         mutants.push(altered(part, text, parts.filter((one) => one !== dropped).join(' and '), `without ${dropped}`));
-    for (const [claim, other] of claims)
+    for (const [claim, other] of swaps)
       if (text.includes(claim))
         mutants.push(altered(part, text, text.replaceAll(claim, other), `with ${other} for ${claim}`));
   }
@@ -141,8 +145,26 @@ async function mutantsOfPolicy(
   return mutants;
 }
 
-const claims = [
-  ['current_organization_id()', 'current_application_id()'],
-  ['current_user_id()', 'current_application_id()'],
-  ['current_application_id()', 'current_user_id()'],
-] as const;
+/**
+ * The parts of an expression that must all hold.
+ * `pg_get_expr` writes a conjunction in parentheses.
+ */
+function conjunctsOf(expression: string): string[] {
+  if (!expression.startsWith('(')) return [expression];
+  const parts: string[] = [];
+  let depth = 0;
+  let quote = '';
+  let start = 1;
+  for (let index = 0; index < expression.length; index++) {
+    const character = expression.charAt(index);
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === "'" || character === '"') quote = character;
+    else if (character === '(') depth++;
+    else if (character === ')') depth--;
+    else if (depth === 1 && expression.startsWith(' AND ', index)) {
+      parts.push(expression.slice(start, index));
+      start = index + ' AND '.length;
+    }
+  }
+  return parts.length === 0 ? [expression] : [...parts, expression.slice(start, -1)];
+}

@@ -1,12 +1,13 @@
 import { document, type Row, table } from '../markdown.ts';
 import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
-import type { Judgement } from './interface.ts';
+import type { Judgement, Mutation } from './interface.ts';
 import { judge, type Prover } from './judge.ts';
-import { type Mutation, mutate } from './mutate.ts';
+import { mutate } from './mutate.ts';
 import { loadParser } from './parse.ts';
 import { readOptions } from './readOptions.ts';
 import { openSolver } from './solver.ts';
+import { weakeningsOf } from './weakenings.ts';
 
 /**
  * `audit prove`: proves `audit.invariants` for every table and view, command and client role.
@@ -23,7 +24,7 @@ export const prove = (
       const options = await readOptions(client);
       const answer = report(await judge(options, prover));
       if (!isMutating) return answer;
-      const score = reportMutations(await mutate(options, remembering(prover)));
+      const score = reportMutations(await mutate({ ...options, ...weakeningsOf(client) }, prover));
       return { text: document(answer.text, score), findings: answer.findings };
     }),
   );
@@ -36,17 +37,6 @@ export async function withProver<Result>(work: (prover: Prover) => Promise<Resul
   } finally {
     await solver.close();
   }
-}
-
-/** Most mutants leave most questions as they were. */
-function remembering({ parser, solver }: Prover): Prover {
-  const answers = new Map<string, ReturnType<Prover['solver']['solve']>>();
-  const solve = (script: string) => {
-    const answer = answers.get(script) ?? solver.solve(script);
-    answers.set(script, answer);
-    return answer;
-  };
-  return { parser, solver: { ...solver, solve } };
 }
 
 function reportMutations(mutations: readonly Mutation[]): string {
