@@ -1,9 +1,10 @@
 import type { ClientBase } from 'pg';
+import type { Catalogue } from 'rls-prover';
 import { compareAccess, type Difference } from './compareAccess.ts';
 import { insertExamples } from './insertExamples.ts';
 import { document, table } from './markdown.ts';
 import { migrationsAt, migrationsHere } from './migrationsAt.ts';
-import { type Catalogue, readCatalogue } from './prove/catalogue.ts';
+import { loadProver } from './prove/loadProver.ts';
 import { readOptions } from './prove/readOptions.ts';
 import { proveUnclear } from './proveUnclear.ts';
 import { type Access, readAccess } from './readAccess.ts';
@@ -54,9 +55,12 @@ async function readExamples(client: ClientBase): Promise<Access> {
   return readAccess(client);
 }
 
-async function readCatalogueOf(client: ClientBase): Promise<Catalogue> {
+/** What proofs are about; null without the prover, which is a development dependency. */
+async function readCatalogueOf(client: ClientBase): Promise<Catalogue | null> {
+  const prover = await loadProver().catch(() => null);
+  if (!prover) return null;
   await client.query('begin');
-  const catalogue = await readCatalogue(await readOptions(client));
+  const catalogue = await prover.readCatalogue(await readOptions(client));
   await client.query('rollback');
   return catalogue;
 }

@@ -1,54 +1,52 @@
-import { StartupError } from '../../errors/startupError.ts';
+import type { Catalogue, Relationship } from 'rls-prover';
 import type { Difference } from './compareAccess.ts';
-import type { Catalogue } from './prove/catalogue.ts';
-import { compareExpressions, type Relationship } from './prove/implication.ts';
-import type { Prover } from './prove/judge.ts';
-import { withProver } from './prove/prove.ts';
+import { loadProver } from './prove/loadProver.ts';
 import type { Access, Policy } from './readAccess.ts';
 
 /**
  * Proves whether unclear policies became equal, narrower or wider, for all claims and rows.
  * It does so only if nothing else that they call has changed: both expressions are read with the later functions and tables.
+ *
+ * @param catalogue that of the later database; null without the prover, and then all policies stay unclear
  */
 export async function proveUnclear(
   differences: readonly Difference[],
   before: Access,
   after: Access,
-  catalogue: Catalogue,
+  catalogue: Catalogue | null,
 ): Promise<Difference[]> {
   const isUnclear = ({ verdict, object }: Difference) => verdict === 'unclear' && before.policies.has(object);
   const isComparable = [...after.definitions].every(([name, text]) => (before.definitions.get(name) ?? text) === text);
-  if (!isComparable || !differences.some(isUnclear)) return [...differences];
-  const proved = withProver((prover) =>
-    Promise.all(
+  if (!catalogue || !isComparable || !differences.some(isUnclear)) return [...differences];
+  const { openProver, compareExpressions } = await loadProver();
+  const prover = await openProver();
+  const compare: Compare = (comparison) => compareExpressions({ ...comparison, catalogue }, prover);
+  try {
+    return await Promise.all(
       differences.map(async (difference) => {
         if (!isUnclear(difference)) return difference;
         const [old, current] = [before.policies.get(difference.object), after.policies.get(difference.object)];
-        const relationship =
-          old && current ? await compare(difference.object, old, current, catalogue, prover) : 'unclear';
+        const relation = [...catalogue.relations.keys()].find((name) => difference.object.startsWith(`${name}.`));
+        const relationship = old && current && relation ? await relate(relation, old, current, compare) : 'unclear';
         if (relationship === 'unclear') return difference;
         return { ...difference, verdict: relationship, detail: `${difference.detail}; provably ${relationship}` };
       }),
-    ),
-  );
-  // Without the prover's development dependencies the policies stay unclear.
-  return proved.catch((error: unknown) => {
-    if (error instanceof StartupError) return [...differences];
-    throw error;
-  });
+    );
+  } finally {
+    await prover.close();
+  }
 }
 
-async function compare(
-  name: string,
-  old: Policy,
-  current: Policy,
-  catalogue: Catalogue,
-  prover: Prover,
-): Promise<Relationship> {
-  const relation = [...catalogue.relations.values()].find((one) => name.startsWith(`${one.name}.`));
+type Compare = (comparison: {
+  relation: string;
+  roles: readonly string[];
+  before: string;
+  after: string;
+}) => Promise<Relationship>;
+
+async function relate(relation: string, old: Policy, current: Policy, compare: Compare): Promise<Relationship> {
   const isOfOneKind = old.command === current.command && old.permissive === current.permissive;
-  if (!relation || !isOfOneKind || String(old.roles) !== String(current.roles) || old.roles.includes('public'))
-    return 'unclear';
+  if (!isOfOneKind || String(old.roles) !== String(current.roles) || old.roles.includes('public')) return 'unclear';
   const pairs = [
     [old.using, current.using],
     [old.check ?? old.using, current.check ?? current.using],
@@ -57,7 +55,7 @@ async function compare(
   for (const [first, second] of pairs) {
     if (first === null && second === null) continue;
     if (first === null || second === null) return 'unclear';
-    relationships.add(await compareExpressions(relation, old.roles, [first, second], catalogue, prover));
+    relationships.add(await compare({ relation, roles: old.roles, before: first, after: second }));
   }
   relationships.delete('equal');
   const [only = 'equal', ...others] = relationships;

@@ -1,4 +1,4 @@
-import { mutate } from '../../../src/commands/audit/prove/mutate.ts';
+import { mutate } from 'rls-prover';
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { weakeningsOf } from '../../../src/commands/audit/prove/weakenings.ts';
 import { startProving } from './support.ts';

@@ -1,4 +1,4 @@
-import { missing } from '../../../src/commands/audit/prove/parse.ts';
+import { missing } from '../../../src/commands/audit/prove/loadProver.ts';
 import { blocksOf } from '../../docs/pages.ts';
 import { audit } from '../support.ts';
 import { line, openOf, startProving } from './support.ts';

@@ -1,9 +1,6 @@
 import type { ClientBase } from 'pg';
-import type { Judgement, Options } from '../../../src/commands/audit/prove/interface.ts';
-import { judge, type Prover } from '../../../src/commands/audit/prove/judge.ts';
-import { loadParser } from '../../../src/commands/audit/prove/parse.ts';
+import { type Judgement, type Options, openProver, prove } from 'rls-prover';
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
-import { openSolver, type Satisfiable } from '../../../src/commands/audit/prove/solver.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 /** Which goals are judged, and whether what is not proven is tried. */
@@ -12,19 +9,7 @@ type Extent = Pick<Options, 'isAsked'> & { isTried?: boolean };
 /** A database, and a prover that answers a question that it has been asked before from memory. */
 export async function startProving() {
   const database = await createTestDatabase();
-  const [parser, solver] = [await loadParser(), await openSolver()];
-  const answers = new Map<string, Satisfiable>();
-  const prover: Prover = {
-    parser,
-    solver: {
-      ...solver,
-      async solve(script) {
-        const answer = answers.get(script) ?? (await solver.solve(script));
-        answers.set(script, answer);
-        return answer;
-      },
-    },
-  };
+  const prover = await openProver();
 
   /** Judges the database as a statement leaves it, and undoes that. */
   async function judgeAfter(
@@ -34,7 +19,7 @@ export async function startProving() {
     return within(async (client) => {
       await client.query(statement);
       const { examples, ...options } = await readOptions(client);
-      return judge({ ...options, ...(isTried && examples && { examples }), isAsked }, prover);
+      return prove({ ...options, ...(isTried && examples && { examples }), isAsked }, prover);
     });
   }
 
@@ -50,7 +35,7 @@ export async function startProving() {
   }
 
   const stop = async () => {
-    await solver.close();
+    await prover.close();
     await database.drop();
   };
   return { database, prover, judgeAfter, within, stop };

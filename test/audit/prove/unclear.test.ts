@@ -1,5 +1,5 @@
+import { type Catalogue, readCatalogue } from 'rls-prover';
 import { compareAccess } from '../../../src/commands/audit/compareAccess.ts';
-import { type Catalogue, readCatalogue } from '../../../src/commands/audit/prove/catalogue.ts';
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { proveUnclear } from '../../../src/commands/audit/proveUnclear.ts';
 import type { Access } from '../../../src/commands/audit/readAccess.ts';

@@ -1,5 +1,5 @@
+import type { Examples } from 'rls-prover';
 import { exampleId, insertExamples } from '../insertExamples.ts';
-import type { Examples } from './interface.ts';
 
 /** The rows of `insertExamples`, and those as whom the prover tries to break an invariant. */
 export const examples: Examples = {

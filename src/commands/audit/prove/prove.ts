@@ -1,12 +1,9 @@
+import type { Judgement, Mutation } from 'rls-prover';
 import { document, type Row, table } from '../markdown.ts';
 import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
-import type { Judgement, Mutation } from './interface.ts';
-import { judge, type Prover } from './judge.ts';
-import { mutate } from './mutate.ts';
-import { loadParser } from './parse.ts';
+import { loadProver } from './loadProver.ts';
 import { readOptions } from './readOptions.ts';
-import { openSolver } from './solver.ts';
 import { weakeningsOf } from './weakenings.ts';
 
 /**
@@ -15,27 +12,22 @@ import { weakeningsOf } from './weakenings.ts';
  * @returns as findings what is neither proven nor accepted with a reason
  * @throws {StartupError} when a development dependency is missing
  */
-export const prove = (
+export async function prove(
   { pool }: AuditedDatabase,
   { mutate: isMutating = false }: { mutate?: boolean } = {},
-): Promise<Answer> =>
-  withProver((prover) =>
-    rolledBack(pool, async (client) => {
+): Promise<Answer> {
+  const { openProver, prove: judge, mutate } = await loadProver();
+  const prover = await openProver();
+  try {
+    return await rolledBack(pool, async (client) => {
       const options = await readOptions(client);
       const answer = report(await judge(options, prover));
       if (!isMutating) return answer;
       const score = reportMutations(await mutate({ ...options, ...weakeningsOf(client) }, prover));
       return { text: document(answer.text, score), findings: answer.findings };
-    }),
-  );
-
-/** The parser and the solver, which is closed afterwards: its threads would keep the process alive. */
-export async function withProver<Result>(work: (prover: Prover) => Promise<Result>): Promise<Result> {
-  const [parser, solver] = [await loadParser(), await openSolver()];
-  try {
-    return await work({ parser, solver });
+    });
   } finally {
-    await solver.close();
+    await prover.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
+import type { Acceptance, Assumptions, Claim, Invariant, Options } from 'rls-prover';
 import { readRequestRoles } from '../readRequestRoles.ts';
 import { examples } from './examples.ts';
-import type { Acceptance, Assumptions, Claim, Invariant, Options } from './interface.ts';
 
 /** What the prover is asked, as the views of `audit` have it; in a transaction. */
 export async function readOptions(client: ClientBase): Promise<Options> {

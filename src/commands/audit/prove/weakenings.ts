@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { MutationOptions } from './interface.ts';
+import type { MutationOptions } from 'rls-prover';
 
 /** How the prover weakens this schema, and what else would notice it. */
 export const weakeningsOf = (client: ClientBase): Pick<MutationOptions, 'isWeakened' | 'swaps' | 'findLints'> => ({

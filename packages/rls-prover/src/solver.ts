@@ -1,4 +1,4 @@
-import { missing } from './parse.ts';
+import { init, killThreads } from 'z3-solver';
 
 /** Whether a formula can be satisfied, and the values of constants if so. */
 export type Satisfiable = { status: 'sat' | 'unsat' | 'unknown'; values: ReadonlyMap<string, string> };
@@ -6,7 +6,6 @@ export type Satisfiable = { status: 'sat' | 'unsat' | 'unknown'; values: Readonl
 export type Solver = {
   /** @throws {Error} when it is not SMT-LIB, which must never be taken for a proof */
   solve(script: string): Promise<Satisfiable>;
-  close(): Promise<void>;
 };
 
 const timeoutMilliseconds = 3000;
@@ -15,11 +14,8 @@ const timeoutMilliseconds = 3000;
  * Z3, as WebAssembly, which solves SMT-LIB.
  * It runs on threads that keep the process alive until `close`.
  * The text is read by `fromString`, at once: `eval_smtlib2_string` reads it on a thread, after the binding has freed it.
- *
- * @throws {StartupError} when the development dependency is missing
  */
-export async function openSolver(): Promise<Solver> {
-  const { init, killThreads } = await import('z3-solver').catch(missing('z3-solver'));
+export async function openSolver(): Promise<Solver & { close(): Promise<void> }> {
   const { Context, em } = await init();
   const { Solver } = Context('prove');
   // One question at a time: the context is one, and none may touch it while a thread does.

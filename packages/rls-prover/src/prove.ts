@@ -4,14 +4,24 @@ import { type Hints, openCounterexamples } from './counterexample.ts';
 import { questionsOfBody, readDefiners } from './definers.ts';
 import type { Goal as Asked, Judgement, Options } from './interface.ts';
 import { type Given, type Goal, goalsOf, inFull, isPrivileged, type Question, questionOf } from './invariants.ts';
-import type { Parser } from './parse.ts';
 import { TooLarge } from './problem.ts';
-import type { Solver } from './solver.ts';
+import { openProver, type Prover } from './prover.ts';
 
-export type Prover = { parser: Parser; solver: Solver };
+/**
+ * Judges every goal, and what else the proofs rest on, in a transaction that the caller rolls back.
+ * @param prover one that stays open afterwards; else one is opened and closed
+ */
+export async function prove(options: Options, prover?: Prover): Promise<Judgement[]> {
+  if (prover) return judge(options, prover);
+  const own = await openProver();
+  try {
+    return await judge(options, own);
+  } finally {
+    await own.close();
+  }
+}
 
-/** Judges every goal and security definer function, in a transaction that the caller rolls back. */
-export async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
+async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
   const { roles, claims, accepted = [], isAsked = () => true } = options;
   const invariants = inFull(options.invariants, roles);
   const catalogue = await readCatalogue({ ...options, invariants });

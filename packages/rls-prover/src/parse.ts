@@ -1,5 +1,4 @@
-import type { Node, SelectStmt } from 'libpg-query';
-import { StartupError } from '../../../errors/startupError.ts';
+import { loadModule, type Node, parsePlPgSQLSync, parseSync, type SelectStmt } from 'libpg-query';
 
 export type { Alias, FuncCall, Node, SelectStmt } from 'libpg-query';
 
@@ -11,9 +10,7 @@ export type Parser = {
   returned(source: string | null): string | null;
 };
 
-/** @throws {StartupError} when the development dependency is missing */
 export async function loadParser(): Promise<Parser> {
-  const { loadModule, parseSync, parsePlPgSQLSync } = await import('libpg-query').catch(missing('libpg-query'));
   await loadModule();
 
   function query(text: string): SelectStmt {
@@ -44,13 +41,6 @@ export async function loadParser(): Promise<Parser> {
     },
   };
 }
-
-/** Says how to get a development dependency. */
-export const missing = (name: string) => (cause: unknown) => {
-  throw new StartupError(`\`prove\` needs the development dependency ${name}; run \`npm ci --include=dev\`.`, {
-    cause,
-  });
-};
 
 /** SQL that is not translated; what it yields is left open. */
 export class NotUnderstood extends Error {

@@ -1,26 +1,34 @@
 import { passesBy } from './access.ts';
-import type { Catalogue, Relation } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
 import { translateBoolean } from './expression.ts';
 import { rowFacts } from './facts.ts';
-import type { Prover } from './judge.ts';
 import { and, isTrue, not } from './logic.ts';
 import { Problem } from './problem.ts';
+import type { Prover } from './prover.ts';
 import { type Environment, rowOf } from './scope.ts';
 
 export type Relationship = 'equal' | 'wider' | 'narrower' | 'unclear';
+
+/** An expression of a policy, and another one in its place, for a relation by its name with the schema. */
+export type Comparison = {
+  catalogue: Catalogue;
+  relation: string;
+  roles: readonly string[];
+  before: string;
+  after: string;
+};
 
 /**
  * Compares a policy's expression with another one in its place: whether each implies the other.
  * That is for all claims and rows, and each of the roles. `unclear` is both that neither does and that it could not be proven.
  */
 export async function compareExpressions(
-  relation: Relation,
-  roles: readonly string[],
-  [before, after]: readonly [string, string],
-  catalogue: Catalogue,
+  { catalogue, relation: name, roles, before, after }: Comparison,
   { parser, solver }: Prover,
 ): Promise<Relationship> {
+  const relation = catalogue.relations.get(name);
+  if (!relation) return 'unclear';
   const isImplied = async (premise: string, conclusion: string): Promise<boolean> => {
     for (const actor of roles) {
       const problem = new Problem();

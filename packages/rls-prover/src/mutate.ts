@@ -2,7 +2,8 @@ import { escapeIdentifier } from 'pg';
 import { type Catalogue, type Policy, type Relation, readCatalogue } from './catalogue.ts';
 import { compareExpressions } from './implication.ts';
 import type { Judgement, Mutation, MutationOptions } from './interface.ts';
-import { judge, type Prover } from './judge.ts';
+import { prove } from './prove.ts';
+import type { Prover } from './prover.ts';
 
 /** One change to the schema, and the expression of a policy before and after it. */
 type Mutant = {
@@ -17,10 +18,9 @@ type Mutant = {
  * Mutation testing of policies and rights: weakens one part at a time, and asks proofs and lints.
  * Each mutant is undone. A right that opens nothing, since no policy is for it, is left out. One that is provably equal to what it was made from cannot be noticed.
  */
-export async function mutate(options: MutationOptions, forgetful: Prover): Promise<Mutation[]> {
+export async function mutate(options: MutationOptions, prover: Prover): Promise<Mutation[]> {
   const { examples, ...untried } = options;
   const { client, findLints = async () => [] } = options;
-  const prover = remembering(forgetful);
   const catalogue = await readCatalogue(options);
   const [goalsBefore, lintsBefore] = [await openGoals(), await lints()];
   const mutations: Mutation[] = [];
@@ -40,7 +40,7 @@ export async function mutate(options: MutationOptions, forgetful: Prover): Promi
   return mutations;
 
   async function openGoals(): Promise<ReadonlySet<string>> {
-    const judgements = await judge(untried, prover);
+    const judgements = await prove(untried, prover);
     return new Set(
       judgements
         .filter(isOpen)
@@ -54,7 +54,10 @@ export async function mutate(options: MutationOptions, forgetful: Prover): Promi
 
   async function reasonOf({ relation, roles: of, expressions }: Mutant): Promise<string> {
     if (!expressions) return 'no invariant speaks of it';
-    const relationship = await compareExpressions(relation, of, expressions, catalogue, prover);
+    const relationship = await compareExpressions(
+      { catalogue, relation: relation.name, roles: of, before: expressions[0], after: expressions[1] },
+      prover,
+    );
     return relationship === 'equal' || relationship === 'narrower'
       ? `provably ${relationship}`
       : 'no invariant speaks of it';
@@ -62,17 +65,6 @@ export async function mutate(options: MutationOptions, forgetful: Prover): Promi
 }
 
 const isOpen = ({ verdict, accepted }: Judgement) => verdict !== 'proven' && accepted === null;
-
-/** Most mutants leave most questions as they were. */
-function remembering({ parser, solver }: Prover): Prover {
-  const answers = new Map<string, ReturnType<Prover['solver']['solve']>>();
-  const solve = (script: string) => {
-    const answer = answers.get(script) ?? solver.solve(script);
-    answers.set(script, answer);
-    return answer;
-  };
-  return { parser, solver: { ...solver, solve } };
-}
 
 function mutantsOf(catalogue: Catalogue, options: MutationOptions): Mutant[] {
   const { roles, isWeakened = () => true } = options;
