@@ -84,39 +84,23 @@ test('a violation is accepted for one goal, with a reason', async () => {
   ]);
 });
 
-describe('a function with the rights of its owner', () => {
-  const define = (body: string) =>
-    `create function app_public.people() returns bigint language sql stable security definer set search_path = pg_catalog, pg_temp
-       as $$ ${body} $$; grant execute on function app_public.people() to graph_app`;
-  const verdictOf = async (body: string) =>
-    (await proving.judgeAfter(define(body), { isAsked: () => false })).find(
-      ({ relation }) => relation === 'app_public.people()',
-    );
+// What else such functions and views are asked is tested with the package.
+test('a function with the rights of its owner is asked by each invariant', async () => {
+  const verdictOf = async (body: string) => {
+    const sql = `create function app_public.people() returns bigint language sql stable security definer set search_path = pg_catalog, pg_temp
+      as $$ ${body} $$; grant execute on function app_public.people() to graph_app`;
+    const judgements = await proving.judgeAfter(sql, { isAsked: () => false });
+    return judgements.find(({ relation }) => relation === 'app_public.people()');
+  };
+  const count = (table: string) =>
+    `select count(*) from ${table} where organization_id = app_hidden.current_organization_id()`;
 
-  test('is proven by its body', async () => {
-    const body = 'select count(*) from app_public.users where organization_id = app_hidden.current_organization_id()';
-
-    expect(await verdictOf(body)).toMatchObject({ verdict: 'proven', role: 'graph_app' });
-  });
-
-  test.each([
-    ['reads all', 'select count(*) from app_public.users'],
-    ['reads all in a subquery', 'select (select count(*) from app_public.users)'],
-    [
-      'reads all by another function',
-      `select (query_to_xml('select * from app_public.users', true, true, ''))::text::bigint`,
-    ],
-    [
-      'reads what is not for clients',
-      'select count(*) from oauth.credentials where organization_id = app_hidden.current_organization_id()',
-    ],
-    ['changes something', 'delete from app_public.users; select 1::bigint'],
-  ])('is not proven when it %s', async (_what, body) => {
-    expect(await verdictOf(body)).toMatchObject({ verdict: 'unproven' });
-  });
+  expect(await verdictOf(count('app_public.users'))).toMatchObject({ verdict: 'proven', role: 'graph_app' });
+  // What is not for clients.
+  expect(await verdictOf(count('oauth.credentials'))).toMatchObject({ verdict: 'unproven', role: 'graph_app' });
 });
 
-describe('a view with the rights of its owner', () => {
+test('a view with the rights of its owner is asked by each invariant', async () => {
   const verdictsOf = async (query: string) => {
     const sql = `create view app_public.people as ${query}; grant select on app_public.people to graph_app`;
     const judgements = await proving.judgeAfter(sql, about('app_public.people'));
@@ -125,27 +109,11 @@ describe('a view with the rights of its owner', () => {
       .map(({ invariant, verdict }) => `${invariant}: ${verdict}`);
   };
 
-  test('is proven when it says what the policies say', async () => {
-    expect(await verdictsOf(`select full_name from app_public.users where ${organization}`)).toEqual([
-      'claims: proven',
-      'organization: proven',
-      'application: proven',
-      'secrets: proven',
-    ]);
-  });
-
-  test.each([
-    ['reads all', 'select full_name from app_public.users'],
-    ['joins more', `select u.id from app_public.users u left join app_public.cards c on true where u.${organization}`],
-    [
-      'shows more in a column',
-      `select id, (select max(name) from app_public.cards) from app_public.users where ${organization}`,
-    ],
-    ['adds more', `select id from app_public.users where ${organization} union all select id from app_public.users`],
-    ['counts all', 'select count(*) from app_public.users'],
-  ])('is not proven when it %s', async (_what, query) => {
-    expect((await verdictsOf(query)).filter((verdict) => verdict.startsWith('organization'))).not.toEqual([
-      'organization: proven',
-    ]);
-  });
+  expect(await verdictsOf(`select full_name from app_public.users where ${organization}`)).toEqual([
+    'claims: proven',
+    'organization: proven',
+    'application: proven',
+    'secrets: proven',
+  ]);
+  expect(await verdictsOf('select full_name from app_public.users')).not.toContain('organization: proven');
 });
