@@ -1,5 +1,4 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { glob } from 'node:fs/promises';
 import { Client } from 'pg';
 import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
@@ -15,7 +14,7 @@ import { runStatements } from './statements.ts';
 const audit = 'docs/auditing-access.md';
 
 test('every block of the pages is run, here or by the test that is named for it, or says why it is not', async () => {
-  const files = await readdir(join(root, 'test'), { recursive: true });
+  const files = await Array.fromAsync(glob('{test,packages/*/test}/**/*.ts', { cwd: root }));
   const followed = Object.keys(followedBy).map((key) => key.split('#'));
   const outputs = blocks.filter((block) => isRun(block) || testOf(block)).map(outputBelow);
   const quoted = blocks.filter(({ language, page }) => language === 'sql' && (page === 'README.md' || page === audit));
@@ -27,7 +26,7 @@ test('every block of the pages is run, here or by the test that is named for it,
 
   expect(blocks.filter((block) => !accountedFor.has(block))).toEqual([]);
   expect(blocks.filter(notRun).map(({ page, heading }) => `${page}#${heading}`)).toEqual(notRunBlocks);
-  expect(Object.values(followedBy).filter((file) => !files.includes(file.replace('test/', '')))).toEqual([]);
+  expect(Object.values(followedBy).filter((file) => !files.includes(file))).toEqual([]);
   expect(
     followed.filter(
       ([page, heading]) => !blocks.some((block) => block.page === page && block.heading === (heading ?? block.heading)),

@@ -21,6 +21,7 @@ export const followedBy: Record<string, string> = {
   'docs/upgrading.md#What is no longer allowed': 'test/system/carryOver.system.ts',
   'docs/upgrading.md#A new major version': 'test/system/upgrade.system.ts',
   'docs/upgrading.md#The embedded database': 'test/system/upgrade.system.ts',
+  'packages/rls-prover/README.md': 'packages/rls-prover/test/readme.test.ts',
 };
 
 /** Blocks that no test runs. Why is in the first line of each, for readers, too. */

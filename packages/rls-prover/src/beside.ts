@@ -1,7 +1,7 @@
 import { granteesOf, isOwn, isSeen, signature } from './catalogue.ts';
 import type { Options } from './interface.ts';
 
-/** What reads or changes rows, policies or claims without that a policy is asked. */
+/** A way to rows, policies or claims on which no policy decides. */
 export type Beside = {
   invariant: string;
   object: string;
@@ -14,12 +14,12 @@ export type Beside = {
 };
 
 /**
- * What the proofs about policies rest on.
+ * Checks the facts on which the proofs about policies rest.
  *
  * A cascade changes rows with the rights of their table's owner: rows of the same tenant when that is a part of the foreign key. A trigger
  * that runs with its owner's rights is what the reason says for which it is accepted. Triggers that run with the caller's rights do nothing
  * that the caller could not do, unless a cascade runs them. Claims are constants of the transaction unless something sets them: what is
- * known to do so is an argument, and here is what runs text. A client owns nothing, passes no right on, and reads nothing of PostgreSQL's
+ * known to do so is an argument, and here is what runs text. A client owns nothing, may grant no right, and reads nothing of PostgreSQL's
  * that others cannot.
  */
 export async function readBeside({

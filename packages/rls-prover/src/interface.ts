@@ -1,29 +1,29 @@
 import type { ClientBase } from 'pg';
 
-/** What is proven, of which database, and what is known of it beside PostgreSQL's catalogue. */
+/** The question: which invariants hold for which clients of a database. */
 export type Options = {
-  /** In a transaction that the caller rolls back: rows are inserted, and roles and settings changed. */
+  /** A connection in a transaction that the caller rolls back: the prover inserts rows and changes roles. */
   client: ClientBase;
-  /** The roles of clients. The roles that one of them may become count as its own. */
+  /** The roles of clients. A client's judgements cover each role that it may become. */
   roles: readonly string[];
-  /** What a transaction claims about its client. */
+  /** The settings that say who the client is. */
   claims: readonly Claim[];
   invariants: readonly Invariant[];
   accepted?: readonly Acceptance[];
   assumptions?: Assumptions;
-  /** Without these nothing is refuted: what is not proven stays unproven. */
+  /** Without examples the prover refutes nothing. */
   examples?: Examples;
-  /** Which goals are judged: else all. What else a proof rests on is always judged. */
+  /** Chooses the goals; without it, all are judged. Rights, functions and cascades always are. */
   isAsked?: (goal: Goal) => boolean;
 };
 
-/** Of which weaker schemas is asked whether anything notices them. No example is tried. */
+/** The question which weaker schemas no proof and no lint would notice. `mutate` tries no examples. */
 export type MutationOptions = Options & {
-  /** Whether a table's policies and rights are weakened: else those of all. */
+  /** Chooses the tables whose policies and rights are weakened; without it, all are. */
   isWeakened?: (relation: string) => boolean;
-  /** Texts of policies, such as calls that return a claim, and what is written in the place of each. */
+  /** Pairs of texts, such as calls that return a claim: the second replaces the first in a policy. */
   swaps?: readonly (readonly [text: string, other: string])[];
-  /** The names of what else is noticed, such as by lints: asked for when no proof fails. */
+  /** Finds what lints say of the schema. It is called when no proof fails. */
   findLints?: () => Promise<readonly string[]>;
 };
 
@@ -50,31 +50,32 @@ export type Claim = {
 
 export type Command = 'select' | 'insert' | 'update' | 'delete' | 'truncate';
 
-/** What must hold of every row that a client reads, changes or writes. */
+/** A rule for every row that a client reads, changes or writes. */
 export type Invariant = {
   name: string;
   /**
-   * SQL over the rows `old` and `new` and over `claims`, which must be true.
-   * `old` is the row that is read, changed or deleted, `new` the one that is written; where there is one row, both stand for it.
+   * An expression of SQL over `old`, `new` and `claims`. It must be true.
+   * `old` is the row that a command reads, changes or deletes, `new` the row that it writes. Where there is one row, both names stand for it.
+   * `claims` has a column for each claim, and `role`.
    */
   expression: string;
   /**
-   * With its schema; else `*`, which is every table and view.
-   * An invariant of the same name for a relation stands in its place there.
+   * A table or view with its schema; without it `*`, which is every table and view.
+   * For one relation, an invariant of the same name replaces that of `*`.
    */
   relation?: string;
-  /** Else all. */
+  /** Without it, all. */
   commands?: readonly Command[];
-  /** Else those of clients. */
+  /** Without it, those of clients. */
   roles?: readonly string[];
-  /** Only relations that have these; of an insert or update, only when the role may write one. */
+  /** Limits it to relations with these columns, and to inserts and updates that may write one of them. */
   columns?: readonly string[];
 };
 
-/** One invariant, relation, command and role, or what else a proof rests on. */
+/** One invariant, relation, command and role; or a right, function or cascade on which proofs rest. */
 export type Goal = {
   invariant: string;
-  /** A table or view, or a function with its parameters' types, or another object. */
+  /** A table, a view, a function with the types of its parameters, or another object. */
   relation: string;
   command: string;
   role: string;
@@ -84,57 +85,57 @@ export type Goal = {
 export type Judgement = Goal & {
   verdict: Verdict;
   why: string;
-  /** Decided by privileges and the absence of policies alone. */
+  /** Privileges alone decide it, or that no policy lets a row pass. */
   isByPrivilege: boolean;
-  /** The reason why it may be so although it is not proven. */
+  /** The reason for which it was accepted without a proof. */
   accepted: string | null;
 };
 
 export type Verdict = 'proven' | 'refuted' | 'unproven';
 
 /**
- * Why a judgement may be so although it is not proven.
- * Of a function, the role is all roles to which it is granted, sorted and joined by `, `: one more is not accepted with them. A trigger's
- * function that nobody may call has the role `nobody`. A cascade is accepted by its table.
+ * The reason to accept a judgement without a proof.
+ * The role of a function is a list of all roles to which it is granted, sorted and joined by `, `. So another grant ends the acceptance.
+ * The role of a trigger's function is `nobody` when it is granted to no role. A cascade is accepted by its table, for `everybody`.
  */
 export type Acceptance = Goal & { reason: string };
 
-/** What the proofs rest on and PostgreSQL's catalogue does not say. */
+/** Facts on which the proofs rest, and that PostgreSQL's catalogue does not have. */
 export type Assumptions = {
   /**
-   * What separates tenants: a column of their tables, and the table of tenants.
-   * A cascade keeps to a tenant's rows when the column is a part of its foreign key. The invariant is a noun: `tenant`, `organization`.
+   * The column that separates tenants, and the table of tenants.
+   * A cascade keeps to a tenant's rows when this column is a part of its foreign key. The invariant is a noun, such as `tenant`.
    */
   tenant?: { invariant: string; column: string; relation: string };
   /**
-   * Schemas that are not looked at, as a regular expression of PostgreSQL's.
+   * The schemas that the prover ignores, as a regular expression of PostgreSQL's.
    * If a client has a right in one, that is an unproven judgement.
    */
   ignoredSchemas?: string;
   /**
-   * What is known to break an assumption, such as a function that sets a claim.
+   * Known breaks of an assumption, such as a function that sets a claim.
    * Each is an unproven judgement.
    */
   broken?: readonly (Goal & { why: string })[];
 };
 
 /**
- * Rows and clients with which a counterexample is looked for.
+ * Rows and clients with which the prover looks for a counterexample.
  * There should be two tenants at least, and two people of one of them.
  */
 export type Examples = {
-  /** Inserts the rows. A statement that fails rejects and is undone alone. */
+  /** Inserts the rows. A statement that fails is undone, and its promise rejects. */
   insert(client: Pick<ClientBase, 'query'>): Promise<void>;
-  /** A regular expression of PostgreSQL's. The rows' JSON matches it, and that of no other row does. */
+  /** A regular expression of PostgreSQL's that matches the JSON of these rows, and of no others. */
   rows: string;
   principals: readonly Principal[];
-  /** How a value of a row reads in a judgement. */
+  /** Shortens a row's value for a judgement. */
   shorten?(value: string): string;
 };
 
-/** A client, by its claims; one that is absent is `''`. */
+/** A client, by its claims. An absent claim is `''`. */
 export type Principal = {
-  /** How it reads in a judgement, behind the role: `of Acme as Ada`. */
+  /** Follows the role in a judgement: `of Acme as Ada`. */
   name: string;
   claims: Readonly<Record<string, string>>;
 };

@@ -55,7 +55,7 @@ async function readExamples(client: ClientBase): Promise<Access> {
   return readAccess(client);
 }
 
-/** What proofs are about; null without the prover, which is a development dependency. */
+/** The catalogue, for proofs; null without the prover, which is a development dependency. */
 async function readCatalogueOf(client: ClientBase): Promise<Catalogue | null> {
   const prover = await loadProver().catch(() => null);
   if (!prover) return null;

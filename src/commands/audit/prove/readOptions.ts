@@ -3,7 +3,7 @@ import type { Acceptance, Assumptions, Claim, Invariant, Options } from 'rls-pro
 import { readRequestRoles } from '../readRequestRoles.ts';
 import { examples } from './examples.ts';
 
-/** What the prover is asked, as the views of `audit` have it; in a transaction. */
+/** Reads the question to the prover from the views of `audit`, in a transaction. */
 export async function readOptions(client: ClientBase): Promise<Options> {
   // So that objects are named with their schemas, as the prover does.
   await client.query('set local search_path = pg_catalog, pg_temp');
