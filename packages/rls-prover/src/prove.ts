@@ -22,46 +22,63 @@ export async function prove(options: Options, prover?: Prover): Promise<Judgemen
 }
 
 async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
-  const { roles, claims, accepted = [], isAsked = () => true } = options;
+  const { roles, claims, accepted = [] } = options;
   const invariants = inFull(options.invariants, roles);
   const catalogue = await readCatalogue({ ...options, invariants });
   const given: Given = { catalogue, parser: prover.parser, claims, invariants };
   const reasons = new Map(accepted.map((one) => [nameOf(one), one.reason]));
-  const definers = await readDefiners(options);
-  const refute = options.examples ? openCounterexamples(options, options.examples, catalogue) : neither;
+  const reasonOf: ReasonOf = (goal) => reasons.get(nameOf(goal)) ?? null;
+  return [
+    ...(await judgeGoals(options, given, prover, reasonOf)),
+    ...(await judgeBeside(options, reasonOf)),
+    ...(await judgeDefiners(options, given, prover, reasonOf)),
+  ];
+}
+
+/** Why a goal may be so although it is not proven. */
+type ReasonOf = (goal: Asked) => string | null;
+
+async function judgeGoals(options: Options, given: Given, prover: Prover, reasonOf: ReasonOf): Promise<Judgement[]> {
+  const { examples, isAsked = () => true } = options;
+  const refute = examples ? openCounterexamples(options, examples, given.catalogue) : neither;
   const judgements: Judgement[] = [];
-  for (const goal of goalsOf(catalogue, invariants)) {
+  for (const goal of goalsOf(given.catalogue, given.invariants)) {
     const { invariant, relation, command, role } = goal;
     const named = { invariant: invariant.name, relation: relation.name, command, role };
     if (!isAsked(named)) continue;
-    const reason = reasons.get(nameOf(named)) ?? null;
+    const reason = reasonOf(named);
     // What may be false all the same need not be shown to be.
     const found = await judgeGoal(goal, given, prover, reason === null ? refute : neither);
     judgements.push({ ...named, ...found, accepted: found.verdict === 'proven' ? null : reason });
   }
-  for (const { invariant, object, command, who, problem, about, holder } of await readBeside(options)) {
+  return judgements;
+}
+
+async function judgeBeside(options: Options, reasonOf: ReasonOf): Promise<Judgement[]> {
+  const found = await readBeside(options);
+  return found.map(({ invariant, object, command, who, problem, about, holder }) => {
     const isAcceptable = problem !== null && about !== null && holder !== null;
-    const reason = isAcceptable
-      ? reasons.get(nameOf({ invariant, relation: about, command, role: holder }))
-      : undefined;
-    judgements.push({
+    return {
       ...{ invariant, relation: object, command, role: who, isByPrivilege: problem === null },
       ...{ verdict: problem === null ? 'proven' : 'unproven', why: problem ?? `the ${invariant} is a part of the key` },
-      accepted: reason ?? null,
-    });
-  }
-  for (const { object, callers, holder } of definers) {
+      accepted: isAcceptable ? reasonOf({ invariant, relation: about, command, role: holder }) : null,
+    };
+  });
+}
+
+async function judgeDefiners(options: Options, given: Given, prover: Prover, reasonOf: ReasonOf): Promise<Judgement[]> {
+  const judgements: Judgement[] = [];
+  for (const { object, callers, holder } of await readDefiners(options)) {
     const named = { invariant: 'definer', relation: object, command: 'call' };
-    const reason = reasons.get(nameOf({ ...named, role: holder })) ?? null;
+    const accepted = reasonOf({ ...named, role: holder });
     for (const role of callers) {
-      const broken = reason === null ? await brokenByBody(object, role, given, prover) : [];
-      const isProven = reason === null && broken.length === 0;
+      const broken = accepted === null ? await brokenByBody(object, role, given, prover) : [];
+      const isProven = accepted === null && broken.length === 0;
       judgements.push({
-        ...{ ...named, role, verdict: isProven ? 'proven' : 'unproven' },
+        ...{ ...named, role, accepted, verdict: isProven ? 'proven' : 'unproven', isByPrivilege: false },
         why: isProven
           ? 'by its body, for all claims and arguments'
           : `runs with the rights of its owner: ${broken.join('; ')}`,
-        ...{ isByPrivilege: false, accepted: reason },
       });
     }
   }
