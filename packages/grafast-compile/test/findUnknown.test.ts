@@ -62,7 +62,7 @@ test.each<[string, (plan: OperationPlan, steps: readonly Step[]) => void]>([
   [
     'pgInlineViaSubqueryTransform',
     (_, steps) => {
-      for (const step of steps as readonly Partial<{ fn: object }>[]) if (step.fn) set(step.fn, 'name', 'renamed');
+      for (const step of steps) if ('fn' in step) set(step, 'fn', function renamed() {});
     },
   ],
   ['PageInfoStep', (_, steps) => set(firstOf(steps, 'PageInfoStep'), 'constructor', class RenamedStep {})],
