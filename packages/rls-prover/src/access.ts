@@ -1,8 +1,9 @@
 import type { Policy, Relation } from './catalogue.ts';
-import { open, translateBoolean } from './expression.ts';
+import { translateBoolean } from './expression.ts';
 import type { Command } from './interface.ts';
 import { and, isTrue, or } from './logic.ts';
 import { type Environment, everything, type Row } from './scope.ts';
+import { open } from './values.ts';
 
 /**
  * What policies ask of a row for the actor of the environment.
@@ -19,6 +20,7 @@ export function rowAccess(
   env: Environment,
 ): string {
   if (passesBy(relation, env)) return 'true';
+
   if (env.asked.includes(relation.name))
     return open(`a policy of ${relation.name} that asks itself`, env, 'bool').value;
   const policies = applicable(relation, command, env);

@@ -1,7 +1,8 @@
 import { type ClientBase, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
 import type { Catalogue } from './catalogue.ts';
+import { actingRoles, type BoundGoal, predicates } from './goals.ts';
 import type { Claim, Examples, Options, Principal } from './interface.ts';
-import { actingRoles, type Goal, predicates } from './invariants.ts';
+import { ignoreRefusal, refusedAs } from './refusals.ts';
 
 /** What the solver would have of a row: a column's text, or null. */
 export type Hints = ReadonlyMap<string, string | null>;
@@ -17,10 +18,11 @@ export function openCounterexamples(
   catalogue: Catalogue,
 ) {
   const { principals, shorten = (value) => value } = examples;
+
   let isReady = false;
   const end = Date.now() + maxMilliseconds;
 
-  async function refute(goal: Goal, hints: Hints): Promise<string | null> {
+  async function refute(goal: BoundGoal, hints: Hints): Promise<string | null> {
     const { invariant, relation, command } = goal;
     const isOfTables =
       relation.kind === 'view' && (command !== 'select' || ![relation.name, '*'].includes(invariant.relation));
@@ -40,7 +42,7 @@ export function openCounterexamples(
     return null;
   }
 
-  async function search(goal: Goal): Promise<string | null> {
+  async function search(goal: BoundGoal): Promise<string | null> {
     const until = Math.min(Date.now() + maxMillisecondsOfGoal, end);
     for (const actor of actingRoles(goal.role, catalogue)) {
       for (const principal of principals) {
@@ -70,7 +72,7 @@ export function openCounterexamples(
     }
   }
 
-  const tries: Record<Goal['command'], (goal: Goal, principal: Actor) => Promise<string | null>> = {
+  const tries: Record<BoundGoal['command'], (goal: BoundGoal, principal: Actor) => Promise<string | null>> = {
     async select(goal, principal) {
       const { relation } = goal;
       const columns = granted(goal, principal.actor);
@@ -155,7 +157,7 @@ export function openCounterexamples(
 
   /** The rows that a statement of a principal changes, known by where they are stored. */
   async function changedBy(
-    { relation }: Goal,
+    { relation }: BoundGoal,
     principal: Actor,
     statement: string,
   ): Promise<{ old: Json; updated?: Json }[]> {
@@ -178,7 +180,7 @@ export function openCounterexamples(
   }
 
   /** What finds each example by what its role may read; without reading, a statement is about all rows. */
-  async function conditions({ relation, role }: Goal): Promise<string[]> {
+  async function conditions({ relation, role }: BoundGoal): Promise<string[]> {
     const readable = relation.privileges[`select ${role}`] ?? [];
     const key = relation.keys[0]?.filter((name) => readable.includes(name)) ?? [];
     if (key.length === 0) return [];
@@ -191,7 +193,7 @@ export function openCounterexamples(
   }
 
   async function breaks(
-    { invariant, relation }: Goal,
+    { invariant, relation }: BoundGoal,
     { actor, claims }: Actor,
     old: Json,
     updated: Json,
@@ -282,7 +284,7 @@ const maxMilliseconds = 30_000;
 type Json = Record<string, unknown>;
 type Actor = Principal & { actor: string };
 
-const granted = ({ relation, command }: Goal, actor: string) =>
+const granted = ({ relation, command }: BoundGoal, actor: string) =>
   (relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name))
     .map(escapeIdentifier)
     .join(', ');
@@ -292,14 +294,3 @@ const literalOf = (value: unknown) =>
     : escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
 const likeness = (a: Json, b: Json) =>
   Object.keys(a).filter((name) => JSON.stringify(a[name]) === JSON.stringify(b[name])).length;
-
-function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof DatabaseError)) throw error;
-}
-
-const refusedAs =
-  <Result>(result: Result) =>
-  (error: unknown): Result => {
-    ignoreRefusal(error);
-    return result;
-  };

@@ -4,9 +4,9 @@ import { hasCall, isPlain } from './functions.ts';
 import type { Options } from './interface.ts';
 import { type Given, readsBreaking } from './invariants.ts';
 import { or } from './logic.ts';
-import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
+import { NotUnderstood, type Parser, type SelectStmt, selectsIn } from './parse.ts';
 import { Problem } from './problem.ts';
-import { forSome, selectsIn } from './query.ts';
+import { forSome } from './query.ts';
 import { emptyScope } from './scope.ts';
 
 /**
@@ -37,6 +37,7 @@ export function questionsOfBody(
   given: Given,
 ): { name: string; problem: Problem; formula: string }[] | string {
   const { catalogue, parser, invariants } = given;
+
   const routine = [...catalogue.functions.values()].flat().find(({ signature }) => signature === object);
   const body = routine && selectOf(routine.language, routine.body, routine.source, parser);
   if (!routine || !body || !isPlain(routine)) return 'its body is more than one select';

@@ -1,4 +1,4 @@
-import { ownOrder } from './catalogue.ts';
+import { compare, distinct, equality, isOwnOperator } from './comparisons.ts';
 import {
   all,
   allOf,
@@ -7,7 +7,6 @@ import {
   anyOf,
   boolean,
   type Collection,
-  choose,
   isFalse,
   isTrue,
   negation,
@@ -17,9 +16,23 @@ import {
   type Scalar,
   type Value,
 } from './logic.ts';
-import { type Node, NotUnderstood } from './parse.ts';
-import { exists, forAll, type Variable } from './problem.ts';
+import type { Node } from './parse.ts';
+import { forAll } from './problem.ts';
 import { type Environment, findColumn, findParameter, type Row, type Scope } from './scope.ts';
+import {
+  apply,
+  asScalar,
+  cast,
+  either,
+  elementsOf,
+  integer,
+  listOf,
+  literal,
+  maybeNull,
+  open,
+  scalars,
+  unified,
+} from './values.ts';
 
 /**
  * Translates an expression of SQL.
@@ -31,6 +44,7 @@ import { type Environment, findColumn, findParameter, type Row, type Scope } fro
 export function translate(node: Node, scope: Scope, env: Environment): Value {
   if ('A_Const' in node) {
     const { isnull, boolval, ival, sval, fval } = node.A_Const;
+
     if (isnull) return nothing('unknown');
     if (boolval) return boolean(String(boolval.boolval ?? false));
     if (ival) return integer(ival.ival ?? 0);
@@ -102,101 +116,9 @@ export function translateBoolean(node: Node, scope: Scope, env: Environment): Sc
   return open('a condition', env, 'bool');
 }
 
-/** A value of which nothing is known, and that may be another for each row. */
-export function open(what: string, env: Environment, type = '', args: readonly Scalar[] = []): Scalar {
-  if (env.isFact) throw new NotUnderstood(what);
-  env.problem.unknowns.add(`${what} in ${env.source}`);
-  return env.problem.unknown(type, [...env.variables, ...args.flatMap(asArguments)]);
-}
-
-/** The same for the same arguments, and else of which nothing is known. */
-export function apply(name: string, type: string, args: readonly Scalar[], env: Environment): Scalar {
-  if (!env.isFact) env.problem.unknowns.add(`${name} in ${env.source}`);
-  // A number stands for another value in each type.
-  const types = args.map((argument) => argument.type || '?').join(', ');
-  return env.problem.applied(`${name} of ${types}`, collated(type, args, env), args.flatMap(asArguments));
-}
-
-/**
- * The type of a text that is made of others.
- * It has their collation, which may take different texts for equal.
- */
-function collated(type: string, args: readonly Scalar[], { catalogue }: Environment): string {
-  const isOrdered = args.some(
-    (argument) => argument.type.endsWith(ownOrder) || (argument.type === '' && catalogue.hasOwnOrders),
-  );
-  return isOrdered && catalogue.families.get(type) === 'text' ? type + ownOrder : type;
-}
-
-const asArguments = ({ isNull, value, type }: Scalar): Variable[] => [
-  { name: isNull, sort: 'Bool' },
-  { name: value, sort: type === 'bool' ? 'Bool' : 'Int' },
-];
-
-const asScalar = (value: Value): Scalar | undefined => (value.kind === 'scalar' ? value : undefined);
-export const scalars = (values: readonly Value[]): Scalar[] | undefined =>
-  values.every((value) => value.kind === 'scalar') ? (values as Scalar[]) : undefined;
-
 const nameOf = (node: Node): string => ('String' in node ? (node.String.sval ?? '') : '*');
-const integer = (value: number): Scalar => ({
-  kind: 'scalar',
-  type: 'int4',
-  isNull: 'false',
-  value: value < 0 ? `(- ${-value})` : String(value),
-});
-
-/** The value of a literal. Texts and labels that differ are different values. */
-export function literal(text: string, type: string, env: Environment): Scalar {
-  const family = env.catalogue.families.get(type);
-  const isText = type === 'unknown' || family === 'text' || family?.includes('.');
-  if (family === 'int' && /^-?\d{1,15}$/.test(text)) return { ...integer(Number(text)), type };
-  if (type === 'bool') {
-    if (/^(t|true|f|false)$/i.test(text)) return boolean(String(/^t/i.test(text)));
-    return { ...env.problem.applied(`${text}::bool`, 'bool', []), isNull: 'false' };
-  }
-  const isCut = type === 'name' && Buffer.byteLength(text) > 63;
-  const value = isText && !isCut ? env.problem.literal(text) : env.problem.symbol(`${text}::${type}`, [], 'Int');
-  return { kind: 'scalar', type, isNull: 'false', value, literal: text };
-}
-
-export function cast(value: Value, type: string, env: Environment): Value {
-  if (value.kind === 'collection') return `${value.type}[]` === type ? value : open(`a cast to ${type}`, env, type);
-  if (value.type === type) return value;
-  if (value.type === 'unknown') return value.literal === undefined ? nothing(type) : literal(value.literal, type, env);
-  if (hasOwnCast(value.type, type, env)) return open(`a cast to ${type} of its own`, env, type, [value]);
-  const [from, to] = [env.catalogue.families.get(value.type), env.catalogue.families.get(type)];
-  // A name is cut to 63 bytes. An integer that does not fit is an error.
-  if (from !== undefined && from === to && type !== 'name') return { ...value, type };
-  if (env.isFact && /date|time/.test(value.type + type)) return open('a cast that settings decide about', env);
-  // Immutable or stable, and null of null.
-  return {
-    ...env.problem.applied(`cast ${value.type} to ${type}`, collated(type, [value], env), [
-      { name: value.value, sort: value.type === 'bool' ? 'Bool' : 'Int' },
-    ]),
-    isNull: value.isNull,
-  };
-}
-
-/** Whether a cast may call a function of one's own, also for elements of an array or a domain's base. */
-const hasOwnCast = (from: string, to: string, { catalogue: { casts } }: Environment): boolean =>
-  casts.size > 0 && (from === '' || casts.has(`${from} ${to}`) || /[.[]/.test(from + to));
-
-/** Literals take the type of the others; undefined when types differ. */
-function unified(values: readonly Scalar[], env: Environment): Scalar[] | undefined {
-  const type = values.find((value) => value.type !== 'unknown')?.type ?? 'text';
-  const family = env.catalogue.families.get(type) ?? type;
-  const same = values.map((value) => (value.type === 'unknown' ? asScalar(cast(value, type, env)) : value));
-  return same.every((value) => value && (env.catalogue.families.get(value.type) ?? value.type) === family)
-    ? (same as Scalar[])
-    : undefined;
-}
-
-const either = (condition: string, then: Scalar, otherwise: Scalar): Scalar => ({
-  kind: 'scalar',
-  type: then.type,
-  isNull: choose(condition, then.isNull, otherwise.isNull),
-  value: choose(condition, then.value, otherwise.value),
-});
+const translateList = (node: Node, scope: Scope, env: Environment): Value[] =>
+  'List' in node ? (node.List.items ?? []).map((item) => translate(item, scope, env)) : [translate(node, scope, env)];
 
 function translateCase(node: Extract<Node, { CaseExpr: unknown }>['CaseExpr'], scope: Scope, env: Environment): Value {
   const cases: { condition: string; result: Value }[] = [];
@@ -256,115 +178,6 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
     }
   }
 }
-
-/** What may be null is no literal any longer. */
-export const maybeNull = ({ kind, type, value }: Scalar, isNull: string): Scalar => ({ kind, type, value, isNull });
-
-/** Whether an operator may not be PostgreSQL's, by its name: what is printed need not say which it is. */
-const isOwnOperator = (path: readonly string[], { catalogue }: Environment): boolean =>
-  path.length > 1 ? path[0] !== 'pg_catalog' : catalogue.operators.has(path[0] ?? '');
-
-/** The operator `=` where SQL does not write it. */
-export const equality = (first: Value, second: Value, env: Environment): Scalar =>
-  isOwnOperator(['='], env) ? open('an operator = of its own', env, 'bool') : compare('=', first, second, env);
-
-const translateList = (node: Node, scope: Scope, env: Environment): Value[] =>
-  'List' in node ? (node.List.items ?? []).map((item) => translate(item, scope, env)) : [translate(node, scope, env)];
-
-function distinct(first: Value, second: Value, env: Environment): Scalar {
-  const equal = equality(first, second, env);
-  return boolean(
-    or(
-      and(first.isNull, not(second.isNull)),
-      and(second.isNull, not(first.isNull)),
-      isFalse(equal),
-      and(not(first.isNull), not(second.isNull), equal.isNull),
-    ),
-  );
-}
-
-const orders = new Set(['int', 'date', 'timestamp', 'timestamptz']);
-const comparisons: Record<string, (a: string, b: string) => string> = {
-  '=': (a, b) => (a === b ? 'true' : `(= ${a} ${b})`),
-  '<>': (a, b) => not(a === b ? 'true' : `(= ${a} ${b})`),
-  '<': (a, b) => `(< ${a} ${b})`,
-  '<=': (a, b) => `(<= ${a} ${b})`,
-  '>': (a, b) => `(> ${a} ${b})`,
-  '>=': (a, b) => `(>= ${a} ${b})`,
-};
-
-/** What an operator of PostgreSQL's own yields. */
-export function compare(operator: string, first: Value, second: Value, env: Environment): Scalar {
-  if (['&&', '@>', '<@'].includes(operator)) {
-    const [a, b] = operator === '<@' ? [second, first] : [first, second];
-    const [left, right] = [elementsOf(a, env), elementsOf(b, env)];
-    if (left && right && left.type === right.type && env.catalogue.families.has(left.type))
-      return compareSets(operator === '&&', left, right, env);
-  }
-  if (first.kind === 'collection' || second.kind === 'collection') {
-    // An element of a subquery may be among them: the result may be another for each.
-    const args = [first, second].filter((value) => value.kind === 'scalar');
-    return open(`operator ${operator}`, env, 'bool', args);
-  }
-  const [a, b] = unified([first, second], env) ?? [];
-  const family = a && env.catalogue.families.get(a.type);
-  const comparison = comparisons[operator];
-  if (a && b && comparison && family && (/^(=|<>)$/.test(operator) || orders.has(family)))
-    return boolean(comparison(a.value, b.value), or(a.isNull, b.isNull));
-  if (env.isFact && !a) return open(`operator ${operator}`, env);
-  const isComparison = comparison !== undefined || /LIKE|~/.test(operator) || ['&&', '@>', '<@'].includes(operator);
-  return apply(
-    `operator ${operator} of ${first.type || '?'} and ${second.type || '?'}`,
-    isComparison ? 'bool' : '',
-    [first, second],
-    env,
-  );
-}
-
-/** Elements that are null have nothing in common, and are contained in nothing. */
-function compareSets(isOverlap: boolean, left: Collection, right: Collection, env: Environment): Scalar {
-  const isIn = (element: Scalar) => left.some((other) => isTrue(compare('=', element, other, env)));
-  const value = isOverlap ? right.some(isIn) : not(right.some((element) => not(isIn(element))));
-  return boolean(value, or(left.isNull, right.isNull));
-}
-
-/** The elements of an array. Which ones they are is a relation of the array and its elements. */
-export function elementsOf(value: Value, env: Environment, expected = ''): Collection | undefined {
-  if (value.kind === 'collection') return value;
-  const type =
-    value.type === 'unknown' && expected ? expected : value.type.endsWith('[]') ? value.type.slice(0, -2) : undefined;
-  if (type === undefined) return undefined;
-  if (value.literal !== undefined) {
-    // Without quotes and escapes, and no array within.
-    const [, list] = /^\{([^"\\{}]*)\}$/.exec(value.literal) ?? [];
-    if (list === undefined) return undefined;
-    const parts = list === '' ? [] : list.split(',').map((part) => part.trim());
-    return { ...listOf(parts.map((part) => (/^null$/i.test(part) ? nothing(type) : literal(part, type, env)))), type };
-  }
-  const sort = type === 'bool' ? 'Bool' : 'Int';
-  const { problem } = env;
-  return {
-    kind: 'collection',
-    type,
-    isNull: value.isNull,
-    some(condition) {
-      const variable = problem.variable(sort);
-      const isElement = `(${problem.symbol(`element of ${type}[]`, ['Int', sort], 'Bool')} ${value.value} ${variable.name})`;
-      const hasNull = `(${problem.symbol(`null in ${type}[]`, ['Int'], 'Bool')} ${value.value})`;
-      return or(
-        exists(variable, and(isElement, condition({ kind: 'scalar', type, isNull: 'false', value: variable.name }))),
-        and(hasNull, condition(nothing(type))),
-      );
-    },
-  };
-}
-
-const listOf = (elements: readonly Scalar[]): Collection => ({
-  kind: 'collection',
-  type: elements[0]?.type ?? '',
-  isNull: 'false',
-  some: (condition) => or(...elements.map(condition)),
-});
 
 function translateSubquery(
   { subLinkType, subselect, testexpr, operName }: Extract<Node, { SubLink: unknown }>['SubLink'],

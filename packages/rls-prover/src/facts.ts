@@ -1,5 +1,6 @@
 import type { Relation } from './catalogue.ts';
-import { compare, translateBoolean } from './expression.ts';
+import { compare } from './comparisons.ts';
+import { translateBoolean } from './expression.ts';
 import { and, isFalse, isTrue, not } from './logic.ts';
 import { NotUnderstood } from './parse.ts';
 import { exists, forAll } from './problem.ts';
@@ -14,6 +15,7 @@ import { type Environment, emptyScope, everything, isMember, type Row, rowOf } f
  */
 export function rowFacts(relation: Relation, row: Row, env: Environment): string {
   const alias = relation.name.slice(relation.name.indexOf('.') + 1);
+
   const within = { ...env, actor: everything, isFact: true, isImmutable: true };
   const facts = relation.checks.map((check) => {
     const scope = { ...emptyScope, rows: [[alias, row]] as const };

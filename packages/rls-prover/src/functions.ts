@@ -1,8 +1,9 @@
 import type { Routine } from './catalogue.ts';
-import { apply, cast, maybeNull, open, scalars, translate } from './expression.ts';
+import { translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
 import { type FuncCall, type Node, NotUnderstood } from './parse.ts';
 import { type Environment, emptyScope, everything, type Scope } from './scope.ts';
+import { apply, cast, maybeNull, open, scalars } from './values.ts';
 
 const deepest = 12;
 
@@ -16,6 +17,7 @@ const deepest = 12;
  */
 export function callFunction(call: FuncCall, scope: Scope, env: Environment): Value {
   const name = nameOf(call);
+
   const builtin = builtinOf(call, env);
   const args = (call.args ?? []).map((argument) => translate(argument, scope, env));
   if (call.agg_star || call.agg_filter || call.over || call.agg_distinct || call.func_variadic)

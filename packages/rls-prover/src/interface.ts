@@ -4,6 +4,7 @@ import type { ClientBase } from 'pg';
 export type Options = {
   /** A connection in a transaction that the caller rolls back: the prover inserts rows and changes roles. */
   client: ClientBase;
+
   /** The roles of clients. A client's judgements cover each role that it may become. */
   roles: readonly string[];
   /** The settings that say who the client is. */

@@ -1,100 +1,25 @@
 import { rowAccess } from './access.ts';
 import type { Catalogue, Relation } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
-import { cast, literal, translateBoolean } from './expression.ts';
+import { translateBoolean } from './expression.ts';
 import { referenceFacts, rowFacts } from './facts.ts';
-import type { Claim, Command, Invariant } from './interface.ts';
+import { actingRoles, type BoundGoal, isAbout, isGranted, predicates, type Stated, statedOf } from './goals.ts';
+import type { Claim } from './interface.ts';
 import { and, isTrue, not, or, type Scalar } from './logic.ts';
-import type { Node, Parser } from './parse.ts';
+import { type Node, type Parser, selectsIn } from './parse.ts';
 import { Problem } from './problem.ts';
-import { forSome, forSomeRow, selectsIn } from './query.ts';
+import { forSome, forSomeRow } from './query.ts';
 import { type Environment, everything, isMember, type Row, rowOf, type Scope, type World } from './scope.ts';
-
-/** An invariant in full. */
-export type Stated = Required<Invariant>;
-
-export const inFull = (invariants: readonly Invariant[], roles: readonly string[]): Stated[] =>
-  invariants.map((invariant) => ({ ...{ relation: '*', commands, roles, columns: [] }, ...invariant }));
+import { cast, literal } from './values.ts';
 
 /** What questions are asked of: the database, and what is said of it. */
 export type Given = {
   catalogue: Catalogue;
+
   parser: Parser;
   claims: readonly Claim[];
   invariants: readonly Stated[];
 };
-
-/** What is asked of one relation, command and role. */
-export type Goal = { invariant: Stated; relation: Relation; command: Command; role: string };
-
-export const commands: readonly Command[] = ['select', 'insert', 'update', 'delete', 'truncate'];
-
-/**
- * Every table, view, command and role for which an invariant is stated.
- * That of a relation takes precedence over that of all.
- */
-export function goalsOf(catalogue: Catalogue, invariants: readonly Stated[]): Goal[] {
-  return [...catalogue.relations.values()].flatMap((relation) =>
-    statedOf(relation, invariants).flatMap((invariant) =>
-      invariant.commands.flatMap((command) => invariant.roles.map((role) => ({ invariant, relation, command, role }))),
-    ),
-  );
-}
-
-/**
- * The invariants of a relation. Of a view all are, since it may show a row of any table, or write one:
- * each once of its name, for all commands and roles for which the name is stated.
- */
-function statedOf(relation: Relation, invariants: readonly Stated[]): Stated[] {
-  const own = invariants.filter((invariant) => isAbout(invariant, relation, invariants));
-  if (relation.kind !== 'view') return own;
-  const others = invariants.filter(
-    ({ name, expression }) => !predicates.test(expression) && !own.some((one) => one.name === name),
-  );
-  return [...Map.groupBy([...own, ...others], ({ name }) => name).values()].flatMap(([first, ...rest]) => {
-    if (!first) return [];
-    const all = [first, ...rest, ...invariants.filter(({ name }) => name === first.name)];
-    return [
-      {
-        ...first,
-        commands: commands.filter((command) => all.some((one) => one.commands.includes(command))),
-        roles: [...new Set(all.flatMap(({ roles }) => roles))],
-      },
-    ];
-  });
-}
-
-/** What only this prover knows; of a view it follows from what holds of its tables. */
-export const predicates = /^(could_update|only_through)\(/;
-
-function isAbout(invariant: Stated, relation: Relation, invariants: readonly Stated[]): boolean {
-  const isOwn = ({ relation: about }: Stated) => about === relation.name || relation.parents.includes(about);
-  if (invariant.relation !== '*') return isOwn(invariant);
-  if (predicates.test(invariant.expression) && relation.kind === 'view') return false;
-  const hasOwn = invariants.some((one) => one.name === invariant.name && isOwn(one));
-  return !hasOwn && invariant.columns.every((name) => relation.columns.some((column) => column.name === name));
-}
-
-/** The roles as which a client of this role may act: itself, and what it may become. */
-export const actingRoles = (role: string, { roles }: Catalogue): readonly string[] =>
-  roles.get(role)?.mayBecome ?? [role];
-
-/** Whether a role may give the command at all, as itself or another; an update of one column is one. */
-export function isPrivileged({ relation, command, role, invariant }: Goal, catalogue: Catalogue): boolean {
-  return actingRoles(role, catalogue).some((actor) => isGranted(relation, command, actor, invariant));
-}
-
-function isGranted(
-  relation: Relation,
-  command: Command,
-  actor: string,
-  { columns }: Pick<Stated, 'columns' | 'relation'>,
-): boolean {
-  const granted = relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name);
-  // A view may have them by other names.
-  const isWrite = relation.kind !== 'view' && (command === 'insert' || command === 'update');
-  return granted.length > 0 && (!isWrite || columns.length === 0 || columns.some((name) => granted.includes(name)));
-}
 
 /** The question whether a goal can be violated. */
 export type Question = { problem: Problem; formula: string };
@@ -106,7 +31,7 @@ export type Question = { problem: Problem; formula: string };
  * permit. A row that a view shows is judged by its own columns and, as the tables' invariant of the same name, by the rows that it is made
  * of. A command on a view is one on its table.
  */
-export function questionOf(goal: Goal, given: Given, withReferences = false): Question {
+export function questionOf(goal: BoundGoal, given: Given, withReferences = false): Question {
   const { catalogue, invariants } = given;
   const problem = new Problem();
   const formulas = actingRoles(goal.role, catalogue)
@@ -119,7 +44,7 @@ export function questionOf(goal: Goal, given: Given, withReferences = false): Qu
 }
 
 function violation(
-  goal: Goal,
+  goal: BoundGoal,
   relation: Relation,
   invariants: readonly Stated[],
   env: Environment,
@@ -192,7 +117,11 @@ function violation(
 }
 
 /** What a command on a view must not do to its table. */
-const statedFor = (relation: Relation, { invariant: { name }, command, role }: Goal, invariants: readonly Stated[]) =>
+const statedFor = (
+  relation: Relation,
+  { invariant: { name }, command, role }: BoundGoal,
+  invariants: readonly Stated[],
+) =>
   statedOf(relation, invariants).find(
     (one) => one.name === name && one.commands.includes(command) && one.roles.includes(role),
   );

@@ -5,6 +5,7 @@ export type { Alias, FuncCall, Node, SelectStmt } from 'libpg-query';
 /** PostgreSQL's own parser, as WebAssembly. */
 export type Parser = {
   expression(text: string): Node;
+
   query(text: string): SelectStmt;
   /** What a function of PL/pgSQL returns, when that is all that it does. */
   returned(source: string | null): string | null;
@@ -40,6 +41,14 @@ export async function loadParser(): Promise<Parser> {
       return (isAll && statement?.PLpgSQL_stmt_return?.expr?.PLpgSQL_expr.query) || null;
     },
   };
+}
+
+/** All selects with rows within a statement, itself among them. */
+export function selectsIn(node: unknown): SelectStmt[] {
+  if (Array.isArray(node)) return node.flatMap(selectsIn);
+  if (typeof node !== 'object' || node === null) return [];
+  const own = 'fromClause' in node ? [node as SelectStmt] : [];
+  return [...own, ...Object.values(node).flatMap(selectsIn)];
 }
 
 /** SQL that is not translated; what it yields is left open. */

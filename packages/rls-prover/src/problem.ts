@@ -10,6 +10,7 @@ export type Variable = { readonly name: string; readonly sort: string };
  */
 export class Problem {
   readonly unknowns = new Set<string>();
+
   readonly #declarations = new Map<string, string>();
   readonly #axioms = new Set<string>();
   readonly #literals = new Map<string, number>();

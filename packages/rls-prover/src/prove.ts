@@ -2,8 +2,9 @@ import { readBeside } from './beside.ts';
 import { type Relation, readCatalogue } from './catalogue.ts';
 import { type Hints, openCounterexamples } from './counterexample.ts';
 import { questionsOfBody, readDefiners } from './definers.ts';
-import type { Goal as Asked, Judgement, Options } from './interface.ts';
-import { type Given, type Goal, goalsOf, inFull, isPrivileged, type Question, questionOf } from './invariants.ts';
+import { type BoundGoal, goalsOf, inFull, isPrivileged } from './goals.ts';
+import type { Goal, Judgement, Options } from './interface.ts';
+import { type Given, type Question, questionOf } from './invariants.ts';
 import { TooLarge } from './problem.ts';
 import { openProver, type Prover } from './prover.ts';
 
@@ -13,6 +14,7 @@ import { openProver, type Prover } from './prover.ts';
  */
 export async function prove(options: Options, prover?: Prover): Promise<Judgement[]> {
   if (prover) return judge(options, prover);
+
   const own = await openProver();
   try {
     return await judge(options, own);
@@ -36,7 +38,7 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
 }
 
 /** Why a goal may be so although it is not proven. */
-type ReasonOf = (goal: Asked) => string | null;
+type ReasonOf = (goal: Goal) => string | null;
 
 async function judgeGoals(options: Options, given: Given, prover: Prover, reasonOf: ReasonOf): Promise<Judgement[]> {
   const { examples, isAsked = () => true } = options;
@@ -86,7 +88,7 @@ async function judgeDefiners(options: Options, given: Given, prover: Prover, rea
 }
 
 /** What a judgement is accepted by. */
-const nameOf = ({ invariant, relation, command, role }: Asked): string =>
+const nameOf = ({ invariant, relation, command, role }: Goal): string =>
   JSON.stringify([invariant, relation, command, role]);
 
 const neither = async () => null;
@@ -101,10 +103,10 @@ async function judgeGoal(...args: Parameters<typeof decide>): ReturnType<typeof 
 }
 
 async function decide(
-  goal: Goal,
+  goal: BoundGoal,
   given: Given,
   { solver }: Prover,
-  refute: (goal: Goal, hints: Hints) => Promise<string | null>,
+  refute: (goal: BoundGoal, hints: Hints) => Promise<string | null>,
 ): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'>> {
   if (!isPrivileged(goal, given.catalogue)) return { verdict: 'proven', why: 'not granted', isByPrivilege: true };
   const question = questionOf(goal, given);
@@ -143,7 +145,7 @@ async function brokenByBody(object: string, role: string, given: Given, { solver
 }
 
 /** Terms whose values make an example out of a row: columns of the row that is read or written. */
-function shownOf({ relation, command }: Goal, { formula }: Question): ReadonlyMap<string, string> {
+function shownOf({ relation, command }: BoundGoal, { formula }: Question): ReadonlyMap<string, string> {
   const row = command === 'insert' ? '|new|' : '|old|';
   if (relation.kind === 'view' || !formula.includes(row)) return new Map();
   const shown = new Map<string, string>();

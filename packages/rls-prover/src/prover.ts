@@ -4,6 +4,7 @@ import { openSolver, type Satisfiable, type Solver } from './solver.ts';
 /** The parser and the solver. */
 export type Prover = {
   readonly parser: Parser;
+
   readonly solver: Solver;
   /** Ends the solver's threads, which keep the process alive. */
   close(): Promise<void>;

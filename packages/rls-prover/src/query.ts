@@ -1,5 +1,6 @@
 import { rowAccess } from './access.ts';
-import { elementsOf, equality, open, translate, translateBoolean } from './expression.ts';
+import { equality } from './comparisons.ts';
+import { translate, translateBoolean } from './expression.ts';
 import { rowFacts } from './facts.ts';
 import { builtinOf, hasCall } from './functions.ts';
 import { and, isTrue, not, nothing, or, type Value } from './logic.ts';
@@ -15,6 +16,7 @@ import {
   rowOf,
   type Scope,
 } from './scope.ts';
+import { elementsOf, open } from './values.ts';
 
 const deepest = 12;
 
@@ -27,6 +29,7 @@ const deepest = 12;
  */
 export function forSome(select: SelectStmt, outer: Scope, env: Environment, then: Continue): string {
   if (env.depth > deepest) return someUnknown('a query this deep', env, then);
+
   if (
     select.op === 'SETOP_UNION' &&
     select.larg &&
@@ -294,11 +297,3 @@ function bindJoin(
 }
 
 const nullOf = (value: Value | undefined): Value | undefined => value && nothing(value.type);
-
-/** All selects with rows within a statement, itself among them. */
-export function selectsIn(node: unknown): SelectStmt[] {
-  if (Array.isArray(node)) return node.flatMap(selectsIn);
-  if (typeof node !== 'object' || node === null) return [];
-  const own = 'fromClause' in node ? [node as SelectStmt] : [];
-  return [...own, ...Object.values(node).flatMap(selectsIn)];
-}

@@ -8,6 +8,7 @@ import { application, type Problem, type Variable } from './problem.ts';
 export type Environment = {
   /** How calls and queries within an expression are translated. */
   readonly language: Language;
+
   readonly catalogue: Catalogue;
   readonly parser: Parser;
   /** What a transaction claims, by the settings that say it. */

@@ -1,0 +1,80 @@
+import type { Catalogue, Relation } from './catalogue.ts';
+import type { Command, Invariant } from './interface.ts';
+
+/** An invariant in full. */
+export type Stated = Required<Invariant>;
+
+export const inFull = (invariants: readonly Invariant[], roles: readonly string[]): Stated[] =>
+  invariants.map((invariant) => ({ ...{ relation: '*', commands, roles, columns: [] }, ...invariant }));
+
+/** A goal whose names are bound to the catalogue. */
+export type BoundGoal = { invariant: Stated; relation: Relation; command: Command; role: string };
+
+export const commands: readonly Command[] = ['select', 'insert', 'update', 'delete', 'truncate'];
+
+/**
+ * Every table, view, command and role for which an invariant is stated.
+ * That of a relation takes precedence over that of all.
+ */
+export function goalsOf(catalogue: Catalogue, invariants: readonly Stated[]): BoundGoal[] {
+  return [...catalogue.relations.values()].flatMap((relation) =>
+    statedOf(relation, invariants).flatMap((invariant) =>
+      invariant.commands.flatMap((command) => invariant.roles.map((role) => ({ invariant, relation, command, role }))),
+    ),
+  );
+}
+
+/**
+ * The invariants of a relation. Of a view all are, since it may show a row of any table, or write one:
+ * each once of its name, for all commands and roles for which the name is stated.
+ */
+export function statedOf(relation: Relation, invariants: readonly Stated[]): Stated[] {
+  const own = invariants.filter((invariant) => isAbout(invariant, relation, invariants));
+  if (relation.kind !== 'view') return own;
+  const others = invariants.filter(
+    ({ name, expression }) => !predicates.test(expression) && !own.some((one) => one.name === name),
+  );
+  return [...Map.groupBy([...own, ...others], ({ name }) => name).values()].flatMap(([first, ...rest]) => {
+    if (!first) return [];
+    const all = [first, ...rest, ...invariants.filter(({ name }) => name === first.name)];
+    return [
+      {
+        ...first,
+        commands: commands.filter((command) => all.some((one) => one.commands.includes(command))),
+        roles: [...new Set(all.flatMap(({ roles }) => roles))],
+      },
+    ];
+  });
+}
+
+/** What only this prover knows; of a view it follows from what holds of its tables. */
+export const predicates = /^(could_update|only_through)\(/;
+
+export function isAbout(invariant: Stated, relation: Relation, invariants: readonly Stated[]): boolean {
+  const isOwn = ({ relation: about }: Stated) => about === relation.name || relation.parents.includes(about);
+  if (invariant.relation !== '*') return isOwn(invariant);
+  if (predicates.test(invariant.expression) && relation.kind === 'view') return false;
+  const hasOwn = invariants.some((one) => one.name === invariant.name && isOwn(one));
+  return !hasOwn && invariant.columns.every((name) => relation.columns.some((column) => column.name === name));
+}
+
+/** The roles as which a client of this role may act: itself, and what it may become. */
+export const actingRoles = (role: string, { roles }: Catalogue): readonly string[] =>
+  roles.get(role)?.mayBecome ?? [role];
+
+/** Whether a role may give the command at all, as itself or another; an update of one column is one. */
+export function isPrivileged({ relation, command, role, invariant }: BoundGoal, catalogue: Catalogue): boolean {
+  return actingRoles(role, catalogue).some((actor) => isGranted(relation, command, actor, invariant));
+}
+
+export function isGranted(
+  relation: Relation,
+  command: Command,
+  actor: string,
+  { columns }: Pick<Stated, 'columns' | 'relation'>,
+): boolean {
+  const granted = relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name);
+  // A view may have them by other names.
+  const isWrite = relation.kind !== 'view' && (command === 'insert' || command === 'update');
+  return granted.length > 0 && (!isWrite || columns.length === 0 || columns.some((name) => granted.includes(name)));
+}

@@ -1,0 +1,14 @@
+import { DatabaseError } from 'pg';
+
+/** Ignores that PostgreSQL refuses a statement, and no other error. */
+export function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof DatabaseError)) throw error;
+}
+
+/** The result where PostgreSQL refuses a statement. */
+export const refusedAs =
+  <Result>(result: Result) =>
+  (error: unknown): Result => {
+    ignoreRefusal(error);
+    return result;
+  };

@@ -1,0 +1,142 @@
+import { ownOrder } from './catalogue.ts';
+import { and, boolean, type Collection, choose, nothing, or, type Scalar, type Value } from './logic.ts';
+import { NotUnderstood } from './parse.ts';
+import { exists, type Variable } from './problem.ts';
+import type { Environment } from './scope.ts';
+
+/** A value of which nothing is known, and that may be another for each row. */
+export function open(what: string, env: Environment, type = '', args: readonly Scalar[] = []): Scalar {
+  if (env.isFact) throw new NotUnderstood(what);
+
+  env.problem.unknowns.add(`${what} in ${env.source}`);
+  return env.problem.unknown(type, [...env.variables, ...args.flatMap(asArguments)]);
+}
+
+/** The same for the same arguments, and else of which nothing is known. */
+export function apply(name: string, type: string, args: readonly Scalar[], env: Environment): Scalar {
+  if (!env.isFact) env.problem.unknowns.add(`${name} in ${env.source}`);
+  // A number stands for another value in each type.
+  const types = args.map((argument) => argument.type || '?').join(', ');
+  return env.problem.applied(`${name} of ${types}`, collated(type, args, env), args.flatMap(asArguments));
+}
+
+/**
+ * The type of a text that is made of others.
+ * It has their collation, which may take different texts for equal.
+ */
+function collated(type: string, args: readonly Scalar[], { catalogue }: Environment): string {
+  const isOrdered = args.some(
+    (argument) => argument.type.endsWith(ownOrder) || (argument.type === '' && catalogue.hasOwnOrders),
+  );
+  return isOrdered && catalogue.families.get(type) === 'text' ? type + ownOrder : type;
+}
+
+const asArguments = ({ isNull, value, type }: Scalar): Variable[] => [
+  { name: isNull, sort: 'Bool' },
+  { name: value, sort: type === 'bool' ? 'Bool' : 'Int' },
+];
+
+export const asScalar = (value: Value): Scalar | undefined => (value.kind === 'scalar' ? value : undefined);
+export const scalars = (values: readonly Value[]): Scalar[] | undefined =>
+  values.every((value) => value.kind === 'scalar') ? (values as Scalar[]) : undefined;
+
+export const integer = (value: number): Scalar => ({
+  kind: 'scalar',
+  type: 'int4',
+  isNull: 'false',
+  value: value < 0 ? `(- ${-value})` : String(value),
+});
+
+/** The value of a literal. Texts and labels that differ are different values. */
+export function literal(text: string, type: string, env: Environment): Scalar {
+  const family = env.catalogue.families.get(type);
+  const isText = type === 'unknown' || family === 'text' || family?.includes('.');
+  if (family === 'int' && /^-?\d{1,15}$/.test(text)) return { ...integer(Number(text)), type };
+  if (type === 'bool') {
+    if (/^(t|true|f|false)$/i.test(text)) return boolean(String(/^t/i.test(text)));
+    return { ...env.problem.applied(`${text}::bool`, 'bool', []), isNull: 'false' };
+  }
+  const isCut = type === 'name' && Buffer.byteLength(text) > 63;
+  const value = isText && !isCut ? env.problem.literal(text) : env.problem.symbol(`${text}::${type}`, [], 'Int');
+  return { kind: 'scalar', type, isNull: 'false', value, literal: text };
+}
+
+export function cast(value: Value, type: string, env: Environment): Value {
+  if (value.kind === 'collection') return `${value.type}[]` === type ? value : open(`a cast to ${type}`, env, type);
+  if (value.type === type) return value;
+  if (value.type === 'unknown') return value.literal === undefined ? nothing(type) : literal(value.literal, type, env);
+  if (hasOwnCast(value.type, type, env)) return open(`a cast to ${type} of its own`, env, type, [value]);
+  const [from, to] = [env.catalogue.families.get(value.type), env.catalogue.families.get(type)];
+  // A name is cut to 63 bytes. An integer that does not fit is an error.
+  if (from !== undefined && from === to && type !== 'name') return { ...value, type };
+  if (env.isFact && /date|time/.test(value.type + type)) return open('a cast that settings decide about', env);
+  // Immutable or stable, and null of null.
+  return {
+    ...env.problem.applied(`cast ${value.type} to ${type}`, collated(type, [value], env), [
+      { name: value.value, sort: value.type === 'bool' ? 'Bool' : 'Int' },
+    ]),
+    isNull: value.isNull,
+  };
+}
+
+/** Whether a cast may call a function of one's own, also for elements of an array or a domain's base. */
+export const hasOwnCast = (from: string, to: string, { catalogue: { casts } }: Environment): boolean =>
+  casts.size > 0 && (from === '' || casts.has(`${from} ${to}`) || /[.[]/.test(from + to));
+
+/** Literals take the type of the others; undefined when types differ. */
+export function unified(values: readonly Scalar[], env: Environment): Scalar[] | undefined {
+  const type = values.find((value) => value.type !== 'unknown')?.type ?? 'text';
+  const family = env.catalogue.families.get(type) ?? type;
+  const same = values.map((value) => (value.type === 'unknown' ? asScalar(cast(value, type, env)) : value));
+  return same.every((value) => value && (env.catalogue.families.get(value.type) ?? value.type) === family)
+    ? (same as Scalar[])
+    : undefined;
+}
+
+export const either = (condition: string, then: Scalar, otherwise: Scalar): Scalar => ({
+  kind: 'scalar',
+  type: then.type,
+  isNull: choose(condition, then.isNull, otherwise.isNull),
+  value: choose(condition, then.value, otherwise.value),
+});
+
+/** What may be null is no literal any longer. */
+export const maybeNull = ({ kind, type, value }: Scalar, isNull: string): Scalar => ({ kind, type, value, isNull });
+
+/** The elements of an array. Which ones they are is a relation of the array and its elements. */
+export function elementsOf(value: Value, env: Environment, expected = ''): Collection | undefined {
+  if (value.kind === 'collection') return value;
+  const type =
+    value.type === 'unknown' && expected ? expected : value.type.endsWith('[]') ? value.type.slice(0, -2) : undefined;
+  if (type === undefined) return undefined;
+  if (value.literal !== undefined) {
+    // Without quotes and escapes, and no array within.
+    const [, list] = /^\{([^"\\{}]*)\}$/.exec(value.literal) ?? [];
+    if (list === undefined) return undefined;
+    const parts = list === '' ? [] : list.split(',').map((part) => part.trim());
+    return { ...listOf(parts.map((part) => (/^null$/i.test(part) ? nothing(type) : literal(part, type, env)))), type };
+  }
+  const sort = type === 'bool' ? 'Bool' : 'Int';
+  const { problem } = env;
+  return {
+    kind: 'collection',
+    type,
+    isNull: value.isNull,
+    some(condition) {
+      const variable = problem.variable(sort);
+      const isElement = `(${problem.symbol(`element of ${type}[]`, ['Int', sort], 'Bool')} ${value.value} ${variable.name})`;
+      const hasNull = `(${problem.symbol(`null in ${type}[]`, ['Int'], 'Bool')} ${value.value})`;
+      return or(
+        exists(variable, and(isElement, condition({ kind: 'scalar', type, isNull: 'false', value: variable.name }))),
+        and(hasNull, condition(nothing(type))),
+      );
+    },
+  };
+}
+
+export const listOf = (elements: readonly Scalar[]): Collection => ({
+  kind: 'collection',
+  type: elements[0]?.type ?? '',
+  isNull: 'false',
+  some: (condition) => or(...elements.map(condition)),
+});
