@@ -11,8 +11,8 @@ export type Compute = (registers: Registers) => unknown;
 export type Write = (registers: Registers, json: JsonWriter) => boolean;
 
 /** Fallback to Grafast: a plan that cannot be compiled, or rows that may have errors. */
-export class NotCompilable extends Error {
-  override name = 'NotCompilable';
+export class NotCompilableError extends Error {
+  override name = 'NotCompilableError';
 }
 
 /** In a register whose value was not computed yet. */
@@ -64,10 +64,10 @@ export class LayerCompiler {
     return below;
   }
 
-  /** The compiler, from here up, that computes the step. @throws {NotCompilable} when it is elsewhere */
+  /** The compiler, from here up, that computes the step. @throws {NotCompilableError} when it is elsewhere */
   ownerOf(step: Step): LayerCompiler {
     if (this.layer === step.layerPlan) return this;
-    if (this.parent === null) throw new NotCompilable(`${classOf(step)} of another layer`);
+    if (this.parent === null) throw new NotCompilableError(`${classOf(step)} of another layer`);
     return this.parent.ownerOf(step);
   }
 

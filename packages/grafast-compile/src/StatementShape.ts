@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { kindOf, type SqlNode } from './internals.ts';
-import { NotCompilable } from './LayerCompiler.ts';
+import { NotCompilableError } from './LayerCompiler.ts';
 
 /**
  * The shape of a statement: what its text follows from, apart from the values that it is given.
@@ -66,7 +66,7 @@ export class Marks {
 
   next(): object {
     const mark = this.#marks[this.#next++];
-    if (!mark) throw new NotCompilable('A value that its shape has not');
+    if (!mark) throw new NotCompilableError('A value that its shape has not');
     return mark;
   }
 
@@ -98,7 +98,7 @@ function nodesIn(node: SqlNode): readonly SqlNode[] {
   const kind = kindOf(node);
   if (kind === 'QUERY') return node.n as readonly SqlNode[];
   if (kind === 'INDENT') return [node.c as SqlNode];
-  throw new NotCompilable(`SQL with ${kind}`);
+  throw new NotCompilableError(`SQL with ${kind}`);
 }
 
 /** The same node with other nodes in it. */

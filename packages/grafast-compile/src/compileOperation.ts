@@ -12,7 +12,7 @@ import {
   type Step,
 } from './internals.ts';
 import { JsonWriter } from './JsonWriter.ts';
-import { LayerCompiler, NotCompilable, RegisterMap, type Registers } from './LayerCompiler.ts';
+import { LayerCompiler, NotCompilableError, RegisterMap, type Registers } from './LayerCompiler.ts';
 import type { Row } from './parseRows.ts';
 import { writeOutput } from './writeOutput.ts';
 
@@ -27,7 +27,7 @@ export type RunOperation = (variables: unknown, context: object, run: RunStateme
  * It runs the same statements as Grafast.
  *
  * @param id unique to the plan
- * @throws {NotCompilable} when any part of it is not known here
+ * @throws {NotCompilableError} when any part of it is not known here
  */
 export function compileOperation(
   plan: OperationPlan,
@@ -89,14 +89,15 @@ function runAll(all: readonly RunLayer[], registers: Registers, run: RunStatemen
 function compileTask(step: Step, compiler: LayerCompiler, toStatement: ToStatement): RunLayer | null {
   if ((step.isSyncAndSafe && !step.hasSideEffects) || !runsFor(step, compiler)) return null;
   if (!compiler.isSingle) {
-    if (step instanceof SelectStepClass || step.hasSideEffects) throw new NotCompilable('A statement for each row');
+    if (step instanceof SelectStepClass || step.hasSideEffects)
+      throw new NotCompilableError('A statement for each row');
     return null;
   }
-  if (!isPlain(step)) throw new NotCompilable(`${classOf(step)} for errors or nulls`);
+  if (!isPlain(step)) throw new NotCompilableError(`${classOf(step)} for errors or nulls`);
   if (step instanceof SelectStepClass) return statementTask(step as unknown as SelectStep, compiler, toStatement);
   if (step instanceof LambdaStepClass && !step.hasSideEffects)
     return lambdaTask(step as unknown as Step & LambdaStep, compiler);
-  if (step.hasSideEffects || !isComputed(step)) throw new NotCompilable(classOf(step));
+  if (step.hasSideEffects || !isComputed(step)) throw new NotCompilableError(classOf(step));
   return null;
 }
 
@@ -126,7 +127,7 @@ function compileChild(layer: LayerPlan, above: LayerCompiler, toStatement: ToSta
   const run = compileLayer(above.below(layer), toStatement);
   if (!run) return [];
   if (type === 'mutationField' || type === 'polymorphicPartition') return [run];
-  if (type !== 'nullableBoundary' || !layer.rootStep) throw new NotCompilable(`Statements in a layer ${type}`);
+  if (type !== 'nullableBoundary' || !layer.rootStep) throw new NotCompilableError(`Statements in a layer ${type}`);
   const value = computeStep(layer.rootStep, above);
   return [(registers, runStatement) => (value(registers) == null ? undefined : run(registers, runStatement))];
 }

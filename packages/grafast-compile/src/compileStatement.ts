@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import { computeStep } from './computeStep.ts';
 import { type BuiltStatement, executionDetails, type Placeholder, type SelectStep, type Step } from './internals.ts';
-import { type Compute, type LayerCompiler, NotCompilable, type Registers } from './LayerCompiler.ts';
+import { type Compute, type LayerCompiler, NotCompilableError, type Registers } from './LayerCompiler.ts';
 import type { Row } from './parseRows.ts';
 import { Marks, StatementShape } from './StatementShape.ts';
 import { buildAll, describeAll, fragmentPart, isNatural, partsOf } from './statementParts.ts';
@@ -39,10 +39,10 @@ export type PreparedStatement = {
  * Then it is bound to values.
  *
  * @param id unique to the step
- * @throws {NotCompilable} when a part of it is not known here
+ * @throws {NotCompilableError} when a part of it is not known here
  */
 export function compileStatement(step: SelectStep, compiler: LayerCompiler, id: string, texts: StatementTexts) {
-  if (step.streamDetailsDepIds?.length) throw new NotCompilable('A stream');
+  if (step.streamDetailsDepIds?.length) throw new NotCompilableError('A stream');
   const dependency = (index: number) => computeStep(step.dependencies[index] as Step, compiler);
   const placeholders = step.placeholders.map((placeholder) =>
     encodedPlaceholder(placeholder, dependency(placeholder.dependencyIndex)),
@@ -122,7 +122,7 @@ async function buildText(
   let built: BuiltStatement | null = null;
   const intercept = (specs: readonly { readonly queryValues: readonly unknown[] }[], common: BuiltStatement) => {
     if (specs[0]?.queryValues.length || common.identifierIndex != null)
-      throw new NotCompilable('A statement for several rows');
+      throw new NotCompilableError('A statement for several rows');
     built = common;
     return { values: [[]] };
   };

@@ -10,12 +10,12 @@ import {
   type StepClass,
   unusable,
 } from './internals.ts';
-import { type Compute, type LayerCompiler, NotCompilable } from './LayerCompiler.ts';
+import { type Compute, type LayerCompiler, NotCompilableError } from './LayerCompiler.ts';
 
 /**
  * Compiles a step: how to compute its value for the current object, as Grafast would if all goes well.
  *
- * @throws {NotCompilable} when the step's class is unknown here, or the step is not run plainly
+ * @throws {NotCompilableError} when the step's class is unknown here, or the step is not run plainly
  */
 export function computeStep(step: Step, compiler: LayerCompiler): Compute {
   const owner = compiler.ownerOf(step);
@@ -25,7 +25,7 @@ export function computeStep(step: Step, compiler: LayerCompiler): Compute {
   const name = classOf(step);
   const compile = compilers.get(name);
   if (!compile || step.hasSideEffects || !isPlain(step) || !runsFor(step, owner))
-    throw new NotCompilable(`${name} ${step.id}`);
+    throw new NotCompilableError(`${name} ${step.id}`);
   const compute = compile(step, owner);
   return isShared(step) ? owner.memoize(step, compute) : owner.inline(step, compute);
 }
@@ -86,7 +86,7 @@ const quick: ReadonlySet<string> = new Set<StepClass>([
 
 /** By the step's own function: none of these classes uses its first argument. */
 function byItself(step: Step, compiler: LayerCompiler): Compute {
-  if (!step.isSyncAndSafe || !step.unbatchedExecute) throw new NotCompilable(`${classOf(step)} waits`);
+  if (!step.isSyncAndSafe || !step.unbatchedExecute) throw new NotCompilableError(`${classOf(step)} waits`);
   const run = step.unbatchedExecute.bind(step, nothing);
   const all = dependenciesOf(step, compiler);
   const [one, other] = all;
@@ -109,7 +109,7 @@ const notNull =
   (compute: Compute): Compute =>
   (registers) => {
     const value = compute(registers);
-    if (value == null) throw new NotCompilable('An inhibited step');
+    if (value == null) throw new NotCompilableError('An inhibited step');
     return value;
   };
 
@@ -128,7 +128,7 @@ function ofRow(step: Step, compiler: LayerCompiler): Compute {
 function ofColumn(step: Step, compiler: LayerCompiler): Compute {
   const { attrIndex, pgCodec } = step as Step & ColumnStep;
   const [row] = dependenciesOf(step, compiler);
-  if (!row || typeof attrIndex !== 'number' || !pgCodec) throw new NotCompilable('A column that is unlike others');
+  if (!row || typeof attrIndex !== 'number' || !pgCodec) throw new NotCompilableError('A column that is unlike others');
   return (registers) => {
     const text = (row(registers) as readonly (string | null)[] | null)?.[attrIndex];
     return text == null ? null : pgCodec.fromPg(text);
@@ -138,7 +138,7 @@ function ofColumn(step: Step, compiler: LayerCompiler): Compute {
 /** As in PgCursorStep, but without a Buffer, which takes longer than all the rest. */
 function ofCursor(step: Step, compiler: LayerCompiler): Compute {
   const [row, details] = dependenciesOf(step, compiler);
-  if (!row || !details) throw new NotCompilable('A cursor of nothing');
+  if (!row || !details) throw new NotCompilableError('A cursor of nothing');
   return (registers) => {
     const values = row(registers) as readonly string[] | null;
     const order = details(registers) as CursorDetails | null;
@@ -164,14 +164,14 @@ function ofLambda(step: Step, compiler: LayerCompiler): Compute {
   const { fn } = step as Step & LambdaStep;
   const [value] = dependenciesOf(step, compiler);
   // Others may give promises.
-  if (!value || !(step.isSyncAndSafe || fn.isSync)) throw new NotCompilable(`Lambda ${fn.name}`);
+  if (!value || !(step.isSyncAndSafe || fn.isSync)) throw new NotCompilableError(`Lambda ${fn.name}`);
   return (registers) => fn(value(registers));
 }
 
 /** The rows of a statement's result, and of a connection. */
 function ofRows(step: Step, compiler: LayerCompiler): Compute {
   const [found] = dependenciesOf(step, compiler);
-  if (!found) throw new NotCompilable('Rows of nothing');
+  if (!found) throw new NotCompilableError('Rows of nothing');
   return (registers) => (found(registers) as { readonly items: unknown }).items;
 }
 
@@ -179,9 +179,9 @@ function ofRows(step: Step, compiler: LayerCompiler): Compute {
 function ofConnection(step: Step, compiler: LayerCompiler): Compute {
   const { neededCollection, collectionDepId, paramsDepId, _mightStream } = step as Step & ConnectionStep;
   if (!neededCollection || paramsDepId !== null || _mightStream)
-    throw new NotCompilable('A connection that pages itself');
+    throw new NotCompilableError('A connection that pages itself');
   const dependencies = dependenciesOf(step, compiler);
   const collection = dependencies[collectionDepId];
-  if (!collection) throw new NotCompilable('A connection of nothing');
+  if (!collection) throw new NotCompilableError('A connection of nothing');
   return collection;
 }

@@ -10,7 +10,7 @@ import {
   type Step,
   type StepClass,
 } from './internals.ts';
-import { type Compute, type LayerCompiler, NotCompilable, type Registers } from './LayerCompiler.ts';
+import { type Compute, type LayerCompiler, NotCompilableError, type Registers } from './LayerCompiler.ts';
 import type { Marks, StatementShape } from './StatementShape.ts';
 
 /** A dependency from which a statement's text follows, or some of its values. */
@@ -55,11 +55,12 @@ const textPart = (value: Compute): Part => ({
   build: (registers) => value(registers),
 });
 
-/** A value as JSON, in which undefined is not null. @throws {NotCompilable} when that says too little */
+/** A value as JSON, in which undefined is not null. @throws {NotCompilableError} when that says too little */
 function textOf(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (inner === undefined) return { undefined: true };
-    if (typeof inner === 'function' || inner instanceof Map || inner instanceof Set) throw new NotCompilable('No JSON');
+    if (typeof inner === 'function' || inner instanceof Map || inner instanceof Set)
+      throw new NotCompilableError('No JSON');
     return inner;
   });
 }

@@ -1,13 +1,13 @@
 import { GraphQLID, GraphQLInt, GraphQLString } from 'postgraphile/graphql';
 import { computeStep } from './computeStep.ts';
 import type { LambdaStep, OutputPlan, Step } from './internals.ts';
-import { type LayerCompiler, NotCompilable, type Write } from './LayerCompiler.ts';
+import { type LayerCompiler, NotCompilableError, type Write } from './LayerCompiler.ts';
 import { writeNodeId } from './writeNodeId.ts';
 
 /** A scalar or an enum. */
 export function writeLeaf({ type, rootStep }: OutputPlan, compiler: LayerCompiler): Write {
   const { graphqlType } = type;
-  if (!graphqlType) throw new NotCompilable('A leaf without a type');
+  if (!graphqlType) throw new NotCompilableError('A leaf without a type');
   const { serialize } = graphqlType;
 
   if (serialize === GraphQLID.serialize && (rootStep as Step & Partial<LambdaStep>).fn?.encodesNodeId) {

@@ -1,20 +1,20 @@
 import { computeStep } from './computeStep.ts';
 import type { LayerPlan, OutputPlan } from './internals.ts';
 import { type Constant, constantOf } from './JsonWriter.ts';
-import { type LayerCompiler, NotCompilable, type Write } from './LayerCompiler.ts';
+import { type LayerCompiler, NotCompilableError, type Write } from './LayerCompiler.ts';
 import { writeLeaf } from './writeLeaf.ts';
 
 /**
  * Compiles an output plan to a function that writes its JSON, as Grafast does if there is no error.
  *
- * @throws {NotCompilable} when any part of it is not known here
+ * @throws {NotCompilableError} when any part of it is not known here
  */
 export function writeOutput(plan: OutputPlan, compiler: LayerCompiler): Write {
-  if (plan.processRoot || plan.deferredOutputPlans.length > 0) throw new NotCompilable('A deferred output');
+  if (plan.processRoot || plan.deferredOutputPlans.length > 0) throw new NotCompilableError('A deferred output');
   const [layer] = layersTo(plan.layerPlan, compiler.layer);
   if (layer) return writeUnlessNull(plan, layer, compiler);
   const write = writers.get(plan.type.mode);
-  if (!write) throw new NotCompilable(`Output ${plan.type.mode}`);
+  if (!write) throw new NotCompilableError(`Output ${plan.type.mode}`);
   return write(plan, compiler);
 }
 
@@ -30,7 +30,7 @@ const writers = new Map([
 function layersTo(target: LayerPlan, above: LayerPlan): LayerPlan[] {
   if (target === above) return [];
   const { type, parentLayerPlan } = target.reason;
-  if (!parentLayerPlan || !plainLayers.has(type)) throw new NotCompilable(`Layer ${type}`);
+  if (!parentLayerPlan || !plainLayers.has(type)) throw new NotCompilableError(`Layer ${type}`);
   return [...layersTo(parentLayerPlan, above), target];
 }
 
@@ -40,7 +40,7 @@ const plainLayers = new Set(['mutationField', 'nullableBoundary', 'listItem', 'p
 function writeUnlessNull(plan: OutputPlan, layer: LayerPlan, compiler: LayerCompiler): Write {
   if (layer.reason.type === 'mutationField') return writeOutput(plan, compiler.below(layer));
   if (layer.reason.type !== 'nullableBoundary' || !layer.rootStep)
-    throw new NotCompilable(`Layer ${layer.reason.type}`);
+    throw new NotCompilableError(`Layer ${layer.reason.type}`);
   const value = computeStep(layer.rootStep, compiler);
   const inner = compiler.below(layer);
   const write = inner.withPrologue(writeOutput(plan, inner));
@@ -48,7 +48,7 @@ function writeUnlessNull(plan: OutputPlan, layer: LayerPlan, compiler: LayerComp
 }
 
 function writeObject(plan: OutputPlan, compiler: LayerCompiler): Write {
-  if (plan.type.hasRootBehavior) throw new NotCompilable('A root');
+  if (plan.type.hasRootBehavior) throw new NotCompilableError('A root');
   const object = computeStep(plan.rootStep, compiler);
   const write = writeMembers(plan, compiler);
   return (registers, json) => (object(registers) == null ? json.null() : write(registers, json));
@@ -82,7 +82,7 @@ function writeMembers(plan: OutputPlan, compiler: LayerCompiler): Write {
 function required(write: Write, isNonNull: boolean): Write {
   if (!isNonNull) return write;
   return (registers, json) => {
-    if (!write(registers, json)) throw new NotCompilable('Null');
+    if (!write(registers, json)) throw new NotCompilableError('Null');
     return true;
   };
 }
@@ -90,7 +90,7 @@ function required(write: Write, isNonNull: boolean): Write {
 function writeArray(plan: OutputPlan, compiler: LayerCompiler): Write {
   const { child, rootStep } = plan;
   const [layer] = child ? layersTo(child.layerPlan, compiler.layer) : [];
-  if (!child || !layer?.rootStep || !isOfItems(layer, plan)) throw new NotCompilable('A list');
+  if (!child || !layer?.rootStep || !isOfItems(layer, plan)) throw new NotCompilableError('A list');
   const list = computeStep(rootStep, compiler);
   const inner = compiler.below(layer);
   const register = inner.inRegister(layer.rootStep);
@@ -98,7 +98,7 @@ function writeArray(plan: OutputPlan, compiler: LayerCompiler): Write {
   return (registers, json) => {
     const items = list(registers);
     if (items == null) return json.null();
-    if (!Array.isArray(items)) throw new NotCompilable('No list');
+    if (!Array.isArray(items)) throw new NotCompilableError('No list');
     let before = openingBracket;
     for (const item of items) {
       registers[register] = item;
@@ -127,7 +127,7 @@ function writePolymorphic(plan: OutputPlan, compiler: LayerCompiler): Write {
     const name = typeName(registers);
     if (name == null) return json.null();
     const write = writes.get(name as string);
-    if (!write) throw new NotCompilable(`Type ${name}`);
+    if (!write) throw new NotCompilableError(`Type ${name}`);
     return write(registers, json);
   };
 }
@@ -137,7 +137,8 @@ function writeType(child: OutputPlan, typeName: string, { rootStep }: OutputPlan
   const layers = layersTo(child.layerPlan, compiler.layer);
   const [{ reason } = compiler.layer] = layers;
   const areOfType = layers.every((layer) => layer.reason.typeNames?.includes(typeName));
-  if (reason.type !== 'polymorphic' || reason.parentStep !== rootStep || !areOfType) throw new NotCompilable('A type');
+  if (reason.type !== 'polymorphic' || reason.parentStep !== rootStep || !areOfType)
+    throw new NotCompilableError('A type');
   const path = `${compiler.path ?? ''}>${typeName}`;
   const inners: LayerCompiler[] = [];
   for (const layer of layers) inners.push((inners.at(-1) ?? compiler).below(layer, path));
