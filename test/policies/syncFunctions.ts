@@ -65,6 +65,7 @@ export const syncHelpers = [
   'app_hidden.depths_below(integer[])',
   'app_hidden.refusal_of(oid)',
   'app_hidden.time_zone_key(text)',
+  'app_hidden.unique_values(app_hidden.judged_user[])',
   'app_hidden.white_space()',
 ];
 
