@@ -1,5 +1,5 @@
---! Previous: sha1:e660671f597a90890542c21e06ae992377f00b94
---! Hash: sha1:4a59e25701559568b3eacc1c75d36da42060081b
+--! Previous: sha1:c59f4ff3c8e37eeb5609a3ab13b41e279287e575
+--! Hash: sha1:c3294c5d1549c6429154ed992dee33dac4e8993d
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

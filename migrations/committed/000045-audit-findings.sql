@@ -1,5 +1,5 @@
---! Previous: sha1:4a59e25701559568b3eacc1c75d36da42060081b
---! Hash: sha1:d7ce92cbba8f27e75b4d194edd3234f25d062dc9
+--! Previous: sha1:c3294c5d1549c6429154ed992dee33dac4e8993d
+--! Hash: sha1:8efc572ded3ed9bb0177464c53837572d74c2f8e
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

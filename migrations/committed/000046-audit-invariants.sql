@@ -1,5 +1,5 @@
---! Previous: sha1:d7ce92cbba8f27e75b4d194edd3234f25d062dc9
---! Hash: sha1:295f8018e98500c166a5b2954be888844e41bccb
+--! Previous: sha1:8efc572ded3ed9bb0177464c53837572d74c2f8e
+--! Hash: sha1:939803b9a0d23e1762a025a59ec64298461a7ee2
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

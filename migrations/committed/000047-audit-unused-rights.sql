@@ -1,5 +1,5 @@
---! Previous: sha1:295f8018e98500c166a5b2954be888844e41bccb
---! Hash: sha1:5ad59e400fb9a59fe8184e2820f48bd31b432d7e
+--! Previous: sha1:939803b9a0d23e1762a025a59ec64298461a7ee2
+--! Hash: sha1:5acad51d05297eadcd6389d0d8a4cdadc2de8a82
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

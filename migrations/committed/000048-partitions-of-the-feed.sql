@@ -1,5 +1,5 @@
---! Previous: sha1:5ad59e400fb9a59fe8184e2820f48bd31b432d7e
---! Hash: sha1:ee7542502d6dc97cd6d3d5f627557d8d80971256
+--! Previous: sha1:5acad51d05297eadcd6389d0d8a4cdadc2de8a82
+--! Hash: sha1:05f55c6c243ad2eeb1ca0c29e229bf0108542e90
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:ee7542502d6dc97cd6d3d5f627557d8d80971256
---! Hash: sha1:cd04042571c325d87653494be08fb56b1388adfc
+--! Previous: sha1:05f55c6c243ad2eeb1ca0c29e229bf0108542e90
+--! Hash: sha1:d7a1875de37284fcd2b5829bfdc3b9ece0af5c1d
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:cd04042571c325d87653494be08fb56b1388adfc
---! Hash: sha1:57646344741163749a497343a395b5425e8b9a43
+--! Previous: sha1:d7a1875de37284fcd2b5829bfdc3b9ece0af5c1d
+--! Hash: sha1:65a20e7a9609cc3a962f492fe80538e19df98d26
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -30,6 +30,7 @@ export async function openAttempts(authUrl: string) {
     for (const part of [begun, set, ended]) if (part.status === 'rejected') throw part.reason;
     if (done.status === 'rejected') {
       const { code = String(done.reason) } = done.reason as { code?: string };
+      if (code === notSupported && text.startsWith('merge into')) return { refused: insufficientPrivilege };
       return code === noDataFound ? [] : { refused: code };
     }
     const { fields, rows, rowCount } = done.value;
@@ -47,5 +48,8 @@ async function connect(connectionString: string): Promise<Client> {
 
 /** How app_hidden.lock_user says that it found nothing, when it is asked at all: the planner may know before. */
 const noDataFound = 'P0002';
+
+/** Before 17 PostgreSQL merges into no view, and says so before it asks for rights. */
+const notSupported = '0A000';
 
 const setSettings = 'select set_config(key, value, true) from jsonb_each_text($1)';

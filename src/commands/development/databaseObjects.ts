@@ -42,6 +42,12 @@ const grants = (object: string, acl: string, owner: string) => `(
 const comment = (object: string, text: string) =>
   `'comment on ' || ${object} || ' is ' || quote_literal(${text}) || ';'`;
 
+/** A column that nobody names has no name before a dump, and its type's after it. */
+const viewText = String.raw`regexp_replace(
+  pg_get_viewdef(r.oid, true),
+  '(::\w+(?: with(?:out)? time zone)?(?:\[\])?) AS "?(?:text|bool|int2|int4|int8|uuid|timestamptz|jsonb|json|name|regclass|interval|bytea|oid)"?(?=,|\n|$)',
+  '\1', 'g')`;
+
 const enabling = (state: string) =>
   `case ${state} when 'D' then 'disable' when 'R' then 'enable replica' when 'A' then 'enable always' else 'enable' end`;
 
@@ -143,7 +149,7 @@ const kinds = {
     from pg_constraint c join relations r on r.oid = c.conrelid`,
   views: `
     select r.schema, r.name, 0, '', concat_ws(E'\\n',
-      format(E'create %s %s%s as\\n%s', kind, r.oid::regclass, ' with (' || array_to_string(r.reloptions, ', ') || ')', pg_get_viewdef(r.oid, true)),
+      format(E'create %s %s%s as\\n%s', kind, r.oid::regclass, ' with (' || array_to_string(r.reloptions, ', ') || ')', ${viewText}),
       case when r.relowner <> ${mainOwner} then format('alter %s %s owner to %s;', kind, r.oid::regclass, ${roleName('r.relowner')}) end,
       ${comment(`kind || ' ' || r.oid::regclass`, 'r.comment')},
       (select string_agg(format('alter view %s alter column %I set default %s;', r.oid::regclass, a.attname, pg_get_expr(d.adbin, d.adrelid, true)), E'\\n' order by a.attnum)

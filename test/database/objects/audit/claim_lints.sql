@@ -23,7 +23,7 @@ create view audit.claim_lints with (security_invoker=true) as
            FROM pg_policy p
         ), texts(is_source, object, text) AS (
          SELECT true AS "?column?",
-            p.oid::regprocedure::text AS oid,
+            p.oid::regprocedure::text,
             COALESCE(pg_get_function_sqlbody(p.oid), p.prosrc) AS "coalesce"
            FROM pg_proc p
           WHERE (p.pronamespace IN ( SELECT schemas.oid
@@ -37,7 +37,7 @@ create view audit.claim_lints with (security_invoker=true) as
            FROM policies
         UNION ALL
          SELECT false,
-            c.oid::regclass::text AS oid,
+            c.oid::regclass::text,
             pg_get_viewdef(c.oid) AS pg_get_viewdef
            FROM pg_class c
           WHERE (c.relkind = ANY (ARRAY['v'::"char", 'm'::"char"])) AND (c.relnamespace IN ( SELECT schemas.oid
@@ -88,7 +88,7 @@ create view audit.claim_lints with (security_invoker=true) as
         UNION ALL
          SELECT 'claim_of_its_own'::text,
             'error'::text,
-            p.oid::regprocedure::text AS oid,
+            p.oid::regprocedure::text,
             'does not return what its setting says, as policies believe'::text,
             format('begin return nullif(current_setting(''graph.%s'', true), ''''); end'::text, replace(p.proname::text, 'current_'::text, ''::text)) AS format
            FROM pg_proc p
@@ -110,7 +110,7 @@ create view audit.claim_lints with (security_invoker=true) as
         UNION ALL
          SELECT 'setting_changed'::text,
             'error'::text,
-            p.oid::regprocedure::text AS oid,
+            p.oid::regprocedure::text,
             format('begins with %s'::text, array_to_string(p.proconfig, ', '::text)) AS format,
             'alter function … reset all'::text
            FROM pg_proc p

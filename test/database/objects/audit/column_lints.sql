@@ -58,7 +58,7 @@ create view audit.column_lints with (security_invoker=true) as
           WHERE has_any_column_privilege(r.role_id, o.relation_id, 'select'::text) AND NOT has_column_privilege(r.role_id, o.relation_id, o.attnum, 'select'::text)
           GROUP BY o.object, o.relation_id, o.attname
         )
- SELECT 'column_not_readable'::text AS name,
+ SELECT 'column_not_readable'::text,
     'error'::text AS level,
     object,
     format('is what %s compares, and %s may not read it, though other columns of the table'::text, what, roles) AS detail,

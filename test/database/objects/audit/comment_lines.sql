@@ -6,7 +6,7 @@ create view audit.comment_lines with (security_invoker=true) as
           WHERE pg_namespace.nspname = ANY (ARRAY['app_public'::name, 'app_hidden'::name, 'oauth'::name, 'audit'::name])
         ), comments(kind, object, relation_id, object_id, is_public, comment) AS (
          SELECT 'table'::text AS "?column?",
-            c.oid::regclass::text AS oid,
+            c.oid::regclass::text,
             c.oid,
             c.oid,
             s.nspname = 'app_public'::name AS "?column?",
@@ -51,7 +51,7 @@ create view audit.comment_lines with (security_invoker=true) as
              JOIN schemas s ON s.oid = c.relnamespace
         UNION ALL
          SELECT 'function'::text,
-            p.oid::regprocedure::text AS oid,
+            p.oid::regprocedure::text,
             NULL::oid,
             p.oid,
             s.nspname = 'app_public'::name,
@@ -60,7 +60,7 @@ create view audit.comment_lines with (security_invoker=true) as
              JOIN schemas s ON s.oid = p.pronamespace
         UNION ALL
          SELECT 'type'::text,
-            t.oid::regtype::text AS oid,
+            t.oid::regtype::text,
             NULL::oid,
             t.oid,
             true,

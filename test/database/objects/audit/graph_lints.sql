@@ -1,6 +1,6 @@
 create view audit.graph_lints with (security_invoker=true) as
  WITH schema AS (
-         SELECT 'app_public'::regnamespace AS oid
+         SELECT 'app_public'::regnamespace
         ), lines AS MATERIALIZED (
          SELECT comment_lines.kind,
             comment_lines.object,
@@ -13,7 +13,7 @@ create view audit.graph_lints with (security_invoker=true) as
            FROM audit.comment_lines
         ), tables AS (
          SELECT c.oid,
-            c.oid::regclass::text AS name,
+            c.oid::regclass::text,
             obj_description(c.oid, 'pg_class'::name) AS comment
            FROM pg_class c
           WHERE c.relnamespace = ((( SELECT schema.oid
@@ -276,7 +276,7 @@ create view audit.graph_lints with (security_invoker=true) as
         UNION ALL
          SELECT 'enum_values_of_one_name'::text,
             'error'::text,
-            t.oid::regtype::text AS oid,
+            t.oid::regtype::text,
             format('has the values %s, which have one name in the graph: it cannot be built'::text, string_agg(quote_literal(e.enumlabel::text), ' and '::text ORDER BY e.enumsortorder)) AS format,
             'alter type … rename value … to …'::text
            FROM pg_enum e
@@ -315,7 +315,7 @@ create view audit.graph_lints with (security_invoker=true) as
                    FROM types
                   WHERE types.base = 0::oid) base
              JOIN pg_type t ON t.oid = base.oid
-          WHERE (t.typcategory <> ALL (ARRAY['N'::"char", 'S'::"char", 'B'::"char", 'D'::"char", 'E'::"char", 'I'::"char"])) AND (t.oid <> ALL (ARRAY['uuid'::regtype, 'macaddr'::regtype, 'macaddr8'::regtype, '"char"'::regtype]::oid[]))
+          WHERE (t.typcategory <> ALL (ARRAY['N'::"char", 'S'::"char", 'B'::"char", 'D'::"char", 'E'::"char", 'I'::"char"])) AND (t.oid <> ALL (ARRAY['uuid'::regtype::oid, 'macaddr'::regtype::oid, 'macaddr8'::regtype::oid, '"char"'::regtype::oid]))
         UNION ALL
          SELECT 'no_comment'::text,
             'warning'::text,

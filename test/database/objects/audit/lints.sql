@@ -8,7 +8,7 @@ create view audit.lints with (security_invoker=true) as
           WHERE pg_namespace.nspname !~ '^(pg_|information_schema$|graphile_)'::text
         ), tables AS (
          SELECT c.oid,
-            c.oid::regclass::text AS name,
+            c.oid::regclass::text,
             c.relrowsecurity,
             c.relacl
            FROM pg_class c
@@ -69,7 +69,7 @@ create view audit.lints with (security_invoker=true) as
         ), indexes AS (
          SELECT i.indexrelid,
             i.indrelid,
-            i.indexrelid::regclass::text AS name,
+            i.indexrelid::regclass::text,
             i.indisunique,
             i.indisvalid,
             i.indpred,
@@ -179,7 +179,7 @@ create view audit.lints with (security_invoker=true) as
             format('computes %s for each row'::text, string_agg(f.name, ', '::text ORDER BY f.name)) AS format,
             'Write (select …()).'::text
            FROM policies p
-             CROSS JOIN LATERAL ( SELECT 'current_setting'::text AS name
+             CROSS JOIN LATERAL ( SELECT 'current_setting'::text
                 UNION ALL
                  SELECT DISTINCT f_1.proname::text AS proname
                    FROM pg_depend d
@@ -255,7 +255,7 @@ create view audit.lints with (security_invoker=true) as
                     policies.expressions
                    FROM policies
                 UNION ALL
-                 SELECT v.oid::regclass::text AS oid,
+                 SELECT v.oid::regclass::text,
                     pg_get_viewdef(v.oid) AS pg_get_viewdef
                    FROM pg_class v
                   WHERE (v.relkind = ANY (ARRAY['v'::"char", 'm'::"char"])) AND (v.relnamespace IN ( SELECT schemas.oid
