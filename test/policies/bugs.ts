@@ -21,6 +21,7 @@ export const bugs: Record<string, string> = {
     alter policy delete_graph_app on app_hidden.unit_access using (true)`,
   'lets a person grant access': `
     grant insert on app_hidden.unit_access to graph_user;
+    grant execute on function app_hidden.uuid_v7() to graph_user;
     create policy insert_graph_user on app_hidden.unit_access for insert to graph_user
       with check (organization_id = (select app_hidden.current_organization_id()))`,
   'compares how keys begin and not whole keys': `
