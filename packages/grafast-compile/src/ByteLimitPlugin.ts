@@ -1,32 +1,16 @@
-import type { OperationPlan } from 'postgraphile/grafast';
 import { spendOn } from './byteBudget.ts';
+import { createPlanPlugin } from './createPlanPlugin.ts';
 import { internalsOf, type OutputPlan } from './internals.ts';
 import { outputPlansOf } from './plans.ts';
-import { hasKnownPlans } from './schemaState.ts';
 
 /**
  * Limits the bytes of an answer while it is written: few rows may be selected again and again.
  * Compiled operations count what they write themselves.
  */
-export const createByteLimitPlugin = (max: number): GraphileConfig.Plugin => {
-  const limited = new WeakSet<OperationPlan>();
-  return {
-    name: 'ByteLimitPlugin',
-
-    grafast: {
-      middleware: {
-        establishOperationPlan(next, { schema }) {
-          const plan = next();
-          if (!limited.has(plan) && hasKnownPlans(schema)) {
-            limited.add(plan);
-            for (const output of outputPlansOf(internalsOf(plan).rootOutputPlan)) limit(output, max);
-          }
-          return plan;
-        },
-      },
-    },
-  };
-};
+export const createByteLimitPlugin = (max: number): GraphileConfig.Plugin =>
+  createPlanPlugin('ByteLimitPlugin', (plan) => {
+    for (const output of outputPlansOf(internalsOf(plan).rootOutputPlan)) limit(output, max);
+  });
 
 function limit(plan: OutputPlan, max: number): void {
   const { mode } = plan.type;

@@ -1,7 +1,7 @@
 import type { OperationPlan } from 'postgraphile/grafast';
+import { createPlanPlugin } from './createPlanPlugin.ts';
 import { type Step, stepsOf } from './internals.ts';
 import { polymorphicPathsOf } from './plans.ts';
-import { hasKnownPlans } from './schemaState.ts';
 
 /**
  * Repair of plans of polymorphic positions: each step runs wherever a step that depends on it runs.
@@ -14,23 +14,7 @@ import { hasKnownPlans } from './schemaState.ts';
  *
  * Seen in grafast 1.1.3; `test/graphql/polymorphicPaths.test.ts` has the reproduction, and fails when a release mends it.
  */
-export const PolymorphicPathsPlugin: GraphileConfig.Plugin = {
-  name: 'PolymorphicPathsPlugin',
-
-  grafast: {
-    middleware: {
-      establishOperationPlan(next, { schema }) {
-        const plan = next();
-        if (!repaired.has(plan) && hasKnownPlans(schema)) extendPaths(plan);
-        repaired.add(plan);
-        return plan;
-      },
-    },
-  },
-};
-
-/** Plans are cached. */
-const repaired = new WeakSet<OperationPlan>();
+export const PolymorphicPathsPlugin = createPlanPlugin('PolymorphicPathsPlugin', extendPaths);
 
 function extendPaths(plan: OperationPlan): void {
   const pending = stepsOf(plan).filter(({ polymorphicPaths }) => polymorphicPaths !== null);

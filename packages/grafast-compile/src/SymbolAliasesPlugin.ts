@@ -1,6 +1,6 @@
 import type { OperationPlan } from 'postgraphile/grafast';
+import { createPlanPlugin } from './createPlanPlugin.ts';
 import { type InlineStep, type SelectStep, stepsOf } from './internals.ts';
-import { hasKnownPlans } from './schemaState.ts';
 
 /**
  * Repair of plans with equal selections: an alias in SQL stands for that of any equal selection.
@@ -12,23 +12,7 @@ import { hasKnownPlans } from './schemaState.ts';
  *
  * Seen in @dataplan/pg 1.1.2; `test/graphql/symbolAliases.test.ts` has the reproduction, and fails when a release mends it.
  */
-export const SymbolAliasesPlugin: GraphileConfig.Plugin = {
-  name: 'SymbolAliasesPlugin',
-
-  grafast: {
-    middleware: {
-      establishOperationPlan(next, { schema }) {
-        const plan = next();
-        if (!repaired.has(plan) && hasKnownPlans(schema)) shortenChains(plan);
-        repaired.add(plan);
-        return plan;
-      },
-    },
-  },
-};
-
-/** Plans are cached. */
-const repaired = new WeakSet<OperationPlan>();
+export const SymbolAliasesPlugin = createPlanPlugin('SymbolAliasesPlugin', shortenChains);
 
 function shortenChains(plan: OperationPlan): void {
   for (const step of stepsOf(plan) as readonly Partial<SelectStep & InlineStep>[]) {

@@ -25,11 +25,6 @@ import {
 import { layersOf, outputPlansOf } from './plans.ts';
 import { planProbe } from './probe.ts';
 
-/** Compares the libraries with what internals.ts assumes of them; null when nothing differs. */
-export function findUnknown(versions = foundVersions, plan: () => grafast.OperationPlan = planProbe): string | null {
-  return findOtherVersion(versions) ?? findOtherShape(plan);
-}
-
 /** Which library has another version than those that were tested. */
 export function findOtherVersion(versions = foundVersions): string | null {
   for (const [library, tested] of Object.entries(testedVersions)) {
