@@ -440,7 +440,7 @@ describe('while it is under way', () => {
     await other.stop();
   });
 
-  it('its application is deleted: nothing was done, and its token is refused as any later one', async () => {
+  it('its application is deleted: nothing was done, and its token is refused then and later', async () => {
     const doomed = await createTenant(graph);
     const email = newEmail();
     const holder = await graph.database.owner.connect();

@@ -75,7 +75,7 @@ const maxPlans = 50;
 
 /** The memory limit of the statements' texts. */
 const maxCharacters = 8_000_000;
-/** What an entry takes beside its texts. */
+/** The memory of an entry beside its texts. */
 const charactersOfEntry = 2000;
 
 /**

@@ -65,7 +65,7 @@ type Paged = {
   readonly offsetStepId: number | null;
   readonly afterStepId: number | null;
   readonly beforeStepId: number | null;
-  /** What changes the statement before it is run. */
+  /** The dependencies that change the statement before it runs. */
   readonly applyDepIds: readonly number[];
   execute(details: ExecutionDetails): unknown;
 };
@@ -158,7 +158,7 @@ export type CursorDetails = {
   }[];
 };
 
-/** What PgSelectStep's `execute` gives its resource to run. */
+/** The statement that PgSelectStep's `execute` passes to its resource. */
 export type BuiltStatement = {
   readonly text: string;
   readonly name?: string;
@@ -211,9 +211,9 @@ export type LayerPlan = {
   readonly reason: {
     readonly type: string;
     readonly parentLayerPlan?: LayerPlan;
-    /** Of a layer that is combined from several. */
+    /** The layers that a combined layer is made of. */
     readonly parentLayerPlans?: readonly LayerPlan[];
-    /** Of a polymorphic layer. */
+    /** The paths of a polymorphic layer. */
     readonly polymorphicPaths?: ReadonlySet<string>;
     readonly parentStep?: Step;
     readonly typeNames?: readonly string[];

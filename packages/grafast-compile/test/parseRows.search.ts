@@ -46,7 +46,7 @@ test('a text that is cut off is refused', () => {
   );
 });
 
-/** What is in each column: texts, or rows. */
+/** The contents of each column: texts, or rows. */
 type Columns = readonly (Columns | null)[];
 
 const columns = (depth: number): fc.Arbitrary<Columns> =>

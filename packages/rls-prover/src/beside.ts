@@ -4,7 +4,6 @@ import type { Options } from './interface.ts';
 /** A way to rows, policies or claims on which no policy decides. */
 export type Beside = {
   invariant: string;
-
   object: string;
   command: string;
   who: string;

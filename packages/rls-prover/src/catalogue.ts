@@ -6,7 +6,6 @@ import type { Options } from './interface.ts';
  */
 export type Catalogue = {
   relations: ReadonlyMap<string, Relation>;
-
   functions: ReadonlyMap<string, readonly Routine[]>;
   roles: ReadonlyMap<string, Role>;
   /** PostgreSQL's own functions: the most volatile overload, and the type by number of arguments. */

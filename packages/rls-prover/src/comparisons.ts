@@ -33,7 +33,7 @@ const comparisons: Record<string, (a: string, b: string) => string> = {
   '>=': (a, b) => `(>= ${a} ${b})`,
 };
 
-/** What an operator of PostgreSQL's own yields. */
+/** The result of one of PostgreSQL's own operators. */
 export function compare(operator: string, first: Value, second: Value, env: Environment): Scalar {
   if (['&&', '@>', '<@'].includes(operator)) {
     const [a, b] = operator === '<@' ? [second, first] : [first, second];

@@ -25,8 +25,8 @@ export function goalsOf(catalogue: Catalogue, invariants: readonly Stated[]): Bo
 }
 
 /**
- * The invariants of a relation. Of a view all are, since it may show a row of any table, or write one:
- * each once of its name, for all commands and roles for which the name is stated.
+ * The invariants of a relation. A view has all of them, since it may show or write a row of any table.
+ * Each name stands once, with all commands and roles for which it is stated.
  */
 export function statedOf(relation: Relation, invariants: readonly Stated[]): Stated[] {
   const own = invariants.filter((invariant) => isAbout(invariant, relation, invariants));
@@ -47,7 +47,7 @@ export function statedOf(relation: Relation, invariants: readonly Stated[]): Sta
   });
 }
 
-/** What only this prover knows; of a view it follows from what holds of its tables. */
+/** The predicates that only this prover knows. They are not asked of views: they follow from the invariants of the tables. */
 export const predicates = /^(could_update|only_through)\(/;
 
 export function isAbout(invariant: Stated, relation: Relation, invariants: readonly Stated[]): boolean {

@@ -13,7 +13,6 @@ export type Relationship = 'equal' | 'wider' | 'narrower' | 'unclear';
 /** An expression of a policy, and another one in its place, for a relation by its name with the schema. */
 export type Comparison = {
   catalogue: Catalogue;
-
   relation: string;
   roles: readonly string[];
   before: string;

@@ -15,7 +15,6 @@ import { cast, literal } from './values.ts';
 /** What questions are asked of: the database, and what is said of it. */
 export type Given = {
   catalogue: Catalogue;
-
   parser: Parser;
   claims: readonly Claim[];
   invariants: readonly Stated[];

@@ -8,7 +8,6 @@ import type { Prover } from './prover.ts';
 /** One change to the schema, and the expression of a policy before and after it. */
 type Mutant = {
   name: string;
-
   statement: string;
   relation: Relation;
   roles: readonly string[];

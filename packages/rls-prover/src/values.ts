@@ -100,7 +100,7 @@ export const either = (condition: string, then: Scalar, otherwise: Scalar): Scal
   value: choose(condition, then.value, otherwise.value),
 });
 
-/** What may be null is no literal any longer. */
+/** The value if it may also be null; it is then no literal. */
 export const maybeNull = ({ kind, type, value }: Scalar, isNull: string): Scalar => ({ kind, type, value, isNull });
 
 /** The elements of an array. Which ones they are is a relation of the array and its elements. */

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => proving.stop());
 
 const alter = (policy: string) => `alter policy users_of_tenant on app.users using (${policy})`;
-/** What is judged of one relation. */
+/** The judgements about one relation. */
 const about = (relation: string): Partial<Options> => ({ isAsked: (goal) => goal.relation === relation });
 /** No goals, but what else the proofs rest on. */
 const beside: Partial<Options> = { isAsked: () => false };

@@ -51,7 +51,7 @@ export async function startProving() {
   return { member, options, prover, after, judgeAfter, stop };
 }
 
-/** What is neither proven nor accepted, as `invariant: command on relation: verdict`. */
+/** The judgements that are neither proven nor accepted, as `invariant: command on relation: verdict`. */
 export const openOf = (judgements: readonly Judgement[]): string[] =>
   judgements
     .filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null)

@@ -42,7 +42,7 @@ const grants = (object: string, acl: string, owner: string) => `(
 const comment = (object: string, text: string) =>
   `'comment on ' || ${object} || ' is ' || quote_literal(${text}) || ';'`;
 
-/** A column that nobody names has no name before a dump, and its type's after it. */
+/** A view's query. A restored dump names unnamed columns by their types, so these names are left out. */
 const viewText = String.raw`regexp_replace(
   pg_get_viewdef(r.oid, true),
   '(::\w+(?: with(?:out)? time zone)?(?:\[\])?) AS "?(?:text|bool|int2|int4|int8|uuid|timestamptz|jsonb|json|name|regclass|interval|bytea|oid)"?(?=,|\n|$)',

@@ -2,7 +2,7 @@ import type { Connection, Field, Filter, Known, Root, Who } from './checks.ts';
 import { keysOf, ownerOf } from './render.ts';
 import { type Item, isKnownVisible, isVisible, keyOfKnown, type Source, type State } from './state.ts';
 
-/** What the service may choose: any cursor, and whether it tells of the side from which it does not page. */
+/** What the service may choose: any cursor, and whether it says if there are rows on the side from which it does not page. */
 export const anyCursor = Symbol('a cursor');
 export const anyBoolean = Symbol('true or false');
 

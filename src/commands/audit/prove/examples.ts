@@ -5,7 +5,7 @@ import { exampleId, insertExamples } from '../insertExamples.ts';
 export const examples: Examples = {
   insert: insertExamples,
   rows: 'aaaaaaaa-0000-7000-8000|bbbbbbbb-0000-7000-8000',
-  // A person of the first organization, its application, another person, nobody, and partial claims.
+  // A person of the first organization, its application, another person, no claims, and partial claims.
   principals: [
     { name: 'of A0 as user A1', claims: claimsOf('a0', 'a1', 'a1') },
     { name: 'of A0', claims: claimsOf('a0', 'a1', '') },
