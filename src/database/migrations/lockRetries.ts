@@ -20,7 +20,7 @@ export class LockDeadlineError extends Error {
 /**
  * Runs `attempt` until it gets its locks; a failed attempt must leave nothing behind.
  *
- * @param onRefusal runs before the next try
+ * @param onRefusal runs right before the next try, so that what it frees is still free
  * @throws {LockDeadlineError} when it gets none by the deadline
  */
 export async function retryOnLocks<T>(
@@ -39,8 +39,8 @@ export async function retryOnLocks<T>(
         const message = `It had no lock within ${deadlineMs / 1000} s`;
         throw new LockDeadlineError(message, { cause: error });
       }
+      await delay(pauseMs);
       await onRefusal(tries);
     }
-    await delay(pauseMs);
   }
 }
