@@ -1,5 +1,5 @@
 --! Previous: sha1:0ada994e2c9302b37c94c18b0f9a4ff158547b7e
---! Hash: sha1:469be735a6c0752421202cd05274b96cb3f773dc
+--! Hash: sha1:57555aae32e1e7f08dd9848ed89657e0bf9232a1
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
@@ -71,9 +71,16 @@ create function feed.record_rows() returns trigger
       return null;
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
+    -- The two usual tables name their columns, which takes less time than a row as JSON.
     if tg_nargs = 4 and tg_argv[2] = '' and tg_argv[3] = 'id' then
       insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
       select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r.id) #>> '{}'], tg_argv[1], '{}'
+      from affected r;
+    elsif tg_nargs = 4 and tg_argv[2] = 'type' and tg_argv[3] = 'id' then
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select
+        feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], to_jsonb(r.type) #>> '{}', array[to_jsonb(r.id) #>> '{}'],
+        tg_argv[1], '{}'
       from affected r;
     else
       -- `offset 0` makes each value once, not for each mention.

@@ -1,5 +1,5 @@
---! Previous: sha1:469be735a6c0752421202cd05274b96cb3f773dc
---! Hash: sha1:53cfe14645c6a7a5af035552c583152215d4dc06
+--! Previous: sha1:57555aae32e1e7f08dd9848ed89657e0bf9232a1
+--! Hash: sha1:7d2fbf4058c64dbfe700dee2dffcf66400f5b7e5
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:53cfe14645c6a7a5af035552c583152215d4dc06
---! Hash: sha1:51c9f1bac732d97d08c04512f25dc5081824704b
+--! Previous: sha1:7d2fbf4058c64dbfe700dee2dffcf66400f5b7e5
+--! Hash: sha1:6b35b7fad8bf08ab91afbd3dbeda50cc9743eaa5
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

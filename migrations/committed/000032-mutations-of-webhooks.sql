@@ -1,5 +1,5 @@
---! Previous: sha1:51c9f1bac732d97d08c04512f25dc5081824704b
---! Hash: sha1:bfacf48fc1d8e18cb1a0646af52f7b81ddf8b78c
+--! Previous: sha1:6b35b7fad8bf08ab91afbd3dbeda50cc9743eaa5
+--! Hash: sha1:da772e82d302d23e7648fac507c6274fdfd44839
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

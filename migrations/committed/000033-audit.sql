@@ -1,5 +1,5 @@
---! Previous: sha1:bfacf48fc1d8e18cb1a0646af52f7b81ddf8b78c
---! Hash: sha1:81b61585f3dfcf4564e273e155f096295bed45c6
+--! Previous: sha1:da772e82d302d23e7648fac507c6274fdfd44839
+--! Hash: sha1:5de10be85a36519827c121e63d3f58868f88ada6
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:81b61585f3dfcf4564e273e155f096295bed45c6
---! Hash: sha1:998a8afd7c2d0d17bf07304808a5a3b4756b6c1a
+--! Previous: sha1:5de10be85a36519827c121e63d3f58868f88ada6
+--! Hash: sha1:1541511c5248a7374f6947eba1805c21d3e6cd42
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:33f1708003e0d882ad5fb8d3cd9750adefd04557
---! Hash: sha1:fd3ce93d2d4ebc7e0261b0e5ba083b7223eab21a
+--! Previous: sha1:f8844c44df695a74386790a3d0ee1c9a1e17bcb8
+--! Hash: sha1:f23414dc96eda98642e6ce340058ac1f689ba27f
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

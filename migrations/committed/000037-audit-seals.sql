@@ -1,5 +1,5 @@
---! Previous: sha1:fd3ce93d2d4ebc7e0261b0e5ba083b7223eab21a
---! Hash: sha1:d134bade11f90d449e2018cf9f2431078ef4f943
+--! Previous: sha1:f23414dc96eda98642e6ce340058ac1f689ba27f
+--! Hash: sha1:cd947a2008d872bf6a5e28eede185b6ed5e0805a
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

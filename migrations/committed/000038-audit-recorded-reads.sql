@@ -1,5 +1,5 @@
---! Previous: sha1:d134bade11f90d449e2018cf9f2431078ef4f943
---! Hash: sha1:2d333390429c544e0020d857c09e9b291639a231
+--! Previous: sha1:cd947a2008d872bf6a5e28eede185b6ed5e0805a
+--! Hash: sha1:42f3373a4a240d4dff16a6962acd97ead690b6ed
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:2d333390429c544e0020d857c09e9b291639a231
---! Hash: sha1:27c419477dc55e347731f96df127094099cd8ee5
+--! Previous: sha1:42f3373a4a240d4dff16a6962acd97ead690b6ed
+--! Hash: sha1:7557c27e9bd81fc597a14d7dfb14179eec97be49
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

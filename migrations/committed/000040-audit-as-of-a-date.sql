@@ -1,5 +1,5 @@
---! Previous: sha1:27c419477dc55e347731f96df127094099cd8ee5
---! Hash: sha1:0f94451803c398d72b6508a9c9b601f35767adaf
+--! Previous: sha1:7557c27e9bd81fc597a14d7dfb14179eec97be49
+--! Hash: sha1:161d9e8294ef8f77e3cab336da98f883e59d674d
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

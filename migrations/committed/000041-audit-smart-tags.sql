@@ -1,5 +1,5 @@
---! Previous: sha1:0f94451803c398d72b6508a9c9b601f35767adaf
---! Hash: sha1:b9100e601b34e9ab3bc3329fde17a9e193de3855
+--! Previous: sha1:161d9e8294ef8f77e3cab336da98f883e59d674d
+--! Hash: sha1:392450144d00a53aea0dc551ba2bca190bcf721d
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

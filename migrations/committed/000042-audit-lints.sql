@@ -1,5 +1,5 @@
---! Previous: sha1:b9100e601b34e9ab3bc3329fde17a9e193de3855
---! Hash: sha1:d1588023ccfc422f2d10f37e8454b7ec56ec704f
+--! Previous: sha1:392450144d00a53aea0dc551ba2bca190bcf721d
+--! Hash: sha1:c5a995b4dfbd3a0734a6556a40d9de4f21359bff
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:d1588023ccfc422f2d10f37e8454b7ec56ec704f
---! Hash: sha1:c59f4ff3c8e37eeb5609a3ab13b41e279287e575
+--! Previous: sha1:c5a995b4dfbd3a0734a6556a40d9de4f21359bff
+--! Hash: sha1:b8b267d9c72f04be3242fdfbc6e63c1996b01abb
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:c59f4ff3c8e37eeb5609a3ab13b41e279287e575
---! Hash: sha1:c3294c5d1549c6429154ed992dee33dac4e8993d
+--! Previous: sha1:b8b267d9c72f04be3242fdfbc6e63c1996b01abb
+--! Hash: sha1:d887fbb5420cfb075b64ce911e24e0f73e5ec675
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:c3294c5d1549c6429154ed992dee33dac4e8993d
---! Hash: sha1:8efc572ded3ed9bb0177464c53837572d74c2f8e
+--! Previous: sha1:d887fbb5420cfb075b64ce911e24e0f73e5ec675
+--! Hash: sha1:96d477614d4016c5ae870007e6aa1fc80a79b477
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

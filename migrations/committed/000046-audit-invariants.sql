@@ -1,5 +1,5 @@
---! Previous: sha1:8efc572ded3ed9bb0177464c53837572d74c2f8e
---! Hash: sha1:939803b9a0d23e1762a025a59ec64298461a7ee2
+--! Previous: sha1:96d477614d4016c5ae870007e6aa1fc80a79b477
+--! Hash: sha1:47fbd7ab49d8a5e734ef40e950dc2d35bce9649b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:939803b9a0d23e1762a025a59ec64298461a7ee2
---! Hash: sha1:5acad51d05297eadcd6389d0d8a4cdadc2de8a82
+--! Previous: sha1:47fbd7ab49d8a5e734ef40e950dc2d35bce9649b
+--! Hash: sha1:905c7004bfac08dbb855c1079ddefe3c48d09401
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:5acad51d05297eadcd6389d0d8a4cdadc2de8a82
---! Hash: sha1:05f55c6c243ad2eeb1ca0c29e229bf0108542e90
+--! Previous: sha1:905c7004bfac08dbb855c1079ddefe3c48d09401
+--! Hash: sha1:3468e04ef4edddf21334f134f1fc1ca26c920678
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:05f55c6c243ad2eeb1ca0c29e229bf0108542e90
---! Hash: sha1:d7a1875de37284fcd2b5829bfdc3b9ece0af5c1d
+--! Previous: sha1:3468e04ef4edddf21334f134f1fc1ca26c920678
+--! Hash: sha1:a4e4532854b7da6cbf1a12ba0d08f3895d93e2e2
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:d7a1875de37284fcd2b5829bfdc3b9ece0af5c1d
---! Hash: sha1:65a20e7a9609cc3a962f492fe80538e19df98d26
+--! Previous: sha1:a4e4532854b7da6cbf1a12ba0d08f3895d93e2e2
+--! Hash: sha1:337a48ebe5a9bb9ceedbe6eb0d268d61b0d730c9
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -132,8 +132,9 @@ const feed: readonly PlantedFault[] = [
   {
     name: 'the feed tells one of several deletions',
     function: 'feed.record_rows',
-    from: 'from affected r;',
-    to: "from (select * from affected limit case tg_argv[1] when 'DELETE' then 1 end) r;",
+    // Of a table without a type.
+    from: "tg_argv[1], '{}'\n      from affected r;\n    elsif",
+    to: "tg_argv[1], '{}'\n      from (select * from affected limit case tg_argv[1] when 'DELETE' then 1 end) r;\n    elsif",
   },
   {
     name: 'nothing says when it was changed',

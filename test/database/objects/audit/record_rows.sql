@@ -10,7 +10,10 @@ AS $function$
     named text = tg_argv[1];
     secrets text[] = tg_argv[2];
     derived text[] = tg_argv[3];
-    is_plain boolean;
+    is_plain boolean = not exists (
+      select from pg_attribute a
+      where a.attrelid = tg_relid and a.attnum > 0
+        and (a.attgenerated <> '' or a.atttypid >= 16384 or a.atttypid in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype)));
     relation text = format('%I.%I', tg_table_schema, tg_table_name);
     role text = coalesce(nullif(current_setting('role'), 'none'), session_user);
     application_id uuid = nullif(current_setting('graph.application_id', true), '');
@@ -26,10 +29,6 @@ AS $function$
       relation = (
         select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
     end if;
-    select derived || array_agg(a.attname::text) filter (where a.attgenerated <> ''), bool_and(a.atttypid < 16384 and a.atttypid <> all ('{json,json[],jsonb,jsonb[]}'::regtype[]))
-      into derived, is_plain
-    from pg_attribute a
-    where a.attrelid = tg_relid and a.attnum > 0 and not a.attisdropped;
     -- Runs as graph_helper because nobody may write the history by hand. `offset 0` makes each value once, not for each mention.
     if tg_op = 'INSERT' then
       insert into audit.changes (
@@ -38,10 +37,7 @@ AS $function$
         coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
         'insert', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
       from (
-        select
-          case when is_plain then jsonb_strip_nulls(to_jsonb(r))
-            else (select jsonb_object_agg(key, each.value) from jsonb_each(app_hidden.row_values(r)) as each where each.value <> 'null')
-          end - derived as value
+        select case when is_plain then jsonb_strip_nulls(to_jsonb(r)) else audit.recorded_values(r, tg_relid) end - derived as value
         from inserted r
         offset 0
       ) as rows;
@@ -52,10 +48,7 @@ AS $function$
         coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
         'delete', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
       from (
-        select
-          case when is_plain then jsonb_strip_nulls(to_jsonb(r))
-            else (select jsonb_object_agg(key, each.value) from jsonb_each(app_hidden.row_values(r)) as each where each.value <> 'null')
-          end - derived as value
+        select case when is_plain then jsonb_strip_nulls(to_jsonb(r)) else audit.recorded_values(r, tg_relid) end - derived as value
         from deleted r
         offset 0
       ) as rows;

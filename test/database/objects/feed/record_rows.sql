@@ -13,9 +13,16 @@ AS $function$
       return null;
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
+    -- The two usual tables name their columns, which takes less time than a row as JSON.
     if tg_nargs = 4 and tg_argv[2] = '' and tg_argv[3] = 'id' then
       insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
       select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r.id) #>> '{}'], tg_argv[1], '{}'
+      from affected r;
+    elsif tg_nargs = 4 and tg_argv[2] = 'type' and tg_argv[3] = 'id' then
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      select
+        feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], to_jsonb(r.type) #>> '{}', array[to_jsonb(r.id) #>> '{}'],
+        tg_argv[1], '{}'
       from affected r;
     else
       -- `offset 0` makes each value once, not for each mention.
