@@ -138,6 +138,8 @@ test('a public client only says who it is; any secret from it is refused', async
 
   expectTokens(await token(oauth, { form: { ...signIn, client_id: clientId } }), 'me');
   expectTokens(await token(oauth, { form: { ...signIn, client_id: clientId, client_secret: '' } }), 'me');
+  // Go's OAuth client begins with this.
+  expectTokens(await token(oauth, { form: signIn, basic: { id: clientId, secret: '' } }), 'me');
   const withSecret = await token(oauth, { form: { ...signIn, client_id: clientId, client_secret: 'x' } });
   expectRefusal(withSecret, 401, 'invalid_client');
   expectRefusal(await token(oauth, { form: signIn, basic: { id: clientId, secret: 'x' } }), 401, 'invalid_client');

@@ -30,14 +30,17 @@ export function readClientCredentials(request: IncomingMessage, parameters: Para
   return basic;
 }
 
-/** RFC 7617, with both parts form-encoded before (RFC 6749 section 2.3.1). */
-function readBasic(header: string): ClientCredentials & { secret: string } {
+/**
+ * RFC 7617, with both parts form-encoded before (RFC 6749 section 2.3.1).
+ * An empty secret is none, as in the body (section 3.2): Go's OAuth client sends one for a public client.
+ */
+function readBasic(header: string): ClientCredentials {
   const encoded = /^basic +([a-z\d+/_-]+=*)$/i.exec(header)?.[1];
   if (encoded === undefined) throw invalidClient('the Authorization header is not HTTP Basic');
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? [];
   if (id === undefined || secret === undefined) throw invalidClient('HTTP Basic without a colon');
   try {
-    return { clientId: decode(id), secret: decode(secret) };
+    return { clientId: decode(id), secret: decode(secret) || null };
   } catch {
     // RFC 6749 section 5.2: a failure in the Authorization header is answered with 401.
     throw invalidClient('HTTP Basic is not form-encoded UTF-8');
