@@ -26,11 +26,12 @@ const isLocalName = (host: string) => /(^|\.)localhost\.?$/.test(host);
 
 /**
  * Whether the Internet routes to an address, by IANA's special-purpose registries (RFC 6890).
- * For IPv6 only the assigned range 2000::/3 counts.
+ * For IPv6 only the assigned range 2000::/3 counts, and translated addresses, which are judged by the IPv4 within: packets go there. Behind
+ * NAT64 a resolver answers with nothing else for a host of IPv4 (DNS64, RFC 6147).
  */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !notPublic.check(address, 'ipv4');
-  return global.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
+  return routed.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
 }
 
 /**
@@ -67,15 +68,25 @@ const subnets = (list: BlockList, text: string, family: 'ipv4' | 'ipv6') => {
   return list;
 };
 
-const global = subnets(new BlockList(), '2000::/3', 'ipv6');
+const notPublicIpv4 =
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4';
+/** Teredo and other special purposes; 6to4, whose relays are gone (RFC 7526); documentation. */
+const notPublicIpv6 = '2001::/23 2001:db8::/32 2002::/16 3fff::/20';
+/**
+ * A translated address is one of these prefixes and an IPv4 address: NAT64's well-known one (RFC 6052), IPv4-mapped (RFC 4291), SIIT
+ * (RFC 2765).
+ * A network's own NAT64 prefix (RFC 8215) does not say where the IPv4 address is, so that it is not public.
+ */
+const translations = ['64:ff9b::', '::ffff:', '::ffff:0:'];
+
+const translated = (subnet: string) => {
+  const [net, prefix] = subnet.split('/');
+  return translations.map((translation) => `${translation}${net}/${96 + Number(prefix)}`).join(' ');
+};
+const routed = subnets(new BlockList(), `2000::/3 ${translated('0.0.0.0/0')}`, 'ipv6');
 const notPublic = subnets(
-  subnets(
-    new BlockList(),
-    '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
-    'ipv4',
-  ),
-  // Teredo and other special purposes; 6to4, which has an IPv4 address inside; documentation.
-  '2001::/23 2001:db8::/32 2002::/16 3fff::/20',
+  subnets(new BlockList(), notPublicIpv4, 'ipv4'),
+  [notPublicIpv6, ...notPublicIpv4.split(' ').map(translated)].join(' '),
   'ipv6',
 );
 

@@ -27,9 +27,14 @@ const twins: readonly (readonly [hostile: string, fine: string])[] = [
   ['https://[::]/', 'https://[2a00::]/'],
   // IPv4 inside of IPv6.
   ['https://[::ffff:127.0.0.1]/', 'https://[2606:4700::7f00:1]/'],
-  ['https://[::ffff:10.0.0.1]/', 'https://[2001:4860:4860::8888]/'],
-  ['https://[::ffff:8.8.8.8]/', 'https://8.8.8.8/'],
-  ['https://[64:ff9b::a00:1]/', 'https://[2a02:ff9b::a00:1]/'],
+  ['https://[::ffff:10.0.0.1]/', 'https://[::ffff:8.8.8.8]/'],
+  ['https://[::ffff:0:192.168.0.1]/', 'https://[::ffff:0:192.169.0.1]/'],
+  ['https://[64:ff9b::a00:1]/', 'https://[64:ff9b::6812:27e4]/'],
+  ['https://[64:ff9b::169.254.169.254]/', 'https://[64:ff9b::169.253.169.254]/'],
+  ['https://[64:ff9b::]/', 'https://[64:ff9b::100:0]/'],
+  // A network's own prefix; an address that only looks like a translated one.
+  ['https://[64:ff9b:1::808:808]/', 'https://[64:ff9b::808:808]/'],
+  ['https://[64:ff9b::1:808:808]/', 'https://[2a02:ff9b::a00:1]/'],
   ['https://[2002:7f00:1::]/', 'https://[2003:7f00:1::]/'],
   // Link-local, metadata, private, shared, documentation, multicast.
   ['https://169.254.169.254/latest/meta-data/', 'https://169.253.169.254/latest/meta-data/'],
