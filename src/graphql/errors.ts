@@ -123,11 +123,13 @@ const notRepresented = /^(Int|Float) cannot represent/;
 
 const insufficientPrivilege = '42501';
 
-/** The message names the object. Any client can cause it at will, so it is a warning once a minute. */
+/** The message names the object. Any client can cause it at will, so a minute has at most so many warnings of each. */
 function logMissingRight(log: Log, error: DatabaseError, requestId: RequestId): void {
-  const level = isDue(log, error.message) ? 'warn' : 'debug';
-  log[level]({ requestId, error }, 'a right is missing; logged once a minute');
+  const level = isDue(log, error.message, missingRightsPerMinute) ? 'warn' : 'debug';
+  log[level]({ requestId, error }, `a right is missing; logged ${missingRightsPerMinute} times a minute`);
 }
+
+const missingRightsPerMinute = 100;
 
 /**
  * The code for a SQLSTATE; null when a client cannot cause it.

@@ -1,13 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../log.ts';
 
-/** By log, and so by service. */
-const logged = new WeakMap<Log, LRUCache<string, true>>();
+/** By log, and so by service: how many lines of each kind there were in this minute. */
+const logged = new WeakMap<Log, LRUCache<string, { lines: number }>>();
 
-/** Rate limit of log lines that clients can cause at will: whether this kind is due, once a minute. */
-export function isDue(log: Log, kind: string): boolean {
-  const kinds = logged.get(log) ?? new LRUCache<string, true>({ max: 1000, ttl: 60_000 });
-  if (kinds.has(kind)) return false;
-  logged.set(log, kinds.set(kind, true));
-  return true;
+/** Rate limit of log lines that clients can cause at will: whether one more of this kind is due, `most` in a minute. */
+export function isDue(log: Log, kind: string, most = 1): boolean {
+  const kinds = logged.get(log) ?? new LRUCache<string, { lines: number }>({ max: 1000, ttl: 60_000 });
+  logged.set(log, kinds);
+  const counted = kinds.get(kind) ?? { lines: 0 };
+  if (counted.lines === 0) kinds.set(kind, counted);
+  counted.lines++;
+  return counted.lines <= most;
 }

@@ -109,6 +109,11 @@ const functions = [
     `returns text ${plpgsql('update oauth.applications set name = name;')}`,
     '@mutation\nChanges what only the OAuth server may.',
   ),
+  define(
+    'forbidden_too()',
+    `returns text ${plpgsql('update oauth.application_secrets set secret_hash = secret_hash;')}`,
+    '@mutation\nChanges another table that only the OAuth server may.',
+  ),
 ].join('\n');
 
 /** What a client is told of the only error, and with which status. */
@@ -256,6 +261,21 @@ test('a missing right is logged with its object, a mistake with its function and
     'PL/pgSQL function app_public.mistaken() line 3 at SQL statement',
   );
   expect(lines.filter((line) => line.includes('value-of-a-client'))).toEqual([]);
+});
+
+test('a minute has a hundred warnings of a right, whatever asks, and those of another right', async () => {
+  const since = graph.logs.length;
+
+  for (let asked = 0; asked < 101; asked++) await told('forbidden');
+  await told('forbiddenToo');
+
+  const warnings = graph.logs
+    .slice(since)
+    .filter((line) => line.includes('a right is missing') && line.includes('"level":40'));
+  // The tests before may have had some in this minute.
+  const ofOne = warnings.filter((line) => line.includes('table applications'));
+  expect([ofOne.length > 90, ofOne.length <= 100]).toEqual([true, true]);
+  expect(warnings.length - ofOne.length).toBe(1);
 });
 
 test('what is told of constraints is told in every organization alike', async () => {
