@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { toDriverUrl } from './connectionUrl.ts';
 import { limitsOf, type Variables, variables } from './variables.ts';
 
 /** The subcommand; each requires other variables with an external database. */
@@ -18,12 +19,12 @@ export function loadConfig(env: Record<string, string | undefined>, command: Com
     ...problemsWithPorts(set),
   ];
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
-  return toConfig(result.data);
+  return toConfig(result.data, set);
 }
 
 export type Config = ReturnType<typeof toConfig>;
 
-/** Which PostgreSQL to use: the embedded one in `dataDir`, or an external one. */
+/** Which PostgreSQL to use: the embedded one in `dataDir`, or an external one by the driver's URLs ({@link toDriverUrl}). */
 export type DatabaseConfig =
   | { kind: 'embedded'; dataDir: string }
   | { kind: 'own'; ownerUrl: string | undefined; authUrl: string | undefined; oauthUrl?: string | undefined };
@@ -111,10 +112,16 @@ function tracingOf(env: Variables) {
   return { protocol };
 }
 
-function toConfig(env: Variables) {
+function toConfig(env: Variables, shell: Record<string, string | undefined>) {
+  const driverUrl = (url: string | undefined) => url && toDriverUrl(url, shell);
   const database: DatabaseConfig =
     env.DATABASE_URL || env.AUTH_DATABASE_URL
-      ? { kind: 'own', ownerUrl: env.DATABASE_URL, authUrl: env.AUTH_DATABASE_URL, oauthUrl: env.OAUTH_DATABASE_URL }
+      ? {
+          kind: 'own',
+          ownerUrl: driverUrl(env.DATABASE_URL),
+          authUrl: driverUrl(env.AUTH_DATABASE_URL),
+          oauthUrl: driverUrl(env.OAUTH_DATABASE_URL),
+        }
       : { kind: 'embedded', dataDir: resolve(env.DATA_DIR) };
 
   return {
@@ -129,7 +136,7 @@ function toConfig(env: Variables) {
     workers: env.WORKERS,
     maxWaiting: env.MAX_WAITING,
     maxConnections: env.MAX_CONNECTIONS,
-    replicaUrl: env.REPLICA_DATABASE_URL,
+    replicaUrl: driverUrl(env.REPLICA_DATABASE_URL),
     poolSize: env.DATABASE_POOL_SIZE,
     poolWaitMs: env.DATABASE_POOL_WAIT_MS,
     preparedStatements: env.DATABASE_PREPARED_STATEMENTS,

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { problemOfConnectionUrl } from './connectionUrl.ts';
 
 // No message repeats a value: some of them are secrets.
 const wholeNumber = (min: number, max: number) =>
@@ -16,10 +17,14 @@ const limit = (fallback: number, max = 1_000_000_000) => wholeNumber(1, max).def
 
 const postgresUrl = z
   .string()
-  .refine(
-    (value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/')),
-    'must be a URL such as postgres://user:password@host:5432/database',
-  );
+  .refine((value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/')), {
+    error: 'must be a URL such as postgres://user:password@host:5432/database',
+    abort: true,
+  })
+  .superRefine((value, context) => {
+    const problem = problemOfConnectionUrl(value);
+    if (problem) context.addIssue(problem);
+  });
 
 const secretKey = z
   .string()

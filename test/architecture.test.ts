@@ -35,9 +35,10 @@ const layers = [
   ['src/database'],
   ['src/scheduling'],
   ['src/observability'],
-  ['src/errors'],
   ['src/config.ts'],
   ['src/variables.ts'],
+  ['src/connectionUrl.ts'],
+  ['src/errors'],
   ['src/log.ts'],
   // The table of scopes: roles of PostgreSQL derive from it, too.
   ['src/token/scopes.ts'],

@@ -1,4 +1,5 @@
 import { ConfigError, loadConfig } from '../src/config.ts';
+import { toDriverUrl } from '../src/connectionUrl.ts';
 
 const secretKey = Buffer.alloc(32, 7).toString('base64');
 
@@ -25,7 +26,7 @@ describe('the configuration', () => {
     const authUrl = 'postgres://server:secret@db/graph';
     const config = loadConfig({ AUTH_DATABASE_URL: authUrl, SECRET_KEY: secretKey }, 'serve');
 
-    expect(config.database).toEqual({ kind: 'own', ownerUrl: undefined, authUrl });
+    expect(config.database).toEqual({ kind: 'own', ownerUrl: undefined, authUrl: toDriverUrl(authUrl) });
     expect(config.host).toBe('0.0.0.0');
     expect(config.secretKey).toEqual(Buffer.alloc(32, 7));
   });
@@ -82,7 +83,11 @@ describe('the configuration', () => {
     const environment = { AUTH_DATABASE_URL: authUrl, SECRET_KEY: secretKey };
 
     const { database } = loadConfig({ ...environment, OAUTH_DATABASE_URL: oauthUrl }, 'serve');
-    expect(database).toEqual({ kind: 'own', ownerUrl: undefined, authUrl, oauthUrl });
+    expect(database).toEqual({
+      kind: 'own',
+      authUrl: toDriverUrl(authUrl),
+      oauthUrl: toDriverUrl(oauthUrl),
+    });
     expect(problemsOf({ ...environment, OAUTH_DATABASE_URL: authUrl })).toEqual([
       'OAUTH_DATABASE_URL: must name another role than AUTH_DATABASE_URL; leave it out for one role',
     ]);
@@ -142,8 +147,22 @@ describe('the configuration', () => {
     'postgres://owner@/graph?host=/var/run/postgresql',
   ])('accepts the connection URL %s', (url) => {
     expect(loadConfig({ AUTH_DATABASE_URL: url, SECRET_KEY: secretKey }, 'serve').database).toMatchObject({
-      authUrl: url,
+      authUrl: toDriverUrl(url),
     });
+  });
+
+  it.each([
+    ['sslmode=prefer', /falls back to no encryption/],
+    ['sslmode=allow', /falls back to no encryption/],
+    ['sslmode=encrypt', /sslmode must be one of disable, require, verify-ca, verify-full/],
+    ['sslmode=verify-ca', /needs sslrootcert=<file>/],
+    ['sslmode=verify-full&sslrootcert=/no/such/file', /names a certificate whose file cannot be read/],
+    ['sslnegotiation=never', /has a parameter that the driver does not understand/],
+  ])('refuses the parameter %s, and says what to write', (parameter, problem) => {
+    const url = `postgres://server@db/graph?${parameter}`;
+    expect(problemsOf({ AUTH_DATABASE_URL: url, SECRET_KEY: secretKey })).toEqual([
+      expect.stringMatching(new RegExp(`^AUTH_DATABASE_URL: .*${problem.source}`)),
+    ]);
   });
 });
 

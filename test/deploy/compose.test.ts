@@ -75,7 +75,7 @@ test('it goes to PostgreSQL by PgBouncer, as the role and to the database that t
   expect(Number(setting('max_prepared_statements'))).toBeGreaterThan(0);
   // What the driver asks of each connection, PgBouncer has to ask in its place.
   const { statementTimeoutMs } = configOf(environmentOf('service'), 'serve');
-  expect(setting('ignore_startup_parameters')).toBe('statement_timeout');
+  expect(setting('ignore_startup_parameters')).toBe('statement_timeout, options');
   expect(ini.split(`connect_query='set statement_timeout = ${statementTimeoutMs}'`)).toHaveLength(databases.length + 1);
 });
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { toLibpqUrl } from '../../src/connectionUrl.ts';
 import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
@@ -77,7 +78,7 @@ describe('npm start without a database', () => {
       const admin = startProcess(['admin', 'database-url'], environment());
 
       expect(await admin.exited).toEqual({ code: 0, signal: null });
-      expect(admin.output.stdout.trim()).toBe((await findEmbeddedPostgres(dataDir, log))?.ownerUrl);
+      expect(admin.output.stdout.trim()).toBe(toLibpqUrl((await findEmbeddedPostgres(dataDir, log))?.ownerUrl ?? ''));
     });
 
     it('refuses a second server on the same directory and leaves the first alone', async () => {

@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import { toLibpqUrl } from '../../connectionUrl.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import { createLog } from '../../log.ts';
 
@@ -11,5 +12,5 @@ export async function printDatabaseUrl({ database, logLevel }: Config): Promise<
   await close();
   if (wasStarted)
     process.stderr.write('The embedded database is not running; `npm start` starts it, then this URL works.\n');
-  process.stdout.write(`${ownerUrl}\n`);
+  process.stdout.write(`${toLibpqUrl(ownerUrl)}\n`);
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
+import { toDriverUrl } from '../../connectionUrl.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { withClient } from '../pool/withClient.ts';
@@ -79,7 +80,8 @@ async function readAccess(dataDir: string): Promise<Access> {
 /** libpq and pg prefer the parameter `host` to the URL's host, which parsers of URLs require. */
 function urlsOf(access: Access, { socketDirectory }: Installation): EmbeddedUrls {
   const socket = new URLSearchParams({ host: socketDirectory, port: String(socketPort) });
-  const url = (name: string, password: string) => `postgres://${name}:${password}@localhost/${databaseName}?${socket}`;
+  const url = (name: string, password: string) =>
+    toDriverUrl(`postgres://${name}:${password}@localhost/${databaseName}?${socket}`);
   return {
     ownerUrl: url(ownerName, access.ownerPassword),
     authUrl: url(authenticatorName, access.authenticatorPassword),

@@ -71,12 +71,13 @@ export async function requireOwnHistory(owner: ClientBase): Promise<void> {
 }
 
 /**
- * Sets the lock timeout, and drops invalid indexes, which an earlier attempt may have left.
+ * Takes back what an earlier migration has set, sets the lock timeout, and drops invalid indexes, which an earlier attempt may have left.
  * An invalid index would count as the index. A concurrent statement waits for open transactions, and no request waits behind it. After a
- * cancellation it would start from the beginning.
+ * cancellation it would start from the beginning. Not DISCARD ALL: it would release the lock of migrations.
  */
 async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: number): Promise<void> {
   const isPatient = isWithoutTransaction(body);
+  await owner.query('set session authorization default; reset all; discard temp; discard sequences');
   await owner.query(`set lock_timeout = ${isPatient ? deadlineMs : lockTimeoutMs}`);
   if (!isPatient) return;
   const { rows } = await owner.query<{ schema: string; name: string }>(

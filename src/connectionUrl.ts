@@ -1,0 +1,102 @@
+import { Client } from 'pg';
+import { hasCode } from './errors/hasCode.ts';
+
+/**
+ * Session settings as startup parameters: what our statements rely on, whatever the database, the role or the shell has set.
+ * A startup parameter outranks `alter database … set` and `alter role … set`, costs no round trip, and is what RESET returns to. Each
+ * one changes what a statement means or how a value is written; docs/operating.md lists the others, which stay the database's own.
+ */
+export const sessionSettings = {
+  DateStyle: 'ISO,MDY',
+  IntervalStyle: 'postgres',
+  TimeZone: 'UTC',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  xmlbinary: 'base64',
+  xmloption: 'content',
+  lc_monetary: 'C',
+  lc_numeric: 'C',
+  lc_time: 'C',
+  standard_conforming_strings: 'on',
+  backslash_quote: 'safe_encoding',
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  quote_all_identifiers: 'off',
+  search_path: 'public',
+  row_security: 'on',
+  gin_fuzzy_search_limit: '0',
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  default_transaction_deferrable: 'off',
+} as const;
+
+/** libpq's variables that the driver does not read, or reads otherwise, by their parameters of a URL. */
+const libpqVariables = {
+  PGOPTIONS: 'options',
+  PGSSLMODE: 'sslmode',
+  PGSSLROOTCERT: 'sslrootcert',
+  PGSSLCERT: 'sslcert',
+  PGSSLKEY: 'sslkey',
+} as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A connection URL for the driver: TLS as libpq understands it, what the shell's variables add, and {@link sessionSettings}.
+ *
+ * @param shell may have libpq's variables, which count where the URL says nothing
+ */
+export function toDriverUrl(text: string, shell: Environment = {}): string {
+  const [, address = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  for (const [variable, name] of Object.entries(libpqVariables)) {
+    const value = shell[variable];
+    if (value && !parameters.has(name) && !fallsBack(value)) parameters.set(name, value);
+  }
+  // PostgreSQL 16's libpq: the system's certificates, and no other mode than this.
+  if (parameters.get('sslrootcert') === 'system') {
+    parameters.delete('sslrootcert');
+    parameters.set('sslmode', 'verify-full');
+  }
+  if (parameters.has('sslmode')) parameters.set('uselibpqcompat', 'true');
+  parameters.set('options', [parameters.get('options'), pinned].filter(Boolean).join(' '));
+  // A space is %20 there: libpq reads no plus sign as a space.
+  return `${address}?${parameters.toString().replaceAll('+', '%20')}`;
+}
+
+/** The same for libpq, such as psql's: what {@link toDriverUrl} has added is left out. */
+export function toLibpqUrl(text: string): string {
+  const [, address = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(text) ?? [];
+  const parameters = new URLSearchParams(query);
+  parameters.delete('uselibpqcompat');
+  const options = parameters.get('options')?.replace(pinned, '').trim();
+  if (options) parameters.set('options', options);
+  else parameters.delete('options');
+  const rest = parameters.toString().replaceAll('+', '%20');
+  return rest ? `${address}?${rest}` : address;
+}
+
+/** Why the driver cannot use a URL, in words for its owner; null when it can. */
+export function problemOfConnectionUrl(text: string): string | null {
+  const mode = new URLSearchParams(/\?(.*)$/s.exec(text)?.[1]).get('sslmode');
+  if (mode !== null && fallsBack(mode))
+    return `sslmode=${mode} falls back to no encryption, and so protects from nobody; say require, verify-ca or verify-full, or disable`;
+  if (mode !== null && !tlsModes.has(mode)) return `sslmode must be one of ${[...tlsModes].join(', ')}`;
+  try {
+    new Client({ connectionString: toDriverUrl(text) });
+    return null;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'EACCES', 'EISDIR')) return 'names a certificate whose file cannot be read';
+    if (mode === 'verify-ca') return 'sslmode=verify-ca needs sslrootcert=<file>, the certificates of its authority';
+    return 'has a parameter that the driver does not understand';
+  }
+}
+
+const tlsModes: ReadonlySet<string> = new Set(['disable', 'require', 'verify-ca', 'verify-full']);
+/** libpq's default, which is the same as to say nothing here. */
+const fallsBack = (mode: string) => mode === 'prefer' || mode === 'allow';
+
+/** PostgreSQL splits them at spaces; a backslash keeps one. */
+const pinned = Object.entries(sessionSettings)
+  .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
+  .join(' ');
