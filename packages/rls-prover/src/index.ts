@@ -1,20 +1,21 @@
 /** Proves for all rows and all claims what row-level security lets no client do. The README says how. */
 export { type Catalogue, readCatalogue } from './catalogue.ts';
 export { compareExpressions, type Relationship } from './implication.ts';
-export type {
-  Acceptance,
-  Assumptions,
-  Claim,
-  Command,
-  Examples,
-  Goal,
-  Invariant,
-  Judgement,
-  Mutation,
-  MutationOptions,
-  Options,
-  Principal,
-  Verdict,
+export {
+  type Acceptance,
+  type Assumptions,
+  type Claim,
+  type Command,
+  type Examples,
+  type Goal,
+  type Invariant,
+  isOpen,
+  type Judgement,
+  type Mutation,
+  type MutationOptions,
+  type Options,
+  type Principal,
+  type Verdict,
 } from './interface.ts';
 export { mutate } from './mutate.ts';
 export { prove } from './prove.ts';

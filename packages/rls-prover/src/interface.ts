@@ -92,6 +92,9 @@ export type Judgement = Goal & {
   accepted: string | null;
 };
 
+/** Whether a judgement is neither proven nor accepted. */
+export const isOpen = ({ verdict, accepted }: Judgement) => verdict !== 'proven' && accepted === null;
+
 export type Verdict = 'proven' | 'refuted' | 'unproven';
 
 /**

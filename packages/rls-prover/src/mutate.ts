@@ -1,7 +1,7 @@
 import { escapeIdentifier } from 'pg';
 import { type Catalogue, type Policy, type Relation, readCatalogue } from './catalogue.ts';
 import { compareExpressions } from './implication.ts';
-import type { Judgement, Mutation, MutationOptions } from './interface.ts';
+import { isOpen, type Mutation, type MutationOptions } from './interface.ts';
 import { prove } from './prove.ts';
 import type { Prover } from './prover.ts';
 
@@ -63,8 +63,6 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
       : 'no invariant speaks of it';
   }
 }
-
-const isOpen = ({ verdict, accepted }: Judgement) => verdict !== 'proven' && accepted === null;
 
 function mutantsOf(catalogue: Catalogue, options: MutationOptions): Mutant[] {
   const { roles, isWeakened = () => true } = options;

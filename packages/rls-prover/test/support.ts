@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
-import { type Examples, type Judgement, type Options, openProver, prove } from 'rls-prover';
+import { type Examples, isOpen, type Judgement, type Options, openProver, prove } from 'rls-prover';
 import { asAdministrator, openTestDatabase } from '../../../test/support/database.ts';
 
 /** Tenants whose members write notes, in an otherwise empty database, and a prover. */
@@ -54,7 +54,7 @@ export async function startProving() {
 /** The judgements that are neither proven nor accepted, as `invariant: command on relation: verdict`. */
 export const openOf = (judgements: readonly Judgement[]): string[] =>
   judgements
-    .filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null)
+    .filter(isOpen)
     .map(({ invariant, command, relation, verdict }) => `${invariant}: ${command} on ${relation}: ${verdict}`);
 
 export const ofTenant = 'tenant_id = (select app.tenant_id())';

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { type Judgement, type Options, openProver, prove } from 'rls-prover';
+import { isOpen, type Judgement, type Options, openProver, prove } from 'rls-prover';
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
@@ -48,8 +48,7 @@ export const touchedBy = (sql: string): Extent => ({
 });
 
 /** What is neither proven nor accepted. */
-export const openOf = (judgements: readonly Judgement[]) =>
-  judgements.filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null);
+export const openOf = (judgements: readonly Judgement[]) => judgements.filter(isOpen);
 
 export const line = ({ invariant, relation, command, role, verdict, why }: Judgement) =>
   `${invariant}, ${relation}, ${command}, ${role}: ${verdict}: ${why}`;
