@@ -42,15 +42,7 @@ import {
  * (`Catalogue.families`); all others are functions of their operands of which nothing else is known.
  */
 export function translate(node: Node, scope: Scope, env: Environment): Value {
-  if ('A_Const' in node) {
-    const { isnull, boolval, ival, sval, fval } = node.A_Const;
-
-    if (isnull) return nothing('unknown');
-    if (boolval) return boolean(String(boolval.boolval ?? false));
-    if (ival) return integer(ival.ival ?? 0);
-    if (sval) return literal(sval.sval ?? '', 'unknown', env);
-    return fval ? literal(fval.fval ?? '', 'numeric', env) : open('bits', env);
-  }
+  if ('A_Const' in node) return translateConstant(node.A_Const, env);
   if ('ColumnRef' in node) {
     const path = (node.ColumnRef.fields ?? []).map(nameOf);
     return findColumn(scope, path) ?? open(`column ${path.join('.')}`, env);
@@ -114,6 +106,17 @@ export function translateBoolean(node: Node, scope: Scope, env: Environment): Sc
     if (value.type === 'unknown') return asScalar(cast(value, 'bool', env)) ?? open('a literal', env, 'bool');
   }
   return open('a condition', env, 'bool');
+}
+
+function translateConstant(
+  { isnull, boolval, ival, sval, fval }: Extract<Node, { A_Const: unknown }>['A_Const'],
+  env: Environment,
+): Value {
+  if (isnull) return nothing('unknown');
+  if (boolval) return boolean(String(boolval.boolval ?? false));
+  if (ival) return integer(ival.ival ?? 0);
+  if (sval) return literal(sval.sval ?? '', 'unknown', env);
+  return fval ? literal(fval.fval ?? '', 'numeric', env) : open('bits', env);
 }
 
 const nameOf = (node: Node): string => ('String' in node ? (node.String.sval ?? '') : '*');

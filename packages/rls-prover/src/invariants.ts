@@ -53,25 +53,10 @@ function violation(
   const { problem } = env;
   const invariant = relation === goal.relation ? goal.invariant : statedFor(relation, goal, invariants);
   if (!invariant) return 'false';
-  if (relation.kind === 'view' && command === 'select') {
-    const shown = forSomeRow(relation.name, env, (row, within) => {
-      const isOwn = isAbout(invariant, relation, invariants) && isStatedOf(invariant, relation, env);
-      const own = isOwn ? [not(holds(invariant, row, row, within))] : [];
-      return or(...own, readsBreaking(invariant.name, goal.role, invariants, within));
-    });
-    return shown === 'false' ? shown : or(shown, ...hiddenReads(relation, invariant.name, goal.role, invariants, env));
-  }
-  if (relation.kind === 'view') {
-    const base = baseOf(relation, env);
-    if (!base || command === 'truncate') {
-      problem.unknowns.add(`${command} on the view ${relation.name}`);
-      return 'true';
-    }
-    const actor = relation.isInvoker ? env.actor : relation.owner;
-    return actor !== everything && (base.privileges[`${command} ${actor}`]?.length ?? 1) === 0
-      ? 'false'
-      : violation(goal, base, invariants, { ...env, actor }, withReferences);
-  }
+  if (relation.kind === 'view')
+    return command === 'select'
+      ? violationInView(goal, relation, invariant, invariants, env)
+      : violationThroughView(goal, relation, invariants, env, withReferences);
   if (relation.isRewritten && command !== 'select') {
     problem.unknowns.add(`a rule on ${relation.name}`);
     return 'true';
@@ -113,6 +98,42 @@ function violation(
         not(holds(invariant, oldRow, newRow, env, { relation, old: old.name })),
       );
   }
+}
+
+/** Whether a view shows a row that breaks the invariant, or that is made of one. */
+function violationInView(
+  goal: BoundGoal,
+  view: Relation,
+  invariant: Stated,
+  invariants: readonly Stated[],
+  env: Environment,
+): string {
+  const isOwn = isAbout(invariant, view, invariants) && isStatedOf(invariant, view, env);
+  const shown = forSomeRow(view.name, env, (row, within) => {
+    const own = isOwn ? [not(holds(invariant, row, row, within))] : [];
+    return or(...own, readsBreaking(invariant.name, goal.role, invariants, within));
+  });
+  return shown === 'false' ? shown : or(shown, ...hiddenReads(view, invariant.name, goal.role, invariants, env));
+}
+
+/** Whether a command on a view breaks the invariant in the view's table. */
+function violationThroughView(
+  goal: BoundGoal,
+  view: Relation,
+  invariants: readonly Stated[],
+  env: Environment,
+  withReferences: boolean,
+): string {
+  const { command } = goal;
+  const base = baseOf(view, env);
+  if (!base || command === 'truncate') {
+    env.problem.unknowns.add(`${command} on the view ${view.name}`);
+    return 'true';
+  }
+  const actor = view.isInvoker ? env.actor : view.owner;
+  return actor !== everything && (base.privileges[`${command} ${actor}`]?.length ?? 1) === 0
+    ? 'false'
+    : violation(goal, base, invariants, { ...env, actor }, withReferences);
 }
 
 /** What a command on a view must not do to its table. */

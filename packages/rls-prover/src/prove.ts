@@ -1,7 +1,8 @@
 import { readBeside } from './beside.ts';
 import { type Relation, readCatalogue } from './catalogue.ts';
-import { type Hints, openCounterexamples } from './counterexample.ts';
+import { openCounterexamples } from './counterexample.ts';
 import { questionsOfBody, readDefiners } from './definers.ts';
+import type { Hints } from './ExampleRows.ts';
 import { type BoundGoal, goalsOf, inFull, isPrivileged } from './goals.ts';
 import type { Goal, Judgement, Options } from './interface.ts';
 import { type Given, type Question, questionOf } from './invariants.ts';

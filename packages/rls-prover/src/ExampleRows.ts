@@ -1,0 +1,164 @@
+import { type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
+import type { BoundGoal } from './goals.ts';
+import type { Claim, Examples, Options, Principal } from './interface.ts';
+import { refusedAs } from './refusals.ts';
+import { undone, within } from './savepoints.ts';
+
+/** What the solver would have of a row: a column's text, or null. */
+export type Hints = ReadonlyMap<string, string | null>;
+
+export type Json = Record<string, unknown>;
+export type Actor = Principal & { actor: string };
+
+/** The examples' rows in an open transaction, and what principals make of them. */
+export class ExampleRows {
+  readonly client: ClientBase;
+  readonly #claims: readonly Claim[];
+  readonly #examples: Examples;
+  #isInserted = false;
+
+  constructor({ client, claims }: Pick<Options, 'client' | 'claims'>, examples: Examples) {
+    this.client = client;
+    this.#claims = claims;
+    this.#examples = examples;
+  }
+
+  /** Inserts them at the first call. */
+  async insert(): Promise<void> {
+    if (this.#isInserted) return;
+    await this.client.query(`set local lock_timeout = '2s'; set local client_min_messages = error`);
+    const query = (statement: string) => within(this.client, () => this.client.query(statement));
+    await this.#examples.insert({ query } as ClientBase);
+    this.#isInserted = true;
+  }
+
+  /** Writes the solver's values into the examples: all at once, or else those that a row takes. */
+  async write(relation: string, wanted: Hints): Promise<void> {
+    const assignments = [...wanted].map(([column, value]) => `${escapeIdentifier(column)} = ${literalOf(value)}`);
+    for (const { ctid } of assignments.length > 0 ? await this.of(relation) : []) {
+      const update = (assignment: string) =>
+        within(this.client, () =>
+          this.client.query(`update ${relation} set ${assignment} where ctid = $1`, [ctid]),
+        ).then(({ rowCount }) => rowCount === 1, refusedAs(false));
+      // A row that was updated is stored elsewhere.
+      if (!(await update(assignments.join(', '))))
+        for (const assignment of assignments) if (await update(assignment)) break;
+    }
+  }
+
+  /** The examples among a relation's rows. */
+  async of(relation: string): Promise<{ ctid: string; row: Json }[]> {
+    const { rows } = await this.client.query(
+      `select ctid::text, to_jsonb(t) as row from ${relation} t
+       where to_jsonb(t)::text ~ ${escapeLiteral(this.#examples.rows)} limit 100`,
+    );
+    return rows;
+  }
+
+  /** Two at most of a relation's rows that have these values. */
+  async like(relation: string, row: Json): Promise<Json[]> {
+    const text = `select to_jsonb(t) as row from ${relation} t where to_jsonb(t) @> $1 limit 2`;
+    const { rows } = await this.client.query(text, [row]);
+    return rows.map((found) => found.row);
+  }
+
+  /** What finds each example by what its role may read; without reading, a statement is about all rows. */
+  async conditions({ relation, role }: BoundGoal): Promise<string[]> {
+    const readable = relation.privileges[`select ${role}`] ?? [];
+    const key = relation.keys[0]?.filter((name) => readable.includes(name)) ?? [];
+    if (key.length === 0) return [];
+    const examples = await this.of(relation.name);
+    return examples
+      .slice(0, 8)
+      .map(({ row }) =>
+        key.map((name) => `${escapeIdentifier(name)} = ${escapeLiteral(String(row[name]))}`).join(' and '),
+      );
+  }
+
+  /** The rows that a statement of a principal changes, known by where they are stored. */
+  async changedBy(
+    { relation }: BoundGoal,
+    principal: Actor,
+    statement: string,
+  ): Promise<{ old: Json; updated?: Json }[]> {
+    return undone(this.client, async () => {
+      const before = await this.of(relation.name);
+      await this.become(principal);
+      await this.client.query(statement);
+      await this.client.query('reset role');
+      const after = await this.of(relation.name);
+      const stay = new Set(after.map(({ ctid }) => ctid));
+      const were = new Set(before.map(({ ctid }) => ctid));
+      const fresh = after.filter(({ ctid }) => !were.has(ctid));
+      return before
+        .filter(({ ctid }) => !stay.has(ctid))
+        .map(({ row }) => {
+          const [first] = [...fresh].sort((a, b) => likeness(row, b.row) - likeness(row, a.row));
+          return first ? { old: row, updated: first.row } : { old: row };
+        });
+    }).catch(refusedAs([]));
+  }
+
+  /** Whether the invariant is not true of a row, by the claims of a principal. */
+  async breaks(
+    { invariant, relation }: BoundGoal,
+    { actor, claims }: Actor,
+    old: Json,
+    updated: Json,
+  ): Promise<boolean> {
+    return undone(this.client, async () => {
+      await this.#claim(claims);
+      const { rows } = await this.client.query(
+        `select (${invariant.expression}) is not true as broken
+         from jsonb_populate_record(null::${relation.name}, $1) as old, jsonb_populate_record(null::${relation.name}, $2) as new,
+           (select ${this.#columnsOf(claims)}) as claims`,
+        [old, updated, actor],
+      );
+      return rows[0]?.broken === true;
+    }).catch(refusedAs(false));
+  }
+
+  /** Acts as a principal until the savepoint is undone. */
+  async become({ actor, claims }: Actor): Promise<void> {
+    await this.#claim(claims);
+    await this.client.query(`set local role ${escapeIdentifier(actor)}`);
+  }
+
+  /** Names a row by its keys. */
+  describe(row: Json): string {
+    const { shorten = (value) => value } = this.#examples;
+    const keys = Object.entries(row)
+      .filter(([name, value]) => /(^|_)(id|key|name)$/.test(name) && value !== null)
+      .slice(0, 4)
+      .map(([name, value]) => `${name} ${shorten(String(value)).slice(0, 40)}`);
+    return keys.join(', ') || 'a row';
+  }
+
+  async #claim(claims: Principal['claims']): Promise<void> {
+    for (const [name, value] of Object.entries(claims))
+      await this.client.query('select set_config($1, $2, true)', [this.#claimOf(name).setting, value]);
+  }
+
+  /** As `claims` has them; `$3` is the role. */
+  #columnsOf(claims: Principal['claims']): string {
+    const columns = Object.keys(claims).map((name) => {
+      const { setting, type } = this.#claimOf(name);
+      return `nullif(current_setting(${escapeLiteral(setting)}, true), '')::${type} as ${escapeIdentifier(name)}`;
+    });
+    return [...columns, '$3::text as role'].join(', ');
+  }
+
+  #claimOf(name: string): Claim {
+    const claim = this.#claims.find((one) => one.name === name);
+    if (!claim) throw new Error(`A principal of the examples has ${name}, which is none of the claims.`);
+    return claim;
+  }
+}
+
+export const literalOf = (value: unknown) =>
+  value === null || value === undefined
+    ? 'null'
+    : escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
+
+const likeness = (a: Json, b: Json) =>
+  Object.keys(a).filter((name) => JSON.stringify(a[name]) === JSON.stringify(b[name])).length;
