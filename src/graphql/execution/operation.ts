@@ -3,8 +3,8 @@ import type { Precondition } from '../../database/driver/statement.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import type { RequiredLsns } from '../../replica/queries.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
-import type { QueryCost } from '../document/arguments.ts';
 import type { PreparedDocument } from '../document/document.ts';
+import type { QueryCost } from '../document/queryCost.ts';
 import type { IdempotencyKey } from '../request/idempotencyKey.ts';
 
 /** A validated operation: document, variables and arguments. */
