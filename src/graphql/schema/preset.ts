@@ -44,50 +44,8 @@ export function createPreset(pool: Pool, compilation: CompilationOptions): Graph
       PgSimplifyInflectionPreset,
       createCompilationPreset(compilation),
     ],
-    plugins: [
-      TenantPlugin,
-      TextFormsPlugin,
-      OidPlugin,
-      ScalarInputPlugin,
-      EnumValuesPlugin,
-      OrdersPlugin,
-      SetofPlugin,
-      NodeIdPlugin,
-      NodeTypePlugin,
-      RootFieldsPlugin,
-      ChangeNamingPlugin,
-      ChangesPlugin,
-      ConnectionsPlugin,
-      ConnectionArgumentsPlugin,
-      ColumnFiltersPlugin,
-      RowLimitPlugin,
-      StatementCountPlugin,
-      AccessibleUnitsPlugin,
-      UnitTreePlugin,
-      UserMutationsPlugin,
-      WebhookInputsPlugin,
-      WebhooksPlugin,
-      InputObjectsPlugin,
-      FunctionArgumentsPlugin,
-      FunctionMutationsPlugin,
-      CompositeAttributesPlugin,
-      UncallableFunctionsPlugin,
-      UsersSyncPlugin,
-      ExternalAuthenticationTokenPlugin,
-      ConstraintRulesPlugin,
-      VariableNamesPlugin,
-    ],
-    disablePlugins: [
-      // `Query.query` and `Query` as a node served Relay 1.
-      'QueryQueryPlugin',
-      'RegisterQueryNodePlugin',
-      // `user(id:)`, `unit(id:)` and so on beside `node(id:)`; no behaviour turns them off.
-      'NodeAccessorPlugin',
-      // The authenticator has no rights of its own, by which this would hide everything. Policies decide, not the schema.
-      'PgRBACPlugin',
-      // A mistake in a migration must stop the start, not quietly drop a field.
-      'SwallowErrorsPlugin',
-    ],
+    plugins,
+    disablePlugins,
     pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings: ({ pgSettings }) => pgSettings })],
     schema: {
       // Root fields over all rows and generated mutations: the graph is entered through `viewer`, `app` and `node` only.
@@ -108,6 +66,54 @@ export function createPreset(pool: Pool, compilation: CompilationOptions): Graph
     },
   };
 }
+
+/** Our plugins. */
+const plugins: readonly GraphileConfig.Plugin[] = [
+  TenantPlugin,
+  TextFormsPlugin,
+  OidPlugin,
+  ScalarInputPlugin,
+  EnumValuesPlugin,
+  OrdersPlugin,
+  SetofPlugin,
+  NodeIdPlugin,
+  NodeTypePlugin,
+  RootFieldsPlugin,
+  ChangeNamingPlugin,
+  ChangesPlugin,
+  ConnectionsPlugin,
+  ConnectionArgumentsPlugin,
+  ColumnFiltersPlugin,
+  RowLimitPlugin,
+  StatementCountPlugin,
+  AccessibleUnitsPlugin,
+  UnitTreePlugin,
+  UserMutationsPlugin,
+  WebhookInputsPlugin,
+  WebhooksPlugin,
+  InputObjectsPlugin,
+  FunctionArgumentsPlugin,
+  FunctionMutationsPlugin,
+  CompositeAttributesPlugin,
+  UncallableFunctionsPlugin,
+  UsersSyncPlugin,
+  ExternalAuthenticationTokenPlugin,
+  ConstraintRulesPlugin,
+  VariableNamesPlugin,
+];
+
+/** PostGraphile's plugins that are left out. */
+const disablePlugins: readonly string[] = [
+  // `Query.query` and `Query` as a node served Relay 1.
+  'QueryQueryPlugin',
+  'RegisterQueryNodePlugin',
+  // `user(id:)`, `unit(id:)` and so on beside `node(id:)`; no behaviour turns them off.
+  'NodeAccessorPlugin',
+  // The authenticator has no rights of its own, by which this would hide everything. Policies decide, not the schema.
+  'PgRBACPlugin',
+  // A mistake in a migration must stop the start, not quietly drop a field.
+  'SwallowErrorsPlugin',
+];
 
 declare global {
   namespace Grafast {
