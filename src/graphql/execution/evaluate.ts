@@ -48,26 +48,6 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     return (await execute(args)) as OperationResult;
   };
 
-  const runCompiled = (
-    { plan, run }: CompiledOperation,
-    { coerced }: Operation,
-    evaluation: Evaluation,
-    settings: TransactionSettings,
-  ) => {
-    const { statements, newContext } = evaluation;
-    const { planning } = evaluation.context;
-    const withPgClient = statements.withPgClientBeside as Grafast.Context['withPgClient'];
-    const context = {
-      ...newContext(),
-      pgSettings: settings,
-      withPgClient,
-      statementCount: countStatements(plan),
-      ...(planning && { planning }),
-    };
-    evaluation.context = context;
-    return run(coerced, context, (statement) => statements.query(settings, statement));
-  };
-
   const evaluate = (requested: Operation, evaluation: Evaluation): Promise<OperationResult> => {
     const { operation, schema } = requested.prepared;
     const { settings, statements, context } = evaluation;
@@ -94,4 +74,24 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     const result = await evaluate(requested, evaluation);
     return result.errors ? { ...result, errors: result.errors.map(toRefusal) } : result;
   };
+}
+
+function runCompiled(
+  { plan, run }: CompiledOperation,
+  { coerced }: Operation,
+  evaluation: Evaluation,
+  settings: TransactionSettings,
+) {
+  const { statements, newContext } = evaluation;
+  const { planning } = evaluation.context;
+  const withPgClient = statements.withPgClientBeside as Grafast.Context['withPgClient'];
+  const context = {
+    ...newContext(),
+    pgSettings: settings,
+    withPgClient,
+    statementCount: countStatements(plan),
+    ...(planning && { planning }),
+  };
+  evaluation.context = context;
+  return run(coerced, context, (statement) => statements.query(settings, statement));
 }
