@@ -24,7 +24,7 @@ import { fieldsOf } from './mutationFields.ts';
 import type { Operation, QueryTarget, RanStatement } from './operation.ts';
 import { createRowCounter, hasMoreRows } from './rows.ts';
 import { createSlowOperations } from './slowOperations.ts';
-import { createStatements } from './statements.ts';
+import { Statements } from './statements.ts';
 import type { Transaction } from './transaction.ts';
 
 export type ExecutionOptions = {
@@ -62,14 +62,13 @@ export function createExecution({ config, pool, replicaPool, secrets, graph, log
     const { server, transaction, settings, ran, isReplica } = execution;
     const { prepared, token, requestId, cost, signal } = requested;
     const isQuery = isQueryOf(prepared);
-    const statements = createStatements(server, {
+    const statements = new Statements(server, {
       token,
       // A mutation is never cancelled, since its client could not know whether it was committed.
       signal: isQuery ? signal : neverAborted,
       retryLockTimeout: lockTimeouts.retry,
       isQuery,
-      inSnapshot: () => isQuery && evaluation.context.statementCount !== 1,
-      isSingle: () => evaluation.context.statementCount === 1,
+      statementCount: () => evaluation.context.statementCount,
       transaction,
       onRan: (statement) => ran.push(statement),
       onFailed: (error) => {

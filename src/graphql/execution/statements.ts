@@ -14,26 +14,6 @@ import type { QueryTarget, RanStatement } from './operation.ts';
 import { openSnapshot, type Transaction } from './transaction.ts';
 import { createSingleWriting, createWriting, createWritingWithin, type Writing } from './writing.ts';
 
-/** How one operation, or one field of a mutation, reaches the database. */
-export type Statements = {
-  /** For Grafast: its statements are those of the plan, and what plans ask besides. */
-  readonly withPgClient: WithPgClient;
-  /** For a compiled run: what its plan asks besides its statements. */
-  readonly withPgClientBeside: WithPgClient;
-  /** Runs a statement of a compiled run. */
-  query(settings: TransactionSettings, statement: Statement): Promise<readonly Row[]>;
-  /**
-   * Undoes what a mutation has done, so that it can be executed anew.
-   * Then a statement that has failed fails again without being run, if its text and its values are the same: it would wait for its
-   * timeout once more.
-   */
-  again(): Promise<void>;
-  /** What the mutation has done takes place. Rejects when it does not. */
-  keep(): Promise<void>;
-  /** After its last statement: what was not kept is undone. */
-  end(): Promise<void>;
-};
-
 export type StatementsOptions = {
   /** The token whose claims the settings are; null without claims, and then without statements. */
   readonly token: AccessToken | null;
@@ -41,106 +21,72 @@ export type StatementsOptions = {
   readonly signal: AbortSignal;
   /** How long a statement waits for a lock when it is run again. */
   readonly retryLockTimeout: string;
-  /** Called at the first statement: whether all must see the same state of the database. */
-  readonly inSnapshot: () => boolean;
   /** In which all of them run; null when each has its own. */
   readonly transaction: Transaction | null;
   readonly isQuery: boolean;
-  /** Called at the first statement of a compiled run: whether it is the only one. */
-  readonly isSingle: () => boolean;
+  /** Called at the first statement: how many the plan has, if that is known. */
+  readonly statementCount: () => number | undefined;
   /** Called after each statement, also when it failed. */
   readonly onRan: (statement: RanStatement) => void;
   readonly onFailed: (error: unknown) => void;
 };
 
 /**
- * Statements of a query: one transaction and one round trip each, or one snapshot for several.
- * Those of a mutation field take place together when its answer is known. A statement that collided with another transaction is retried
- * once.
+ * How one operation, or one field of a mutation, reaches the database.
+ * Statements of a query: one transaction and one round trip each, or one snapshot for several. Those of a mutation field take place
+ * together when its answer is known. A statement that collided with another transaction is retried once.
  */
-export function createStatements({ pool, lsnCheck }: QueryTarget, options: StatementsOptions): Statements {
-  const { token, signal, retryLockTimeout, inSnapshot, transaction, isQuery, isSingle, onRan, onFailed } = options;
-  let snapshot: Transaction | null = null;
-  let writing: Writing | null = transaction && createWritingWithin(transaction);
+export class Statements {
+  /** For Grafast: its statements are those of the plan, and what plans ask besides. */
+  readonly withPgClient: WithPgClient = this.#clientOf('Grafast');
+  /** For a compiled run: what its plan asks besides its statements. */
+  readonly withPgClientBeside: WithPgClient = this.#clientOf('plan beside');
 
-  const runRead: Run = (settings, statement, proof) => {
-    if (inSnapshot()) {
-      snapshot ??= openSnapshot({ pool, lsnCheck }, settings, signal);
-      return snapshot.run(statement, proof);
-    }
-    // With an LSN check, the token was verified before.
-    const proven = { statement, proof: lsnCheck ?? proof };
-    return withRetry((retrying) => runAlone(pool, { ...settings, ...retrying }, proven, signal));
-  };
+  readonly #target: QueryTarget;
+  readonly #options: StatementsOptions;
+  readonly #failed: Failed[] = [];
+  #isAgain = false;
+  #snapshot: Transaction | null = null;
+  #writing: Writing | null;
 
-  const runWrite = (
-    settings: TransactionSettings,
-    statement: Statement,
-    proof: Precondition | null,
-    create: typeof createWriting,
-  ) => {
-    writing ??= create(pool);
-    const { run } = writing;
-    return withRetry((retrying) => run(statement, proof, { ...settings, ...retrying }));
-  };
+  constructor(target: QueryTarget, options: StatementsOptions) {
+    this.#target = target;
+    this.#options = options;
+    this.#writing = options.transaction && createWritingWithin(options.transaction);
+  }
 
-  const runCompiled: Run = (settings, statement, proof) =>
-    isQuery
-      ? runRead(settings, statement, proof)
-      : runWrite(settings, statement, proof, isSingle() ? createSingleWriting : createWriting);
+  /** Runs a statement of a compiled run. */
+  query(settings: TransactionSettings, statement: Statement): Promise<readonly Row[]> {
+    return this.#query('compiled run', settings, statement);
+  }
 
-  const runByGrafast: Run = (settings, statement, proof) =>
-    isQuery ? runRead(settings, statement, proof) : runWrite(settings, statement, proof, createWriting);
+  /**
+   * Undoes what a mutation has done, so that it can be executed anew.
+   * Then a statement that has failed fails again without being run, if its text and its values are the same: it would wait for its
+   * timeout once more.
+   */
+  async again(): Promise<void> {
+    this.#isAgain = true;
+    await this.#writing?.undo();
+    if (!this.#options.transaction) this.#writing = null;
+  }
 
-  const runBeside: Run = (settings, statement, proof) =>
-    transaction ? runByGrafast(settings, statement, proof) : runRead(settings, statement, proof);
+  /** What the mutation has done takes place. Rejects when it does not. */
+  async keep(): Promise<void> {
+    await this.#writing?.keep();
+  }
 
-  const withRetry = async (attempt: (retrying?: Pick<TransactionSettings, 'lock_timeout'>) => Promise<QueryResult>) => {
-    try {
-      return await attempt();
-    } catch (error) {
-      // Nothing was changed. A query that collided on a replica goes to the primary.
-      if (!isMigratedMeanwhile(error) && (lsnCheck || !isCollision(error))) throw error;
-      // Of two that deadlocked, the other one gets the lock that was freed only if it is not requested again at once.
-      await delay(backoffMs);
-      return attempt({ lock_timeout: retryLockTimeout });
-    }
-  };
+  /** After its last statement: what was not kept is undone. */
+  async end(): Promise<void> {
+    void this.#snapshot?.commit().catch(() => undefined);
+    if (!this.#options.transaction) await this.#writing?.undo();
+  }
 
-  const runVerified = async (run: Run, settings: TransactionSettings, statement: Statement) => {
-    const startedAt = performance.now();
-    try {
-      if (!token) return await run(settings, statement, null);
-      return await token.withTokenCheck((proof) => run(settings, statement, proof));
-    } catch (error) {
-      onFailed(error);
-      throw error;
-    } finally {
-      onRan({ text: statement.text, durationMs: performance.now() - startedAt });
-    }
-  };
-
-  const failed: Failed[] = [];
-  let isAgain = false;
-
-  const queryBy = (run: Run) => async (settings: TransactionSettings, statement: Statement) => {
-    const same = isAgain ? failed.findIndex((each) => isSame(each.statement, statement)) : -1;
-    if (same !== -1) throw failed.splice(same, 1)[0]?.error;
-    try {
-      const { rows } = await runVerified(run, settings, statement);
-      return rows as readonly Row[];
-    } catch (error) {
-      if (!isAgain) failed.push({ statement, error });
-      throw error;
-    }
-  };
-
-  const clientBy = (run: Run): WithPgClient => {
-    const query = queryBy(run);
+  #clientOf(asker: Asker): WithPgClient {
     return async (settings, callback) =>
       callback({
-        async query(asked) {
-          const rows = await query(settings as TransactionSettings, toNamed(asked));
+        query: async (asked) => {
+          const rows = await this.#query(asker, settings as TransactionSettings, toNamed(asked));
           return { rows: rows as never, rowCount: rows.length, notices: [] };
         },
         withTransaction: () => {
@@ -149,26 +95,78 @@ export function createStatements({ pool, lsnCheck }: QueryTarget, options: State
           );
         },
       });
-  };
+  }
 
-  return {
-    withPgClient: clientBy(runByGrafast),
-    withPgClientBeside: clientBy(runBeside),
-    query: queryBy(runCompiled),
-    async again() {
-      isAgain = true;
-      await writing?.undo();
-      if (!transaction) writing = null;
-    },
-    keep: async () => writing?.keep(),
-    async end() {
-      void snapshot?.commit().catch(() => undefined);
-      if (!transaction) await writing?.undo();
-    },
-  };
+  async #query(asker: Asker, settings: TransactionSettings, statement: Statement): Promise<readonly Row[]> {
+    const failed = this.#failed;
+    const same = this.#isAgain ? failed.findIndex((each) => isSame(each.statement, statement)) : -1;
+    if (same !== -1) throw failed.splice(same, 1)[0]?.error;
+    try {
+      const { rows } = await this.#runVerified(asker, settings, statement);
+      return rows as readonly Row[];
+    } catch (error) {
+      if (!this.#isAgain) failed.push({ statement, error });
+      throw error;
+    }
+  }
+
+  async #runVerified(asker: Asker, settings: TransactionSettings, statement: Statement): Promise<QueryResult> {
+    const { token, onRan, onFailed } = this.#options;
+    const startedAt = performance.now();
+    try {
+      if (!token) return await this.#run(asker, settings, statement, null);
+      return await token.withTokenCheck((proof) => this.#run(asker, settings, statement, proof));
+    } catch (error) {
+      onFailed(error);
+      throw error;
+    } finally {
+      onRan({ text: statement.text, durationMs: performance.now() - startedAt });
+    }
+  }
+
+  #run(
+    asker: Asker,
+    settings: TransactionSettings,
+    statement: Statement,
+    proof: Precondition | null,
+  ): Promise<QueryResult> {
+    const { isQuery, transaction, statementCount } = this.#options;
+    if (isQuery || (asker === 'plan beside' && !transaction)) return this.#read(settings, statement, proof);
+    const isSingle = asker === 'compiled run' && statementCount() === 1;
+    this.#writing ??= (isSingle ? createSingleWriting : createWriting)(this.#target.pool);
+    const { run } = this.#writing;
+    return this.#withRetry((retrying) => run(statement, proof, { ...settings, ...retrying }));
+  }
+
+  #read(settings: TransactionSettings, statement: Statement, proof: Precondition | null): Promise<QueryResult> {
+    const { pool, lsnCheck } = this.#target;
+    const { isQuery, statementCount, signal } = this.#options;
+    if (isQuery && statementCount() !== 1) {
+      this.#snapshot ??= openSnapshot(this.#target, settings, signal);
+      return this.#snapshot.run(statement, proof);
+    }
+    // With an LSN check, the token was verified before.
+    const proven = { statement, proof: lsnCheck ?? proof };
+    return this.#withRetry((retrying) => runAlone(pool, { ...settings, ...retrying }, proven, signal));
+  }
+
+  async #withRetry(
+    attempt: (retrying?: Pick<TransactionSettings, 'lock_timeout'>) => Promise<QueryResult>,
+  ): Promise<QueryResult> {
+    try {
+      return await attempt();
+    } catch (error) {
+      // Nothing was changed. A query that collided on a replica goes to the primary.
+      if (!isMigratedMeanwhile(error) && (this.#target.lsnCheck || !isCollision(error))) throw error;
+      // Of two that deadlocked, the other one gets the lock that was freed only if it is not requested again at once.
+      await delay(backoffMs);
+      return attempt({ lock_timeout: this.#options.retryLockTimeout });
+    }
+  }
 }
 
-type Run = (settings: TransactionSettings, statement: Statement, proof: Precondition | null) => Promise<QueryResult>;
+/** Who runs a statement: what the plan was compiled to, Grafast, or a plan besides its own statements. */
+type Asker = 'compiled run' | 'Grafast' | 'plan beside';
 
 /** A statement that has failed. */
 type Failed = { readonly statement: Statement; readonly error: unknown };

@@ -12,7 +12,7 @@ import { presentError } from '../errors.ts';
 import { createContext } from '../execution/context.ts';
 import { type ExecutionOptions, toBody } from '../execution/execution.ts';
 import type { Operation } from '../execution/operation.ts';
-import { createStatements } from '../execution/statements.ts';
+import { Statements } from '../execution/statements.ts';
 import type { EventStream } from './eventStream.ts';
 import type { Feed } from './feed.ts';
 import { createPacer } from './pacer.ts';
@@ -39,11 +39,11 @@ export function createSubscriber(
     const settings = graphSettings(token.claims, requestId, maxRows);
     // Each event has its own, since a stream has no end.
     const withPgClient: WithPgClient = (asked, callback) =>
-      createStatements(
+      new Statements(
         { pool, lsnCheck: null },
         {
-          ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true, isSingle: () => false },
-          ...{ inSnapshot: () => false, onRan: () => undefined, onFailed: () => undefined },
+          ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true, statementCount: () => 1 },
+          ...{ onRan: () => undefined, onFailed: () => undefined },
         },
       ).withPgClient(asked, callback);
     const reader = {

@@ -1,6 +1,6 @@
 import { type FeedReader, readEnd } from '../../../plugins/changeFeed.ts';
 import { createPool, type EvictablePool } from '../../../src/database/pool/pools.ts';
-import { createStatements } from '../../../src/graphql/execution/statements.ts';
+import { Statements } from '../../../src/graphql/execution/statements.ts';
 import { createFeed } from '../../../src/graphql/stream/feed.ts';
 import { createLog } from '../../../src/log.ts';
 import { noRequest } from '../../../src/observability/requestFields.ts';
@@ -47,18 +47,11 @@ async function startFollower(
 ) {
   const closing = new AbortController();
   const claims = { organizationId, applicationId, userId: null, grantId: '', clientId: '', scopes: ['app'] };
-  const { withPgClient } = createStatements(
+  const { withPgClient } = new Statements(
     { pool, lsnCheck: null },
     {
-      ...{
-        token: null,
-        signal: closing.signal,
-        retryLockTimeout: '0',
-        transaction: null,
-        isQuery: true,
-        isSingle: () => false,
-      },
-      ...{ inSnapshot: () => false, onRan: () => undefined, onFailed: () => undefined },
+      ...{ token: null, signal: closing.signal, retryLockTimeout: '0', transaction: null, isQuery: true },
+      ...{ statementCount: () => 1, onRan: () => undefined, onFailed: () => undefined },
     },
   );
   const reader = {
