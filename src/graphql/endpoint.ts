@@ -25,7 +25,8 @@ import { createAllowlist, createPersistedQueryCache } from './document/persisted
 import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
 import { presentError } from './errors.ts';
 import type { Answer } from './execution/answer.ts';
-import { createExecution, type ExecutionOptions } from './execution/execution.ts';
+import { createExecution } from './execution/execution.ts';
+import type { ExecutionOptions } from './execution/executionOptions.ts';
 import { createIntrospectionCache, isIntrospection, limitIntrospection } from './execution/introspection.ts';
 import { isExpensive, type Offload } from './offload/offload.ts';
 import { toErrorResponse, unauthenticated } from './request/errorResponse.ts';

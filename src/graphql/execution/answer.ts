@@ -1,5 +1,7 @@
+import type { GraphQLFormattedError } from 'postgraphile/graphql';
 import type { Encoded } from '../../http/compression.ts';
 import type { RequestFields } from '../../observability/requestFields.ts';
+import type { ErrorCode } from '../errors.ts';
 
 /** The HTTP status and the JSON text of an answer, and its fields for log and metrics. */
 export type Answer = {
@@ -12,3 +14,10 @@ export type Answer = {
   readonly isTransient?: boolean;
   readonly fields?: Pick<RequestFields, 'code' | 'statements' | 'planningMs' | 'server' | 'isReplayed'>;
 };
+
+/** Whether one of the errors is no fault of the operation, which may succeed later. */
+export const isTransient = (errors: readonly GraphQLFormattedError[]) =>
+  errors.some(({ extensions }) => transientCodes.has(extensions?.code));
+
+/** The codes of failures that are no fault of the operation. */
+const transientCodes: ReadonlySet<unknown> = new Set<ErrorCode>(['INTERNAL', 'TIMEOUT', 'UNAVAILABLE']);

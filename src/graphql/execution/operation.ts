@@ -35,3 +35,5 @@ export type QueryTarget = {
 
 /** A statement that was run, and its duration, the wait for a connection included. */
 export type RanStatement = { readonly text: string; readonly durationMs: number };
+
+export const isQueryOf = ({ operation }: PreparedDocument) => operation.operation === 'query';

@@ -2,7 +2,8 @@ import { liveToken } from '../../token/accessTokens.ts';
 import type { Claims } from '../../token/claims.ts';
 import { type Scope, scopes } from '../../token/scopes.ts';
 import { createDocumentReader, DocumentError } from '../document/document.ts';
-import { createExecution, type ExecutionOptions } from '../execution/execution.ts';
+import { createExecution } from '../execution/execution.ts';
+import type { ExecutionOptions } from '../execution/executionOptions.ts';
 
 /**
  * Warm-up: executes operations with claims that see no row, so that the first clients do not wait.

@@ -7,7 +7,7 @@ import { withBudgetPerWait, withoutPermit } from '../../scheduling/caller.ts';
 import { readBearer } from '../../token/bearer.ts';
 import { hashToken } from '../../token/format.ts';
 import { DocumentError } from '../document/document.ts';
-import type { ExecutionOptions } from '../execution/execution.ts';
+import type { ExecutionOptions } from '../execution/executionOptions.ts';
 import type { Operation } from '../execution/operation.ts';
 import { isExpensive } from '../offload/offload.ts';
 import { acceptsEvents } from '../request/negotiate.ts';
