@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { OperationDefinitionNode } from 'postgraphile/graphql';
+import type { Precondition } from '../../database/driver/statement.ts';
+import { DatabaseUnavailable } from '../../database/pool/unavailable.ts';
+import type { Encoding } from '../../http/compression.ts';
+import type { Log } from '../../log.ts';
+import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
+import { traceHeaders } from '../../observability/tracing/traced.ts';
+import type { ServerName } from '../../replica/watchReplica.ts';
+import { InvalidTokenError } from '../../token/accessTokens.ts';
+import { publishUse } from '../../token/uses.ts';
+import { DocumentError } from '../document/document.ts';
+import { limitExceeded } from '../document/measureOperations.ts';
+import type { Answer } from '../execution/answer.ts';
+import type { Operation } from '../execution/operation.ts';
+import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';
+
+/** This end of the offload thread, which starts with the first operation and again after it has ended. */
+export class OffloadThread {
+  readonly #settings: OffloadSettings;
+  readonly #log: Log;
+  readonly #relayed: Log;
+  readonly #pending = new Map<number, PromiseWithResolvers<Answer>>();
+  #worker: Worker | null = null;
+  #state: ThreadState | null = null;
+  #lastId = 0;
+
+  constructor(settings: OffloadSettings, log: Log) {
+    this.#settings = settings;
+    this.#log = log;
+    // The offload thread has serialized its log lines already.
+    const asItIs = (described: unknown) => described;
+    this.#relayed = log.child({}, { serializers: { error: asItIs, requestId: asItIs } });
+  }
+
+  /** Its state a few seconds ago; null while it is not needed. */
+  get state(): ThreadState | null {
+    return this.#state;
+  }
+
+  /** @param encoding of the answer; null when its text is needed */
+  execute(
+    { prepared, coerced: _coerced, signal, token, ...operation }: Operation,
+    proof: Precondition | null,
+    encoding: Encoding | null,
+  ): Promise<Answer> {
+    this.#worker ??= this.#start();
+    const thread = this.#worker;
+    const id = ++this.#lastId;
+    const answer = Promise.withResolvers<Answer>();
+    this.#pending.set(id, answer);
+    const { query, operation: node } = prepared;
+    const operationName = node.name?.value ?? null;
+    const variables = declaredOf(operation.variables, node);
+    thread.postMessage({
+      ...operation,
+      claims: token?.claims ?? null,
+      proof,
+      variables,
+      id,
+      query,
+      operationName,
+      encoding,
+      trace: traceHeaders(),
+    } satisfies OffloadRequest);
+    signal.addEventListener('abort', () => thread.postMessage({ id, aborted: true } satisfies OffloadRequest));
+    return answer.promise;
+  }
+
+  /** Replaces the connections that it has made before. */
+  reconnect(server: ServerName): void {
+    this.#worker?.postMessage({ reconnect: server } satisfies OffloadRequest);
+  }
+
+  async stop(): Promise<void> {
+    const thread = this.#worker;
+    if (!thread) return;
+    // The thread has to export its remaining spans.
+    if (this.#settings.config.tracing) {
+      const ended = once(thread, 'exit');
+      thread.postMessage({ end: true } satisfies OffloadRequest);
+      await Promise.race([ended, delay(3000, undefined, { ref: false })]);
+    }
+    await thread.terminate();
+  }
+
+  #start(): Worker {
+    const started = new Worker(new URL('./offloadWorker.ts', import.meta.url), {
+      workerData: this.#settings,
+      resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 24 },
+    });
+    started.on('message', (message: OffloadMessage) => this.#receive(message));
+    started.on('error', (error) => this.#log.error({ error }, 'the second thread failed'));
+    started.on('exit', () => {
+      this.#worker = null;
+      this.#state = null;
+      for (const operation of this.#pending.values()) operation.reject(new DatabaseUnavailable());
+      this.#pending.clear();
+    });
+    // The thread must not keep alive a process that has nothing else to do.
+    started.unref();
+    return started;
+  }
+
+  #receive(message: OffloadMessage): void {
+    if ('line' in message) relay(this.#relayed, message.line);
+    else if ('used' in message) message.used.forEach(publishUse);
+    else if ('state' in message) this.#state = message.state;
+    else {
+      const operation = this.#pending.get(message.id);
+      this.#pending.delete(message.id);
+      if ('answer' in message) operation?.resolve(message.answer);
+      else if ('refused' in message) operation?.reject(this.#refusalOf(message.refused));
+      else operation?.reject(new Error('The second thread failed; its log line says why'));
+    }
+  }
+
+  #refusalOf(refused: OffloadRefusal): Error {
+    const { limits } = this.#settings.config;
+    switch (refused) {
+      case 'rows':
+      case 'bytes':
+        return new DocumentError([limitExceeded(refused, limits[refused])]);
+      case 'token':
+        return new InvalidTokenError();
+      case 'unavailable':
+        return new DatabaseUnavailable();
+    }
+  }
+}
+
+/** The declared variables. Others were not checked, and may be nested too deep for a message. */
+function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {
+  const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
+}
+
+/** Writes a log line of the offload thread, with its level and fields. */
+function relay(log: Log, line: string): void {
+  const { level, time: _time, msg, ...fields } = JSON.parse(line);
+  const method = log.levels.labels[level] as 'error' | undefined;
+  if (method) log[method](fields, msg);
+}
