@@ -2,11 +2,9 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Pool } from 'pg';
 import { subkey } from '../../crypto/secrets.ts';
 import { networkOf, siteOf } from '../../http/admission/networkOf.ts';
-import { withoutPermit } from '../../scheduling/caller.ts';
-import { createPermits } from '../../scheduling/permits.ts';
-import { OAuthError, type OAuthErrorCode, temporarilyUnavailable, tooManyRequests } from '../errors.ts';
-import { lifetimes } from '../lifetimes.ts';
+import { OAuthError, type OAuthErrorCode, tooManyRequests } from '../errors.ts';
 import { type Count, type Counter, createCounter } from './counter.ts';
+import { createTryAccount } from './tryAccount.ts';
 
 export type Throttle = ReturnType<typeof createThrottle>;
 
@@ -41,16 +39,7 @@ export function createThrottle(
   const requestsOfClient = perMinute('requests_of_client', 5 * limits.requestsPerMinute);
   const failures = perMinute('failures_of_address', limits.failuresPerMinute);
   const failuresOfSite = perMinute('failures_of_site', 5 * limits.failuresPerMinute);
-  const failuresHere = counter('failures_of_account_and_address', limits.failuresPerAccount, 15 * 60);
-  const failuresAnywhere = counter('failures_of_account', 5 * limits.failuresPerAccount, 15 * 60);
-  const signedIn = counter('sign_ins_of_account_and_address', 1, lifetimes.knownAddressSeconds);
-  const tries = createPermits({
-    maxHeld: Number.POSITIVE_INFINITY,
-    maxHeldByTenant: 2,
-    maxWaiting: 1000,
-    maxWaitingOfTenant: 32,
-    refusal: () => temporarilyUnavailable('too many tries at one account wait'),
-  });
+
   /** @throws {OAuthError} 429 when one of the counts exceeds its limit, until none does */
   const refuse = (counts: Partial<Record<ThrottledBy, Count>>): void => {
     const exceeded = Object.entries(counts).filter(([, { tooMany }]) => tooMany) as [ThrottledBy, Count][];
@@ -59,14 +48,7 @@ export function createThrottle(
     const retryAfterSeconds = Math.max(...exceeded.map(([, count]) => count.retryAfterSeconds));
     throw tooManyRequests(retryAfterSeconds, `too many by these counts: ${exceeded.map(([by]) => by).join(', ')}`);
   };
-  /** The higher of the counts of an address's network and of its site. */
-  const ofAddress = async (ip: string, ofNetwork: Counter['count'], ofSite: Counter['count']): Promise<Count> => {
-    const site = siteOf(ip);
-    const counts = await Promise.all([ofNetwork(networkOf(ip)), ...(site === null ? [] : [ofSite(site)])]);
-    const exceeded = counts.filter(({ tooMany }) => tooMany);
-    const retryAfterSeconds = Math.max(0, ...exceeded.map((count) => count.retryAfterSeconds));
-    return { tooMany: exceeded.length > 0, retryAfterSeconds };
-  };
+
   /**
    * Counts a failure to authenticate that is not thrown, so that `countFailures` does not see it.
    *
@@ -76,27 +58,7 @@ export function createThrottle(
     refuse({ failures: await ofAddress(ip, failures.count, failuresOfSite.count) });
   };
 
-  const attemptCounted = async <T>(account: string, here: string, attempt: () => Promise<T | null>) => {
-    const known = await signedIn.read(here);
-    // A try is counted before it is made; otherwise many at once would each find a try left. Tries beyond the limit of one address do not
-    // count against the account.
-    refuse({ account: await failuresHere.count(here) });
-    const takeBack = async () => {
-      await Promise.all([failuresHere.takeBack(here), known.tooMany || failuresAnywhere.takeBack(account)]);
-    };
-    if (!known.tooMany) refuse({ account: await failuresAnywhere.count(account) });
-    try {
-      const result = await attempt();
-      if (result === null) return null;
-      await takeBack();
-      if (known.retryAfterSeconds < lifetimes.knownAddressSeconds / 2) await signedIn.set(here);
-      return result;
-    } catch (error) {
-      // No password was tried.
-      await takeBack();
-      throw error;
-    }
-  };
+  const tryAccount = createTryAccount(counter, limits.failuresPerAccount, (account) => refuse({ account }));
 
   return {
     /** Counts a request of an address; refuses it after too many requests, or too many failed ones. */
@@ -129,28 +91,17 @@ export function createThrottle(
     },
 
     countFailure,
-
-    /**
-     * Makes a try to sign in count against its account, unless it succeeds.
-     * Few failures are allowed from one address, and several times that many from all addresses together. An address from which the account
-     * has signed in before has only its own limit, so that strangers cannot lock an account. Tries at one account from one address run one
-     * by one, so that unfinished ones do not use up the rest.
-     *
-     * @param account the user's id, or another key of the account when there is no such user
-     * @param attempt resolves to null when it failed
-     * @throws {OAuthError} 429 when too many have failed: before anything is verified, so that there is no timing side channel
-     */
-    async tryAccount<T>(account: string, address: string, attempt: () => Promise<T | null>): Promise<T | null> {
-      const here = `${account} ${networkOf(address)}`;
-      const begun = Promise.withResolvers<void>();
-      const trying = tries.run([here], () => {
-        begun.resolve();
-        return attemptCounted(account, here, attempt);
-      });
-      await withoutPermit(() => Promise.race([begun.promise, trying]));
-      return trying;
-    },
+    tryAccount,
   };
+}
+
+/** The higher of the counts of an address's network and of its site. */
+async function ofAddress(ip: string, ofNetwork: Counter['count'], ofSite: Counter['count']): Promise<Count> {
+  const site = siteOf(ip);
+  const counts = await Promise.all([ofNetwork(networkOf(ip)), ...(site === null ? [] : [ofSite(site)])]);
+  const exceeded = counts.filter(({ tooMany }) => tooMany);
+  const retryAfterSeconds = Math.max(0, ...exceeded.map((count) => count.retryAfterSeconds));
+  return { tooMany: exceeded.length > 0, retryAfterSeconds };
 }
 
 const failuresToAuthenticate: readonly OAuthErrorCode[] = ['invalid_client', 'invalid_grant', 'invalid_token'];
