@@ -6,22 +6,19 @@ import { issueTokens } from './data/issueTokens.ts';
 import { openData } from './data/openData.ts';
 import { sizes } from './data/sizes.ts';
 import { startLoad } from './load/startLoad.ts';
-import { countTraffic } from './measure/countTraffic.ts';
 import { describeMachine } from './measure/describeMachine.ts';
-import { measureAnchor } from './measure/measureAnchor.ts';
 import { residentMegabytes } from './measure/processTimes.ts';
 import { operationNames } from './operations.ts';
 import type { Options } from './options.ts';
 import { compare } from './report/compare.ts';
 import { toMarkdown } from './report/toMarkdown.ts';
-import { toSvg } from './report/toSvg.ts';
 import { runRounds } from './runRounds.ts';
 import { type Peer, type PeerName, peerNames, startPeer } from './servers/startPeer.ts';
 import { missedTargets } from './targets.ts';
 
 /**
- * Compares the service with its peers on the small data set: first their answers, then how they talk to the database, then their
- * speed. Prints tables; a run with all of them writes these and a plot to `bench/results`.
+ * Compares the service with its peers on the small data set: first their answers, then their speed. Prints tables; a run with all of
+ * them writes these to `bench/results`.
  *
  * @returns whether no target was missed
  */
@@ -34,13 +31,6 @@ export async function comparePeers(options: Options): Promise<boolean> {
   const tokens = await issueTokens(data.ownerUrl, size);
   const numbers = createNumbers();
 
-  const traffic = new Map();
-  for (const name of options.peers) {
-    traffic.set(name, await countTraffic(name, data.authUrl, options.operations, { tokens, size, numbers }));
-  }
-  const anchors = options.peers.includes('ours')
-    ? await measureAnchor(data, options.operations, { tokens, size, numbers })
-    : new Map();
   const peers: Peer[] = [];
   for (const name of options.peers) {
     const peer = await startPeer(name, data.authUrl);
@@ -57,13 +47,12 @@ export async function comparePeers(options: Options): Promise<boolean> {
   const megabytes = new Map<PeerName, number>();
   for (const { name, pid } of peers) megabytes.set(name, await residentMegabytes(pid));
 
-  const comparisons = compare(measured, traffic, anchors);
+  const comparisons = compare(measured);
   const tables = toMarkdown(comparisons, megabytes, await describeMachine(data.ownerUrl, options));
   console.log(tables);
   if (options.peers.length === peerNames.length && options.operations.length === operationNames.length) {
     await mkdir(results, { recursive: true });
     await writeFile(join(results, 'peers.md'), tables);
-    await writeFile(join(results, 'peers.svg'), toSvg(comparisons));
   }
   const misses = missedTargets(comparisons, megabytes.get('ours'));
   for (const miss of misses) console.log(`MISSED ${miss}.`);

@@ -8,18 +8,12 @@ export type Proxy = {
   stop(): Promise<void>;
 };
 
-/** Sees what passes on one connection, when it arrives at the proxy from the client and when it leaves for it. */
-export type Observer = { fromClient(chunk: Buffer): void; toClient(chunk: Buffer): void };
-
 /** What a sleep asks for, and how much later the kernel may end it. */
 const sleepMs = 0.02;
 const oversleepMs = 0.13;
 
 /** Stands between a client and its database; delays nothing until it is told to. */
-export async function startProxy(
-  databaseUrl: string,
-  observe: () => Observer = () => ({ fromClient: () => undefined, toClient: () => undefined }),
-): Promise<Proxy> {
+export async function startProxy(databaseUrl: string): Promise<Proxy> {
   const direct = addressOf(databaseUrl);
   const sockets = new Set<Socket>();
   let delayMs = 0;
@@ -28,22 +22,12 @@ export async function startProxy(
 
   const server = createServer({ noDelay: true }, (client) => {
     const database = connect({ ...direct, noDelay: true });
-    const observer = observe();
-    client.on('data', (chunk) => {
-      observer.fromClient(chunk);
-      later(() => database.write(chunk));
-    });
-    database.on('data', (chunk) =>
-      later(() => {
-        observer.toClient(chunk);
-        client.write(chunk);
-      }),
-    );
     for (const [socket, other] of [
       [client, database],
       [database, client],
     ] as const) {
       sockets.add(socket);
+      socket.on('data', (chunk) => later(() => other.write(chunk)));
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
         sockets.delete(socket);

@@ -1,23 +1,15 @@
-import type { Traffic } from '../measure/countTraffic.ts';
 import type { OperationName } from '../operations.ts';
 import type { Measured } from '../runRounds.ts';
 import type { PeerName } from '../servers/startPeer.ts';
 
 export type Comparison = Omit<Measured, 'name'> & {
   readonly name: PeerName;
-  readonly traffic: Traffic;
   /** Its requests per second divided by those of others, and its p99; undefined when they did not take part. */
   readonly ratios: Readonly<Partial<Record<'sql' | 'apolloOrMercurius' | 'stock' | 'sqlP99', number>>>;
-  /** What PostgreSQL alone computes for a request of the service, in milliseconds. */
-  readonly anchorMs: number;
 };
 
 /** Puts each measurement beside those of the same operation. */
-export function compare(
-  measured: readonly Measured[],
-  traffic: ReadonlyMap<string, ReadonlyMap<OperationName, Traffic>>,
-  anchors: ReadonlyMap<OperationName, number>,
-): Comparison[] {
+export function compare(measured: readonly Measured[]): Comparison[] {
   const find = (name: PeerName, operation: OperationName) =>
     measured.find((other) => other.name === name && other.operation === operation);
   return measured.map((one) => {
@@ -30,8 +22,6 @@ export function compare(
     return {
       ...one,
       name: name as PeerName,
-      traffic: traffic.get(name)?.get(operation) ?? { statements: Number.NaN, roundTrips: Number.NaN },
-      anchorMs: anchors.get(operation) ?? Number.NaN,
       ratios: {
         ...(sql && { sql: requestsPerSecond / sql.requestsPerSecond, sqlP99: p99Ms / sql.p99Ms }),
         ...(better && { apolloOrMercurius: requestsPerSecond / better.requestsPerSecond }),
