@@ -24,96 +24,79 @@ export type WatchOptions = {
 };
 
 /**
- * Health probes of the database: on demand, and twice a second from a lost connection until recovery.
+ * Health probes of the database: on demand, and one after another from a lost connection until recovery.
  * During an outage each probe opens a new connection. The log has each transition once. If the network has dropped packets, connections
  * of that time may be half-open, so they are destroyed on recovery.
  */
 export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): DatabaseWatch {
-  const probes = new Set<Promise<void>>();
+  const stopping = new AbortController();
   let lastReported: string | null = null;
-  let probing: Promise<string | null> | null = null;
-  let state: State = 'reachable';
   // The migrations that this process was started with, since a deployment may add newer files while it runs.
   const target: Target = { ...login, committed: readCommitted() };
   // The first probe reports a failure.
   target.committed.catch(() => undefined);
 
-  const reportTransition = ({ reason, error }: ProbeResult): string | null => {
-    if (reason !== lastReported) {
+  const report = (found: ProbeResult): ProbeResult => {
+    const { reason, error } = found;
+    if (reason !== lastReported && !stopping.signal.aborted) {
       const { variable } = login;
       if (reason === null) log.info({ variable }, 'the database is ready');
       else log.warn({ variable, reason, error }, 'the database is not ready');
+      lastReported = reason;
     }
-    lastReported = reason;
-    return reason;
+    return found;
   };
 
-  const pollUntilRecovered = () => {
-    if (state !== 'reachable') return;
+  const probe = shareRuns(async () => report(await probeFresh(target, poolWaitMs)));
+  const followOutage = shareRuns(async () => {
     const destroySilent = pool.snapshotBytesRead();
-    const { promise: confirmed, resolve } = Promise.withResolvers<void>();
     let timedOut = false;
-    const probeOnce = async () => {
-      const found = await probeFresh(target, poolWaitMs);
+    while (!stopping.signal.aborted) {
+      const found = await probe.run();
       timedOut ||= found.timedOut;
-      // Another probe that began later may have ended the outage.
-      const isOver = state !== current;
-      if (timedOut && (isOver || found.isReachable)) destroySilent();
-      if (isOver) return;
-      reportTransition(found);
-      if (found.isReachable) current.end();
-      else resolve();
-    };
-    const probe = () => {
-      const running = probeOnce().finally(() => probes.delete(running));
-      probes.add(running);
-    };
-    const timer = setInterval(probe, probeEveryMs);
-    const end = () => {
-      clearInterval(timer);
-      state = 'reachable';
-      resolve();
-    };
-    const current: Outage = { confirmed, end };
-    state = current;
-    probe();
-  };
-  pool.onTrouble(pollUntilRecovered);
-
-  const probeOnDemand = async (): Promise<string | null> => {
-    if (state === 'reachable') {
-      const found = await probeOn(pool, target).catch((cause: unknown) => unreachable(cause, target));
-      if (found.isReachable) return reportTransition(found);
-      // Perhaps every connection was busy; a new one shows it.
-      pollUntilRecovered();
+      if (found.isReachable) return timedOut ? destroySilent() : undefined;
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
-    if (typeof state === 'object') await state.confirmed;
-    return lastReported;
+  });
+  pool.onTrouble(() => void followOutage.run());
+
+  const findReason = async (): Promise<string | null> => {
+    if (!followOutage.running()) {
+      const found = await probeOn(pool, target).catch(() => null);
+      if (found) return report(found).reason;
+      // Perhaps every connection was busy; a new one shows it.
+      void followOutage.run();
+    }
+    return (await probe.run()).reason;
   };
+  const readiness = shareRuns(() => Promise.race([findReason(), delay(3000, doesNotAnswer, { ref: false })]));
 
   return {
-    readiness() {
-      // Concurrent calls share one probe.
-      probing ??= Promise.race([probeOnDemand(), delay(3000, doesNotAnswer, { ref: false })]).finally(() => {
-        probing = null;
-      });
-      return probing;
-    },
+    readiness: readiness.run,
     async stop() {
-      if (typeof state === 'object') state.end();
-      state = 'stopping';
-      await Promise.all(probes);
+      stopping.abort();
+      await followOutage.running();
+      await probe.running();
     },
   };
 }
 
-/** reachable ⇄ outage; each → stopping. */
-type State = 'reachable' | Outage | 'stopping';
-/** `confirmed` settles with the outage's first probe. */
-type Outage = { readonly confirmed: Promise<void>; end(): void };
+/** Shares one run of `work` among concurrent calls. */
+function shareRuns<T>(work: () => Promise<T>) {
+  let running: Promise<T> | null = null;
+  const run = () => {
+    running ??= work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return { run, running: () => running };
+}
+
 type Target = Login & { readonly committed: Promise<readonly CommittedMigration[]> };
 
-const probeEveryMs = 500;
+/** Between two probes of an outage. */
+const pauseMs = 500;
 
 type ProbeResult = {
   readonly reason: string | null;
