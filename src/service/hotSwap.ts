@@ -26,65 +26,40 @@ export type HotSwap = Pick<SchemaGeneration, 'graphql' | 'pages' | 'endStreams'>
  * @param onFailure is called when a release fails; that of an earlier generation is not awaited
  */
 export function createHotSwap(first: SchemaGeneration, onFailure: (error: unknown) => void): HotSwap {
+  const serve = (generation: SchemaGeneration) => ({ ...generation, inFlight: new Set<ServerResponse>() });
   let current = serve(first);
-  const draining = new Set<Promise<void>>();
+  let released: Promise<unknown> = Promise.resolve();
 
-  const drain = () => {
-    const drained = current
-      .drain()
+  const enter = (response: ServerResponse) => {
+    const { inFlight } = current;
+    inFlight.add(response);
+    // Happens once, whether the answer was sent or the client disconnected.
+    response.once('close', () => inFlight.delete(response));
+    return current;
+  };
+  const drain = async ({ inFlight, endStreams, release }: typeof current) => {
+    endStreams();
+    await Promise.all([...inFlight].map((response) => new Promise((resolve) => response.once('close', resolve))));
+    await release();
+  };
+  const retire = () => {
+    const earlier = released;
+    released = drain(current)
       .catch(onFailure)
-      .finally(() => draining.delete(drained));
-    draining.add(drained);
+      .then(() => earlier);
   };
 
   return {
-    graphql: (request, response) => current.graphql(request, response),
-    pages: (request, response, next) => current.pages(request, response, next),
+    graphql: (request, response) => enter(response).graphql(request, response),
+    pages: (request, response, next) => enter(response).pages(request, response, next),
     endStreams: () => current.endStreams(),
     swap(next) {
-      drain();
+      retire();
       current = serve(next);
     },
     async stop() {
-      drain();
-      await Promise.all(draining);
+      retire();
+      await released;
     },
   };
-}
-
-/** Counts a generation's requests in flight, so that it is released after the last one. */
-function serve({ graphql, pages, endStreams, release }: SchemaGeneration) {
-  let inFlight = 0;
-  const drained = Promise.withResolvers<void>();
-  let isDraining = false;
-  const check = () => {
-    if (isDraining && inFlight === 0) drained.resolve();
-  };
-
-  const count = (response: ServerResponse) => {
-    inFlight += 1;
-    // Happens once, whether the answer was sent or the client disconnected.
-    response.once('close', () => {
-      inFlight -= 1;
-      check();
-    });
-  };
-  const drain = async () => {
-    isDraining = true;
-    endStreams();
-    check();
-    await drained.promise;
-    await release();
-  };
-  const counted: Pick<SchemaGeneration, 'graphql' | 'pages'> = {
-    graphql(request, response) {
-      count(response);
-      graphql(request, response);
-    },
-    pages(request, response, next) {
-      count(response);
-      return pages(request, response, next);
-    },
-  };
-  return { ...counted, endStreams, drain };
 }
