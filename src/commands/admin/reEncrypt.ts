@@ -1,9 +1,8 @@
 import type { Pool } from 'pg';
 import { createSecrets, type Secrets } from '../../crypto/secrets.ts';
-import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
-/** The outcome, for users with an external authentication token. */
+/** The outcome, for the external authentication tokens of users and the secrets of webhooks. */
 export type ReEncrypted = {
   /** Re-encrypted from SECRET_KEY_PREVIOUS to SECRET_KEY. */
   reEncrypted: number;
@@ -17,9 +16,9 @@ export type ReEncrypted = {
 };
 
 /**
- * `admin re-encrypt`: seals every token of SECRET_KEY_PREVIOUS under SECRET_KEY.
- * These are external authentication tokens. The service runs with both keys meanwhile. It works in batches, and may be interrupted and
- * run again. If a token changes meanwhile, it is read again and not overwritten.
+ * `admin re-encrypt`: seals every value of SECRET_KEY_PREVIOUS under SECRET_KEY.
+ * The service runs with both keys meanwhile. It works in batches, and may be interrupted and run again. If a value changes meanwhile, it is
+ * read again and not overwritten.
  *
  * @throws {StartupError} without SECRET_KEY_PREVIOUS
  */
@@ -27,103 +26,118 @@ export async function reEncrypt(owner: Pool, [current, previous]: readonly Buffe
   if (!current || !previous) throw new StartupError('Set SECRET_KEY_PREVIOUS to the key before SECRET_KEY.');
   const keys = { current: createSecrets([current]), previous: createSecrets([previous]) };
   const outcome: ReEncrypted = { reEncrypted: 0, current: 0, failed: [] };
-  let users = await readAfter(owner, firstKey);
-  for (let last = users.at(-1); last; last = users.at(-1)) {
-    await moveAll(owner, users, keys, outcome);
-    users = await readAfter(owner, last);
-  }
+  for (const column of sealedColumns) await moveAll(owner, column, keys, outcome);
   return outcome;
 }
 
 type Keys = { current: Secrets; previous: Secrets };
 
-type User = { organizationId: string; id: string; ciphertext: Buffer };
+type Row = { organizationId: string; id: string; ciphertext: Buffer };
 
-type Move = { user: User; token: string };
+type SealedColumn = {
+  table: string;
+  name: string;
+  /** The column with the value's keyed hash, which is unique in an organization. */
+  hash?: string;
+  /** @throws when it was sealed under another key */
+  open(secrets: Secrets, row: Row): string;
+  seal(secrets: Secrets, value: string, row: Row): Buffer;
+};
 
-async function moveAll(owner: Pool, users: readonly User[], keys: Keys, outcome: ReEncrypted): Promise<void> {
-  for (let left = users; left.length > 0; ) {
-    const moves: Move[] = [];
-    for (const user of left) {
-      const token = opens(keys.previous, user);
-      if (token !== null) moves.push({ user, token });
-      else if (opens(keys.current, user) !== null) outcome.current++;
-      else outcome.failed.push(user.id);
+const webhookSecrets: Omit<SealedColumn, 'name'> = {
+  table: 'app_public.webhooks',
+  open: (secrets, { organizationId, id, ciphertext }) =>
+    secrets.openWebhookSecret(ciphertext, { organizationId, webhookId: id }),
+  seal: (secrets, secret, { organizationId, id }) =>
+    secrets.sealWebhookSecret(secret, { organizationId, webhookId: id }),
+};
+
+const sealedColumns: readonly SealedColumn[] = [
+  {
+    table: 'app_public.users',
+    name: 'external_authentication_token_ciphertext',
+    hash: 'external_authentication_token_hash',
+    open: (secrets, { organizationId, id, ciphertext }) => secrets.open(ciphertext, { organizationId, userId: id }),
+    seal: (secrets, token, { organizationId, id }) => secrets.seal(token, { organizationId, userId: id }),
+  },
+  { ...webhookSecrets, name: 'secret_ciphertext' },
+  { ...webhookSecrets, name: 'previous_secret_ciphertext' },
+];
+
+async function moveAll(owner: Pool, column: SealedColumn, keys: Keys, outcome: ReEncrypted): Promise<void> {
+  let batch = await readBatch(owner, column, 'true', []);
+  for (let last = batch.at(-1); last; last = batch.at(-1)) {
+    for (let rows = batch; rows.length > 0; ) {
+      const moves: Move[] = [];
+      for (const row of rows) {
+        const value = opens(column, keys.previous, row);
+        if (value !== null) moves.push({ row, value });
+        else if (opens(column, keys.current, row) !== null) outcome.current++;
+        else outcome.failed.push(row.id);
+      }
+      const moved = await move(owner, column, moves, keys.current);
+      outcome.reEncrypted += moved.size;
+      const left = new Map(moves.flatMap(({ row }) => (moved.has(row.id) ? [] : [[row.id, row.ciphertext]])));
+      const again = await readBatch(owner, column, 'id = any ($1)', [[...left.keys()]]);
+      // Another user has the token of a row that has not changed.
+      const { taken = [], changed = [] } = Object.groupBy(again, ({ id, ciphertext }) =>
+        left.get(id)?.equals(ciphertext) ? 'taken' : 'changed',
+      );
+      outcome.failed.push(...taken.map(({ id }) => id));
+      rows = changed;
     }
-    const { moved, taken } = await move(owner, moves, keys.current);
-    outcome.reEncrypted += moved.length;
-    outcome.failed.push(...taken);
-    const settled = new Set([...moved, ...taken]);
-    left = await readAgain(
-      owner,
-      moves.map(({ user }) => user.id).filter((id) => !settled.has(id)),
-    );
+    batch = await readBatch(owner, column, '(organization_id, id) > ($1, $2)', [last.organizationId, last.id]);
   }
 }
 
-function opens(secrets: Secrets, { organizationId, id, ciphertext }: User): string | null {
+type Move = { row: Row; value: string };
+
+function opens(column: SealedColumn, secrets: Secrets, row: Row): string | null {
   try {
-    return secrets.open(ciphertext, { organizationId, userId: id });
+    return column.open(secrets, row);
   } catch {
     return null;
   }
 }
 
-/** Compare-and-set: moves the tokens that have not changed meanwhile, and none that another user has. */
+/** Compare-and-set: moves the values that have not changed meanwhile, and none that another user has. */
 async function move(
   owner: Pool,
+  { table, name, hash, seal }: SealedColumn,
   moves: readonly Move[],
   secrets: Secrets,
-): Promise<{ moved: string[]; taken: string[] }> {
-  if (moves.length === 0) return { moved: [], taken: [] };
-  try {
-    const { rows } = await owner.query<{ id: string }>({
-      name: 're_encrypt',
-      text: `
-        update app_public.users u
-        set external_authentication_token_ciphertext = given.sealed, external_authentication_token_hash = given.hash
-        from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[])
-          as given (organization_id, id, ciphertext, sealed, hash)
-        where u.organization_id = given.organization_id and u.id = given.id
-          and u.external_authentication_token_ciphertext = given.ciphertext
-        returning u.id`,
-      values: [
-        moves.map(({ user }) => user.organizationId),
-        moves.map(({ user }) => user.id),
-        moves.map(({ user }) => user.ciphertext),
-        moves.map(({ user, token }) => secrets.seal(token, { organizationId: user.organizationId, userId: user.id })),
-        moves.map(({ user, token }) => secrets.lookupHash(token, user.organizationId)),
-      ],
-    });
-    return { moved: rows.map(({ id }) => id), taken: [] };
-  } catch (error) {
-    if (!hasCode(error, uniqueViolation)) throw error;
-    if (moves.length === 1) return { moved: [], taken: moves.map(({ user }) => user.id) };
-    const half = Math.ceil(moves.length / 2);
-    const [first, second] = [
-      await move(owner, moves.slice(0, half), secrets),
-      await move(owner, moves.slice(half), secrets),
-    ];
-    return { moved: [...first.moved, ...second.moved], taken: [...first.taken, ...second.taken] };
-  }
+): Promise<Set<string>> {
+  const ofUser = {
+    setting: `, ${hash} = given.hash`,
+    condition: `and not exists (
+    select from ${table} other
+    where other.organization_id = given.organization_id and other.${hash} = given.hash and other.id <> given.id)`,
+  };
+  const { setting, condition } = hash ? ofUser : { setting: '', condition: '' };
+  const { rows } = await owner.query<{ id: string }>(
+    `update ${table} t
+     set ${name} = given.sealed ${setting}
+     from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[]) as given (organization_id, id, ciphertext, sealed, hash)
+     where t.organization_id = given.organization_id and t.id = given.id and t.${name} = given.ciphertext ${condition}
+     returning t.id`,
+    [
+      moves.map(({ row }) => row.organizationId),
+      moves.map(({ row }) => row.id),
+      moves.map(({ row }) => row.ciphertext),
+      moves.map(({ row, value }) => seal(secrets, value, row)),
+      moves.map(({ row, value }) => secrets.lookupHash(value, row.organizationId)),
+    ],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
-
-const uniqueViolation = '23505';
 
 const batchSize = 500;
 
-const firstKey = { organizationId: '00000000-0000-0000-0000-000000000000', id: '00000000-0000-0000-0000-000000000000' };
-
-const readAfter = (owner: Pool, { organizationId, id }: Omit<User, 'ciphertext'>): Promise<User[]> =>
-  readBatch(owner, '(organization_id, id) > ($1, $2)', [organizationId, id]);
-
-const readAgain = (owner: Pool, ids: readonly string[]): Promise<User[]> => readBatch(owner, 'id = any ($1)', [ids]);
-
-async function readBatch(owner: Pool, condition: string, values: unknown[]): Promise<User[]> {
-  const { rows } = await owner.query<User>(
-    `select organization_id as "organizationId", id, external_authentication_token_ciphertext as ciphertext
-     from app_public.users
-     where ${condition} and external_authentication_token_ciphertext is not null
+async function readBatch(owner: Pool, { table, name }: SealedColumn, condition: string, values: unknown[]) {
+  const { rows } = await owner.query<Row>(
+    `select organization_id as "organizationId", id, ${name} as ciphertext
+     from ${table}
+     where ${condition} and ${name} is not null
      order by organization_id, id
      limit ${batchSize}`,
     values,

@@ -10,7 +10,6 @@ import { addApplicationCommands } from './applicationCommands.ts';
 import { printDatabaseUrl } from './printDatabaseUrl.ts';
 import { readJson } from './readJson.ts';
 import { reEncrypt } from './reEncrypt.ts';
-import { reEncryptWebhooks } from './reEncryptWebhooks.ts';
 import { addUserCommands } from './userCommands.ts';
 import { type Run, type RunWithInput, withOwner } from './withOwner.ts';
 
@@ -75,11 +74,7 @@ the same two, then drop SECRET_KEY_PREVIOUS. It may be interrupted and run again
 Exit code 1 when some could not be moved; the ids of their users and webhooks are in the result.`,
     )
     .action(async () => {
-      const outcome = await withOwner(loadConfig(), async ({ owner, keys }) => {
-        const moved = await reEncrypt(owner, keys);
-        await reEncryptWebhooks(owner, keys, moved);
-        return moved;
-      });
+      const outcome = await withOwner(loadConfig(), ({ owner, keys }) => reEncrypt(owner, keys));
       print(outcome);
       const failed = outcome.failed.length;
       if (failed > 0)
