@@ -165,12 +165,8 @@ describe('the way of a change', () => {
       code: 1,
       output: [
         'test/graphql/schema.graphql is not what the migrations give: npm run schema:update',
-        '  + """A label."""',
-        '  + label: String',
         'docs/database.md is not what the migrations give: npm run schema:update',
-        '  + | function | `units_label(app_public.units)` | A label. |',
         'test/database/objects is not what the migrations give: npm run schema:update',
-        '  + CREATE OR REPLACE FUNCTION app_public.units_label(unit app_public.units)',
         '',
       ].join('\n'),
     });

@@ -6,60 +6,52 @@ import { openDatabase } from '../../database/openDatabase.ts';
 import { withClient } from '../../database/pool/withClient.ts';
 import type { Log } from '../../log.ts';
 import { readDatabaseObjects } from './databaseObjects.ts';
-import { fitLines } from './fitLines.ts';
-import { compareLines, type GoldenFile, isOfObject, staleGoldenFiles } from './goldenFiles.ts';
+import { type GoldenFile, objectsFolder, staleGoldenFiles } from './goldenFiles.ts';
 import { readCurrent } from './migrations.ts';
 import { withShadow } from './shadow.ts';
 
 /**
  * `npm run db:status`: where migrations, database and golden files differ, and the remedy.
  *
- * @returns at most 20 lines, some of each kind of difference; none when everything agrees
+ * @returns at most 20 lines, what is one line first; none when everything agrees
  */
 export async function status(config: Config, log: Log): Promise<string[]> {
-  return fitLines(await findDifferences(config, log), maxLines);
+  const database = await openDatabase(config.database, log, { migrates: false });
+  const lines = await withClient(database.ownerUrl, (client) => findDifferences(client, database.ownerUrl)).finally(
+    database.close,
+  );
+  const more = lines.length - maxLines + 1;
+  return more > 1 ? [...lines.slice(0, -more), `  … and ${more} more`] : lines;
 }
 
 const maxLines = 20;
 
-/** The lines of each kind of difference. */
-async function findDifferences(config: Config, log: Log): Promise<string[][]> {
-  const database = await openDatabase(config.database, log, { migrates: false });
-  const find = async (client: Client) => {
-    const files = await readCommitted();
-    const current = await readCurrent();
-    const applied = new Map((await readApplied(client)).map(({ filename, hash }) => [filename, hash]));
+async function findDifferences(client: Client, ownerUrl: string): Promise<string[]> {
+  const files = await readCommitted();
+  const current = await readCurrent();
+  const applied = new Map((await readApplied(client)).map(({ filename, hash }) => [filename, hash]));
 
-    const broken = [...changedFiles(files), ...[brokenOrder(files)].filter((problem) => problem !== null)];
-    const unlike = [...missingMigrations(files, applied), unlikeCurrent(current, await readLastCurrent(client))];
-    const uncommitted = isBlank(current)
-      ? []
-      : ['migrations/current.sql is not committed: npm run db:commit -- "what it does"'];
-    const known = [broken, ...unlike, uncommitted];
-    // Further differences would only repeat these.
-    if (broken.length > 0) return known;
+  const broken = [...changedFiles(files), ...[brokenOrder(files)].filter((problem) => problem !== null)];
+  const ofCurrent = unlikeCurrent(current, await readLastCurrent(client));
+  const uncommitted = isBlank(current)
+    ? []
+    : ['migrations/current.sql is not committed: npm run db:commit -- "what it does"'];
+  const missing = missingMigrations(files, applied);
+  // Further differences would only repeat these.
+  if (broken.length > 0) return [...broken, ...ofCurrent, ...uncommitted, ...missing];
 
-    const ofContent = await withShadow(database.ownerUrl, async ({ url, applyCurrent }) => {
-      const stale = describeStale(await staleGoldenFiles(url));
-      if (unlike.flat().length > 0) return stale;
-      await applyCurrent();
-      return [...stale, await foreignObjects(database.ownerUrl, url)];
-    });
-    return [...known, ...ofContent];
-  };
-  return withClient(database.ownerUrl, find).finally(database.close);
+  return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
+    const known = [...ofCurrent, ...uncommitted, ...describeStale(await staleGoldenFiles(url)), ...missing];
+    if (ofCurrent.length + missing.length > 0) return known;
+    await applyCurrent();
+    return [...known, ...(await foreignObjects(ownerUrl, url))];
+  });
 }
 
-function describeStale(files: readonly GoldenFile[]): string[][] {
-  const ofObjects = files.filter(isOfObject);
-  const describe = (name: string, stale: readonly GoldenFile[]) => [
-    `${name} is not what the migrations give: npm run schema:update`,
-    ...stale.flatMap(compareLines).map(shorten),
-  ];
-  return [
-    ...files.filter((file) => !isOfObject(file)).map((file) => describe(file.name, [file])),
-    ofObjects.length > 0 ? describe('test/database/objects', ofObjects) : [],
-  ];
+/** What differs in them shows when they are written. */
+function describeStale(files: readonly GoldenFile[]): string[] {
+  const names = files.map(({ name }) => (name.startsWith(objectsFolder) ? objectsFolder : name));
+  return [...new Set(names)].map((name) => `${name} is not what the migrations give: npm run schema:update`);
 }
 
 const changedFiles = (files: readonly CommittedMigration[]) =>
@@ -75,16 +67,16 @@ async function readLastCurrent(client: Client): Promise<string> {
   return current.rows[0]?.content ?? '';
 }
 
-function missingMigrations(files: readonly CommittedMigration[], applied: ReadonlyMap<string, string>): string[][] {
+function missingMigrations(files: readonly CommittedMigration[], applied: ReadonlyMap<string, string>): string[] {
   const known = new Set(files.map(({ number }) => number));
   return [
-    files
+    ...files
       .filter(({ number }) => !applied.has(number))
       .map(({ name }) => `${name} is committed but not in the database: npm run db:migrate`),
-    files
+    ...files
       .filter(({ number, hash }) => applied.has(number) && applied.get(number) !== hash)
       .map(({ name }) => `${name} is not what the database ran under this number: npm run db:reset`),
-    [...applied.keys()]
+    ...[...applied.keys()]
       .filter((number) => !known.has(number))
       .map((number) => `The database ran a migration ${number} that is not here: get its branch, or npm run db:reset`),
   ];
@@ -105,7 +97,7 @@ async function foreignObjects(ownerUrl: string, shadowUrl: string): Promise<stri
   ]);
   const paths = [...new Set([...made.keys(), ...found.keys()])].sort();
   const lines = paths.flatMap((path) =>
-    compareLines({ found: made.get(path) ?? '', text: found.get(path) ?? '' }).map((line) => {
+    compareLines(made.get(path), found.get(path)).map((line) => {
       const place = line.startsWith('+') ? 'only in the database' : 'not in the database';
       return `${place}, ${path.replace(/\.sql$/, '')}: ${line.slice(2)}`;
     }),
@@ -114,6 +106,21 @@ async function foreignObjects(ownerUrl: string, shadowUrl: string): Promise<stri
     'The database is not what the migrations make: put it into migrations/current.sql, or npm run db:reset';
   return lines.length > 0 ? [summary, ...lines.map(shorten)] : [];
 }
+
+/**
+ * The lines that only the database has (`+`), and those that only the migrations make (`-`).
+ * As sets, so a line that has only moved is no difference. If one side has no text, the other's first line stands for all.
+ */
+function compareLines(made = '', found = ''): string[] {
+  if (made === '' || found === '') return [`${found ? '+' : '-'} ${(found || made).split('\n', 1)}`];
+  const [old, given] = [linesOf(made), linesOf(found)];
+  return [
+    ...[...given.difference(old)].map((line) => `+ ${line.trim()}`),
+    ...[...old.difference(given)].map((line) => `- ${line.trim()}`),
+  ];
+}
+
+const linesOf = (text: string) => new Set(text.split('\n').filter((line) => line.trim() !== ''));
 
 /** A detail, on one line. */
 const shorten = (line: string) => `  ${line.length > maxLength ? `${line.slice(0, maxLength)} …` : line}`;
