@@ -1,6 +1,5 @@
-import { watch } from 'graphile-migrate';
 import { DatabaseError } from 'pg';
-import { applyCommitted, currentFile, readCurrent, withGraphileMigrate } from './migrations.ts';
+import { applyCommitted, currentFile, readCurrent, runCurrent } from './migrations.ts';
 import { locateError, SqlFileError } from './sqlFileError.ts';
 
 /**
@@ -15,7 +14,7 @@ export async function applyCurrent(ownerUrl: string): Promise<void> {
   });
   const text = await readCurrent();
   try {
-    await withGraphileMigrate({ ownerUrl }, (settings) => watch(settings, true));
+    await runCurrent(ownerUrl);
   } catch (error) {
     if (error instanceof DatabaseError) throw await locateError(currentFile, text, error, ownerUrl);
     throw new SqlFileError(`${currentFile}: ${reasonOf(error)}`, { cause: error });

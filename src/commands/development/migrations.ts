@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Settings } from 'graphile-migrate';
+import { type Settings, watch } from 'graphile-migrate';
 import type { Client } from 'pg';
 import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction, quiet, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
@@ -68,6 +68,10 @@ export async function withGraphileMigrate<T>(
     });
   });
 }
+
+/** Runs `migrations/current.sql` on a database, unless it has run this text. */
+export const runCurrent = (ownerUrl: string): Promise<void> =>
+  withGraphileMigrate({ ownerUrl }, (settings) => watch(settings, true));
 
 /** Another database of the same server, as the same role. */
 export function otherDatabase(url: string, name: string): string {

@@ -1,9 +1,8 @@
-import { watch } from 'graphile-migrate';
 import { withClient } from '../../database/pool/withClient.ts';
 import { isForbidden } from '../../database/roles/isForbidden.ts';
 import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
-import { applyCommitted, databaseName, otherDatabase, readCurrent, withGraphileMigrate } from './migrations.ts';
+import { applyCommitted, databaseName, otherDatabase, readCurrent, runCurrent } from './migrations.ts';
 
 /** The database in which migrations are tried, beside the developer's own: `<name>_shadow`. */
 export const shadowUrlOf = (ownerUrl: string) => otherDatabase(ownerUrl, `${databaseName(ownerUrl)}_shadow`);
@@ -22,8 +21,7 @@ export async function withShadow<T>(ownerUrl: string, work: (shadow: Shadow) => 
       throw new StartupError(`The committed migrations do not run on an empty database: ${reason}`, { cause: error });
     });
     const applyCurrent = async () => {
-      if ((await readCurrent()).trim() !== '')
-        await withGraphileMigrate({ ownerUrl: url }, (settings) => watch(settings, true));
+      if ((await readCurrent()).trim() !== '') await runCurrent(url);
     };
     return await work({ url, applyCurrent });
   } finally {
