@@ -21,8 +21,8 @@ import { withScratchDatabase } from './withScratchDatabase.ts';
  */
 export async function diff({ url }: AuditedDatabase, revision: string): Promise<Answer> {
   const [there, here] = [await migrationsAt(revision), await migrationsHere()];
-  const before = await withScratchDatabase(url, there, here, readExamples);
-  const { after, catalogue } = await withScratchDatabase(url, here, here, async (client) => ({
+  const before = await withScratchDatabase(url, there, readExamples);
+  const { after, catalogue } = await withScratchDatabase(url, here, async (client) => ({
     after: await readExamples(client),
     catalogue: await readCatalogueOf(client),
   }));

@@ -9,13 +9,11 @@ import type { Migration } from './migrationsAt.ts';
  * Builds a database beside another from migrations, and drops it afterwards.
  *
  * @param url the owner's, who needs CREATEDB
- * @param newest where the schema `audit` comes from when the migrations are older than it
  * @throws {StartupError} when the database cannot be made, or a migration fails
  */
 export async function withScratchDatabase<T>(
   url: string,
   migrations: readonly Migration[],
-  newest: readonly Migration[],
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const name = `audit_${randomUUID().replaceAll('-', '')}`;
@@ -27,11 +25,6 @@ export async function withScratchDatabase<T>(
   try {
     return await asking(scratch.href, async (client) => {
       for (const migration of migrations) await apply(client, migration);
-      const { rows } = await client.query("select to_regnamespace('audit') is null as older");
-      if (rows[0]?.older) {
-        for (const migration of newest.filter(({ name }) => /-audit(-access)?\.sql$/.test(name)))
-          await apply(client, migration);
-      }
       return await work(client);
     });
   } finally {
