@@ -83,6 +83,61 @@ describe('migrating', () => {
     await migrate(urls, log);
   });
 
+  it('keeps the password of a login that serves another database of the cluster, too', async () => {
+    const name = `second_${suffix}`;
+    await asAdministrator(`create database ${name} template template0`);
+    const ownerUrl = inDatabase(database.ownerUrl, name);
+    try {
+      const wrong = as(inDatabase(urls.authUrl, name), names.authenticator, 'another');
+      await expect(migrate({ ownerUrl, authUrl: wrong }, log)).rejects.toThrow(
+        /has another password than the one in AUTH_DATABASE_URL, and serves "test_\w+", too; nothing was changed/,
+      );
+      await expect(canConnect(urls.authUrl)).resolves.toBe(true);
+
+      await migrate({ ownerUrl, authUrl: inDatabase(urls.authUrl, name) }, log);
+      await expect(canConnect(urls.authUrl)).resolves.toBe(true);
+      await expect(canConnect(inDatabase(urls.authUrl, name))).resolves.toBe(true);
+    } finally {
+      await asAdministrator(`drop database ${name}`);
+    }
+  });
+
+  // RFC 4013: what PostgreSQL and libpq do with each, PostgreSQL itself says.
+  it.each([
+    ['a space beyond ASCII', 'pass\u00a0word'],
+    ['an ideographic space', 'pass\u3000word'],
+    ['a soft hyphen', 'pass\u00adword'],
+    ['a zero width joiner', 'pass\u200dword'],
+    ['a zero width space', 'pass\u200bword'],
+    ['a variation selector', 'pass\ufe0fword'],
+    ['a ligature', 'pass\ufb01word'],
+    ['a letter and its accent', 'passwo\u0301rd'],
+    ['a Roman numeral', '\u2168 lives'],
+    ['a letter beyond the BMP', '\ud835\udc00lpha'],
+    ['half-width katakana', '\uff76\uff9e'],
+    ['quotes and a backslash', `'"\\ $`],
+    ['a character that is prohibited', 'pass\u0007word'],
+  ])('takes a password with %s, whoever has set it', async (_, password) => {
+    const role = `prepared_${randomUUID().slice(0, 8)}`;
+    const authUrl = as(database.authUrl, role, password);
+    try {
+      // Ours.
+      await migrate({ ownerUrl: database.ownerUrl, authUrl }, log);
+      await expect(canConnect(authUrl)).resolves.toBe(true);
+
+      // PostgreSQL's: works, and stays as it is.
+      await asAdministrator(`alter role ${role} password '${password.replaceAll("'", "''")}'`);
+      const verifier = () => database.owner.query('select rolpassword from pg_authid where rolname = $1', [role]);
+      const before = (await verifier()).rows;
+      await migrate({ ownerUrl: database.ownerUrl, authUrl }, log);
+      expect((await verifier()).rows).toEqual(before);
+      await expect(canConnect(authUrl)).resolves.toBe(true);
+    } finally {
+      await database.owner.query(`drop owned by ${role}`);
+      await asAdministrator(`drop role ${role}`);
+    }
+  });
+
   it('waits for others who migrate the same database', async () => {
     const name = `empty_${suffix}`;
     await asAdministrator(`create database ${name} template template0`);

@@ -163,7 +163,12 @@ async function missingOnDatabase(owner: ClientBase, logins: readonly NamedLogin[
   return rows.map(({ statement }) => statement);
 }
 
-/** Sets the passwords of existing logins. @returns the statements that PostgreSQL rejects */
+/**
+ * Sets the passwords of existing logins that PostgreSQL refuses.
+ * One that works stays: another service of the cluster may use the same login with it.
+ *
+ * @returns the statements that PostgreSQL rejects
+ */
 async function setPasswords(owner: ClientBase, logins: readonly NamedLogin[]): Promise<Statement[]> {
   const roles = await readRoles(
     owner,
@@ -171,10 +176,29 @@ async function setPasswords(owner: ClientBase, logins: readonly NamedLogin[]): P
   );
   const missing: Statement[] = [];
   for (const login of logins.filter(({ name }) => roles.has(name))) {
+    if (!(await isRefused(login))) continue;
+    await requireOwnLogin(owner, login);
     const statement = loginStatement('alter', login);
-    if (!(await attempt(owner, statement.sql)) && (await isRefused(login))) missing.push(statement);
+    if (!(await attempt(owner, statement.sql))) missing.push(statement);
   }
   return missing;
+}
+
+/** @throws {StartupError} when the login may connect to other databases, whose services would lose their password */
+async function requireOwnLogin(owner: ClientBase, { name, variable }: NamedLogin): Promise<void> {
+  const { rows } = await owner.query<{ database: string }>(
+    `select datname::text as database
+     from pg_database d, aclexplode(d.datacl) a join pg_roles r on r.oid = a.grantee
+     where a.privilege_type = 'CONNECT' and r.rolname = $1 and datname <> current_database()
+     order by datname`,
+    [name],
+  );
+  if (rows.length === 0) return;
+  const databases = rows.map(({ database }) => escapeIdentifier(database)).join(', ');
+  const remedy = `Put that password into ${variable}, or name a role of this database's own`;
+  throw new StartupError(
+    `The role ${escapeIdentifier(name)} has another password than the one in ${variable}, and serves ${databases}, too; nothing was changed. ${remedy}.`,
+  );
 }
 
 /** SQLSTATE 28P01, invalid_password. Other failures, such as the network's, appear at the start. */
