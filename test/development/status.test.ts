@@ -1,3 +1,5 @@
+import { helperUrlOf } from '../../src/commands/development/helperDatabase.ts';
+import { databaseName } from '../../src/commands/development/migrations.ts';
 import { status } from '../../src/commands/development/status.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
@@ -19,9 +21,9 @@ async function drift(): Promise<string[]> {
 test('a database of migrations alone has no drift, and the shadow database goes', async () => {
   expect(await drift()).toEqual([]);
 
-  const { rows } = await database.owner.query(
-    "select from pg_database where datname = current_database() || '_shadow'",
-  );
+  const { rows } = await database.owner.query('select from pg_database where datname = $1', [
+    databaseName(helperUrlOf(database.ownerUrl, 'shadow')),
+  ]);
   expect(rows).toEqual([]);
 });
 

@@ -42,7 +42,9 @@ async function apply(client: Client, { name, sql }: Migration): Promise<void> {
 }
 
 function asking<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  // Compiling the many small statements would take longer than running them.
-  const options = '-c jit=off';
-  return withClient({ connectionString: url, application_name: 'graph-query-service audit', options }, work);
+  return withClient({ connectionString: url, application_name: 'graph-query-service audit' }, async (client) => {
+    // Compiling the many small statements would take longer than running them.
+    await client.query('set jit = off');
+    return work(client);
+  });
 }

@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commit as commitMigration } from 'graphile-migrate';
-import { DatabaseError } from 'pg';
+import { DatabaseError, escapeIdentifier } from 'pg';
 import type { Config } from '../../config.ts';
 import { migrationsFolder, readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
@@ -9,9 +9,10 @@ import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { describeBuildError, describeFindings, isOfCluster, newFindings, readFindings } from './findings.ts';
 import { readSchema } from './goldenFiles.ts';
+import { asRoot, helperUrlOf } from './helperDatabase.ts';
 import { lintMigration } from './lintMigration.ts';
 import { blankCurrent, currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
-import { asRoot, shadowUrlOf, withShadow } from './shadow.ts';
+import { withShadow } from './shadow.ts';
 import { locateError } from './sqlFileError.ts';
 
 /**
@@ -31,12 +32,12 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   await refuseUnsafe(text);
   const database = await openDatabase(config.database, log, { migrates: false });
   const { ownerUrl } = database;
-  const shadowUrl = shadowUrlOf(ownerUrl);
+  const shadowUrl = helperUrlOf(ownerUrl, 'shadow');
   try {
     const warnings = await refuseErrors(ownerUrl, text);
     // The sentence of an empty file is no part of a migration.
     if (text.includes(blankCurrent)) await writeFile(currentFile, text.replace(blankCurrent, '').trimStart());
-    await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
+    await commitBeside(ownerUrl, shadowUrl, message);
     await allowReading();
     return [...warnings, 'Committed. Next: `npm run schema:update`, then review and commit what has changed.'];
   } catch (error) {
@@ -47,8 +48,16 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
     }
     throw new StartupError('Nothing is committed.', { cause: error });
   } finally {
-    await asRoot(ownerUrl, `drop database if exists "${databaseName(shadowUrl)}"`);
     await database.close();
+  }
+}
+
+/** graphile-migrate makes the shadow anew, which has no mark then; there was none before that was not ours. */
+async function commitBeside(ownerUrl: string, shadowUrl: string, message: string): Promise<void> {
+  try {
+    await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
+  } finally {
+    await asRoot(ownerUrl, `drop database if exists ${escapeIdentifier(databaseName(shadowUrl))}`);
   }
 }
 

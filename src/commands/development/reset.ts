@@ -1,11 +1,10 @@
-import { escapeIdentifier } from 'pg';
 import { type Config, requireSetting } from '../../config.ts';
 import { migrate } from '../../database/migrations/migrate.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
+import { createHelper, dropHelper, helperUrlOf, promoteHelper } from './helperDatabase.ts';
 import { databaseName, otherDatabase, withMigrationLock } from './migrations.ts';
-import { asRoot } from './shadow.ts';
 
 /**
  * `npm run db:reset`: drops the database, and creates it again from the committed migrations.
@@ -23,19 +22,15 @@ export async function reset(config: Config, args: readonly string[], log: Log): 
     if (isOwn && args.join(' ') !== `--erase ${name}`) {
       throw new StartupError(`This drops the database and all that it holds: npm run db:reset -- --erase ${name}`);
     }
-    const draft = `${name}_new`;
-    const inDraft = (url: string) => otherDatabase(url, draft);
-    await asRoot(
-      ownerUrl,
-      `drop database if exists ${escapeIdentifier(draft)}`,
-      `create database ${escapeIdentifier(draft)}`,
-    );
+    const draftUrl = helperUrlOf(ownerUrl, 'draft');
+    const inDraft = (url: string) => otherDatabase(url, databaseName(draftUrl));
+    await createHelper(ownerUrl, draftUrl);
     try {
-      const urls = { ownerUrl: inDraft(ownerUrl), authUrl: inDraft(requireSetting(authUrl, 'AUTH_DATABASE_URL')) };
+      const urls = { ownerUrl: draftUrl, authUrl: inDraft(requireSetting(authUrl, 'AUTH_DATABASE_URL')) };
       await migrate({ ...urls, oauthUrl: oauthUrl && inDraft(oauthUrl) }, log);
-      await replace(ownerUrl, draft, isOwn ? '' : 'with (force)');
+      await replace(ownerUrl, draftUrl, isOwn ? '' : 'with (force)');
     } catch (error) {
-      await asRoot(ownerUrl, `drop database if exists ${escapeIdentifier(draft)}`);
+      await dropHelper(ownerUrl, draftUrl);
       throw error;
     }
     return [`${name} is new; it has every committed migration, and no row.`];
@@ -45,14 +40,8 @@ export async function reset(config: Config, args: readonly string[], log: Log): 
 }
 
 /** Exchanges the databases between two migrations: one that was cut off would end `npm run dev`. */
-async function replace(ownerUrl: string, draft: string, force: string): Promise<void> {
-  const name = escapeIdentifier(databaseName(ownerUrl));
-  const exchange = () =>
-    asRoot(
-      ownerUrl,
-      `drop database if exists ${name} ${force}`,
-      `alter database ${escapeIdentifier(draft)} rename to ${name}`,
-    );
+async function replace(ownerUrl: string, draftUrl: string, force: '' | 'with (force)'): Promise<void> {
+  const exchange = () => promoteHelper(ownerUrl, draftUrl, force);
   if (force === '') return exchange();
   await withMigrationLock(ownerUrl, exchange);
 }

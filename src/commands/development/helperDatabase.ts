@@ -1,0 +1,74 @@
+import { hash } from 'node:crypto';
+import { escapeIdentifier, escapeLiteral } from 'pg';
+import { withClient } from '../../database/pool/withClient.ts';
+import { isForbidden } from '../../database/roles/isForbidden.ts';
+import { hasCode } from '../../errors/hasCode.ts';
+import { StartupError } from '../../errors/startupError.ts';
+import { databaseName, otherDatabase } from './migrations.ts';
+
+/**
+ * Helper database: one that a command makes beside the developer's own, and drops.
+ * Its name is a digest of the other's. PostgreSQL cuts a name at 63 bytes, and so would make `<a long name>_shadow` the name of the
+ * developer's own. A comment marks it: a database without that is somebody else's, and stays.
+ */
+export function helperUrlOf(ownerUrl: string, purpose: 'shadow' | 'draft'): string {
+  return otherDatabase(ownerUrl, `gqs_${purpose}_${hash('sha256', databaseName(ownerUrl)).slice(0, 16)}`);
+}
+
+/** Creates it anew. @throws {StartupError} when a database of that name is somebody else's, or the role may not create databases */
+export async function createHelper(ownerUrl: string, helperUrl: string): Promise<void> {
+  const name = escapeIdentifier(databaseName(helperUrl));
+  await dropHelper(ownerUrl, helperUrl);
+  await asRoot(ownerUrl, `create database ${name}`, `comment on database ${name} is ${escapeLiteral(mark)}`);
+}
+
+/** Drops it if it is there. @throws {StartupError} when a database of that name is somebody else's */
+export async function dropHelper(ownerUrl: string, helperUrl: string): Promise<void> {
+  const name = escapeIdentifier(databaseName(helperUrl));
+  const isMarked = await readMark(ownerUrl, databaseName(helperUrl));
+  if (isMarked === false) {
+    const remedy = `Rename it, or drop it if a command was killed: drop database ${name}`;
+    throw new StartupError(`The database ${name} has no mark of this service, and is left alone. ${remedy}`);
+  }
+  if (isMarked) await asRoot(ownerUrl, `drop database if exists ${name}`);
+}
+
+/** The helper becomes the database itself. */
+export async function promoteHelper(ownerUrl: string, helperUrl: string, force: '' | 'with (force)'): Promise<void> {
+  const name = escapeIdentifier(databaseName(ownerUrl));
+  await asRoot(
+    ownerUrl,
+    `drop database if exists ${name} ${force}`,
+    `alter database ${escapeIdentifier(databaseName(helperUrl))} rename to ${name}`,
+    `comment on database ${name} is null`,
+  );
+}
+
+/** Runs statements about whole databases from another database of the same server. */
+export async function asRoot(ownerUrl: string, ...statements: string[]): Promise<void> {
+  await withClient(otherDatabase(ownerUrl, 'postgres'), async (client) => {
+    for (const statement of statements) await client.query(statement);
+  }).catch((error: unknown) => {
+    throw new StartupError(explain(error), { cause: error });
+  });
+}
+
+const mark = 'A helper of graph-query-service, which drops it.';
+
+/** Null when there is no such database. */
+async function readMark(ownerUrl: string, name: string): Promise<boolean | null> {
+  const { rows } = await withClient(otherDatabase(ownerUrl, 'postgres'), (client) =>
+    client.query<{ isMarked: boolean }>(
+      `select shobj_description(oid, 'pg_database') is not distinct from $2 as "isMarked" from pg_database where datname = $1`,
+      [name, mark],
+    ),
+  );
+  return rows[0]?.isMarked ?? null;
+}
+
+/** SQLSTATE 42501, insufficient privilege, and 55006, object in use. */
+function explain(error: unknown): string {
+  if (isForbidden(error)) return "DATABASE_URL's role may not create databases; give it CREATEDB.";
+  if (hasCode(error, '55006')) return 'Another session uses the database; stop the server and other sessions first.';
+  return 'The server refuses to create or drop a database.';
+}
