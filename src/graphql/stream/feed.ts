@@ -8,46 +8,119 @@ import { withoutCaller } from '../../scheduling/caller.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 
-export type Feed = ReturnType<typeof createFeed>;
-
 /**
  * Fan-out of the change feed: one read for all streams of an organization.
  * While there are streams, one statement asks every 50 ms whether a transaction has ended, and if so another asks which organizations have
  * new changes. LISTEN and NOTIFY are not used: a transaction that notifies holds a lock of the whole cluster while it commits, so all
  * writers would commit one by one (PostgreSQL, src/backend/commands/async.c, PreCommit_Notify).
  */
-export function createFeed(pool: Pool, log: Log) {
-  const organizations = new Map<string, Live>();
-  let lastXmin = '';
-  let isTicking = false;
+export class Feed {
+  readonly #pool: Pool;
+  readonly #log: Log;
+  readonly #organizations = new Map<string, Live>();
+  #lastXmin = '';
+  #isTicking = false;
 
-  const ask = async <Row extends object>(text: string, values: unknown[] = []) =>
-    (await queryOnce<Row>(pool, oauthSettings(null, noRequest), { text, values })).rows[0];
+  constructor(pool: Pool, log: Log) {
+    this.#pool = pool;
+    this.#log = log;
+  }
 
-  const deliver = async () => {
-    const { xmin = '' } = (await ask<{ xmin: string }>(readXmin)) ?? {};
-    if (xmin === lastXmin) return;
-    lastXmin = xmin;
-    const tails = [...organizations.values()].map(({ tail }) => tail);
+  /**
+   * The changes after a position, each once it is certain, without end until `signal` aborts.
+   * Changes that a slow reader has not taken are not kept, but read again for it.
+   *
+   * @param isPresent whether the position was the end a moment ago, so that there is hardly anything to read before it joins the others
+   */
+  async *follow(
+    reader: FeedReader,
+    start: FeedPosition,
+    signal: AbortSignal,
+    isPresent = false,
+  ): AsyncGenerator<FeedChange> {
+    let position = start;
+    const follower = createFollower(reader, signal);
+    let live = isPresent && !signal.aborted ? this.#join(position, follower) : null;
+    while (!follower.hasEnded()) {
+      if (!live) {
+        const { changes, end } = await readFeed(reader, position, pageSize);
+        yield* changes;
+        position = end;
+        if (changes.length < pageSize) live = this.#join(position, follower);
+      }
+      if (!live) continue;
+      try {
+        for (let batch = await follower.next(); batch; batch = await follower.next()) {
+          for (const change of batch) {
+            if (!isAfter(change, position)) continue;
+            yield change;
+            position = change;
+          }
+        }
+      } finally {
+        this.#leave(live, follower);
+      }
+      live = null;
+    }
+  }
+
+  /** Null if the shared read is ahead, so that the changes between must be read first. */
+  #join(position: FeedPosition, follower: Follower): Live | null {
+    const { organizationId } = position;
+    const live = this.#organizations.get(organizationId) ?? { tail: position, followers: new Set(), isReading: false };
+    if (isAfter(live.tail, position)) return null;
+    this.#organizations.set(organizationId, live);
+    live.followers.add(follower);
+    // The stream's position may be older than the snapshot that the last tick has read.
+    this.#lastXmin = '';
+    if (!this.#isTicking) withoutCaller(() => this.#tickLater());
+    this.#isTicking = true;
+    return live;
+  }
+
+  #leave({ followers, tail: { organizationId } }: Live, follower: Follower): void {
+    followers.delete(follower);
+    if (followers.size === 0) this.#organizations.delete(organizationId);
+  }
+
+  #tickLater(): void {
+    setTimeout(() => this.#tick(), tickMs).unref();
+  }
+
+  async #tick(): Promise<void> {
+    await this.#deliver().catch((error: unknown) => this.#report(error));
+    this.#isTicking = this.#organizations.size > 0;
+    if (this.#isTicking) this.#tickLater();
+  }
+
+  async #deliver(): Promise<void> {
+    const { xmin = '' } = (await this.#ask<{ xmin: string }>(readXmin)) ?? {};
+    if (xmin === this.#lastXmin) return;
+    this.#lastXmin = xmin;
+    const tails = [...this.#organizations.values()].map(({ tail }) => tail);
     const asked = [
       tails.map((tail) => tail.organizationId),
       tails.map((tail) => tail.horizon),
       tails.map(({ id }) => id),
     ];
-    const { changed = [] } = (await ask<{ changed: string[] }>(readChanged, asked)) ?? {};
+    const { changed = [] } = (await this.#ask<{ changed: string[] }>(readChanged, asked)) ?? {};
     // Not awaited: an organization with many changes does not delay the others.
-    for (const organization of changed) void readOn(organizations.get(organization));
-  };
+    for (const organization of changed) void this.#readOn(this.#organizations.get(organization));
+  }
 
-  const readOn = async (live: Live | undefined) => {
+  async #ask<Row extends object>(text: string, values: unknown[] = []): Promise<Row | undefined> {
+    return (await queryOnce<Row>(this.#pool, oauthSettings(null, noRequest), { text, values })).rows[0];
+  }
+
+  async #readOn(live: Live | undefined): Promise<void> {
     if (!live || live.isReading) return;
     live.isReading = true;
-    await readToEnd(live).catch(report);
+    await this.#readToEnd(live).catch((error: unknown) => this.#report(error));
     live.isReading = false;
-    lastXmin = '';
-  };
+    this.#lastXmin = '';
+  }
 
-  const readToEnd = async (live: Live) => {
+  async #readToEnd(live: Live): Promise<void> {
     for (let isFull = true; isFull; ) {
       const follower = live.followers.values().find(({ hasEnded }) => !hasEnded());
       if (!follower) return;
@@ -55,7 +128,7 @@ export function createFeed(pool: Pool, log: Log) {
         // The client has disconnected, which ended its statement.
         if (follower.hasEnded()) return null;
         if (isRetryable(error)) throw error;
-        log.error({ error }, 'a change feed cannot be read; its streams end');
+        this.#log.error({ error }, 'a change feed cannot be read; its streams end');
         for (const { end } of live.followers) end();
         return null;
       });
@@ -64,78 +137,13 @@ export function createFeed(pool: Pool, log: Log) {
       isFull = page.changes.length === pageSize;
       for (const { offer } of live.followers) offer(page.changes);
     }
-  };
+  }
 
   /** Logs a failure; the next tick tries again. */
-  const report = (error: unknown) => {
-    lastXmin = '';
-    if (!isRetryable(error)) log.error({ error }, 'the change feed cannot be watched');
-  };
-
-  const tick = async () => {
-    await deliver().catch(report);
-    isTicking = organizations.size > 0;
-    if (isTicking) setTimeout(tick, tickMs).unref();
-  };
-
-  /** Null if the shared read is ahead, so that the changes between must be read first. */
-  const join = (position: FeedPosition, follower: Follower): Live | null => {
-    const { organizationId } = position;
-    const live = organizations.get(organizationId) ?? { tail: position, followers: new Set(), isReading: false };
-    if (isAfter(live.tail, position)) return null;
-    organizations.set(organizationId, live);
-    live.followers.add(follower);
-    // The stream's position may be older than the snapshot that the last tick has read.
-    lastXmin = '';
-    if (!isTicking) withoutCaller(() => setTimeout(tick, tickMs).unref());
-    isTicking = true;
-    return live;
-  };
-
-  const leave = ({ followers, tail: { organizationId } }: Live, follower: Follower) => {
-    followers.delete(follower);
-    if (followers.size === 0) organizations.delete(organizationId);
-  };
-
-  return {
-    /**
-     * The changes after a position, each once it is certain, without end until `signal` aborts.
-     * Changes that a slow reader has not taken are not kept, but read again for it.
-     *
-     * @param isPresent whether the position was the end a moment ago, so that there is hardly anything to read before it joins the others
-     */
-    async *follow(
-      reader: FeedReader,
-      start: FeedPosition,
-      signal: AbortSignal,
-      isPresent = false,
-    ): AsyncGenerator<FeedChange> {
-      let position = start;
-      const follower = createFollower(reader, signal);
-      let live = isPresent && !signal.aborted ? join(position, follower) : null;
-      while (!follower.hasEnded()) {
-        if (!live) {
-          const { changes, end } = await readFeed(reader, position, pageSize);
-          yield* changes;
-          position = end;
-          if (changes.length < pageSize) live = join(position, follower);
-        }
-        if (!live) continue;
-        try {
-          for (let batch = await follower.next(); batch; batch = await follower.next()) {
-            for (const change of batch) {
-              if (!isAfter(change, position)) continue;
-              yield change;
-              position = change;
-            }
-          }
-        } finally {
-          leave(live, follower);
-        }
-        live = null;
-      }
-    },
-  };
+  #report(error: unknown): void {
+    this.#lastXmin = '';
+    if (!isRetryable(error)) this.#log.error({ error }, 'the change feed cannot be watched');
+  }
 }
 
 /** An organization with streams, which were offered all changes up to `tail`. */

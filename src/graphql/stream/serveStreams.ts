@@ -13,7 +13,7 @@ import { isExpensive } from '../offload/offload.ts';
 import { acceptsEvents } from '../request/negotiate.ts';
 import { RequestError } from '../request/request.ts';
 import { openEventStream } from './eventStream.ts';
-import { createFeed } from './feed.ts';
+import { Feed } from './feed.ts';
 import { createStreams } from './streams.ts';
 import { createSubscriber } from './subscribe.ts';
 
@@ -26,7 +26,7 @@ export type StreamOptions = Omit<ExecutionOptions, 'replicaPool' | 'config'> & {
 export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
   const { config, log } = options;
   const streams = createStreams(oauthPool, log);
-  const subscribe = createSubscriber(options, createFeed(oauthPool, log));
+  const subscribe = createSubscriber(options, new Feed(oauthPool, log));
 
   return {
     /** Resolves when the stream has ended; rejects if the request is refused, which sends no answer yet. */

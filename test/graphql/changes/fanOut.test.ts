@@ -1,7 +1,7 @@
 import { type FeedReader, readEnd } from '../../../plugins/changeFeed.ts';
 import { createPool, type EvictablePool } from '../../../src/database/pool/pools.ts';
 import { Statements } from '../../../src/graphql/execution/statements.ts';
-import { createFeed } from '../../../src/graphql/stream/feed.ts';
+import { Feed } from '../../../src/graphql/stream/feed.ts';
 import { createLog } from '../../../src/log.ts';
 import { noRequest } from '../../../src/observability/requestFields.ts';
 import { graphSettings } from '../../../src/token/settings.ts';
@@ -15,7 +15,7 @@ import { settled } from './feed.ts';
 let graph: GraphTest;
 let logs: string[];
 let pools: EvictablePool[];
-let feed: ReturnType<typeof createFeed>;
+let feed: Feed;
 let closed: () => void;
 beforeAll(async () => {
   graph = await shareService();
@@ -24,7 +24,7 @@ beforeEach(() => {
   closed = opened('feed');
   logs = [];
   pools = [];
-  feed = createFeed(openPool(4), createLog('info', { write: (line) => logs.push(line) }));
+  feed = new Feed(openPool(4), createLog('info', { write: (line) => logs.push(line) }));
 });
 afterEach(async () => {
   for (const pool of pools) await pool.end();
