@@ -1,10 +1,12 @@
 import type { OperationResult } from 'grafast-compile';
+import type { Pool } from 'pg';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { hookArgs, subscribe } from 'postgraphile/grafast';
 import { encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
 import { readEnd, readFeed, startOf } from '../../../plugins/changeFeed.ts';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
+import type { RequestId } from '../../observability/requestFields.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import { graphSettings } from '../../token/settings.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
@@ -20,16 +22,14 @@ import { createPacer } from './pacer.ts';
 
 export type Subscription = Operation & { readonly token: AccessToken; readonly lastEventId: string | null };
 
+export type SubscriberOptions = Omit<ExecutionOptions, 'replicaPool'>;
+
 /**
  * Executes subscriptions by Grafast, an event for each change.
  * Each event is executed after the client has taken the previous one, with the claims of the token, in its own transactions.
  */
-export function createSubscriber(
-  { config, pool, secrets, graph, log }: Omit<ExecutionOptions, 'replicaPool'>,
-  feed: Feed,
-) {
-  const rules = graph.schema.extensions.constraintRules as ConstraintRules;
-  const maxRows = config.limits.rows;
+export function createSubscriber(options: SubscriberOptions, feed: Feed) {
+  const { config, pool, secrets, graph, log } = options;
   const turn = createPacer(maxEventsPerTurn);
   // Planning a document may block the thread for 35 ms.
   const turnToPlan = createPacer(1);
@@ -37,21 +37,7 @@ export function createSubscriber(
   return async (subscription: Subscription, stream: EventStream): Promise<void> => {
     const { prepared, variables, token, requestId, lastEventId } = subscription;
     const { signal } = stream;
-    const settings = graphSettings(token.claims, requestId, maxRows);
-    // Each event has its own, since a stream has no end.
-    const withPgClient: WithPgClient = (asked, callback) =>
-      new Statements(
-        { pool, lsnCheck: null },
-        {
-          ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true, statementCount: () => 1 },
-          ...{ onRan: () => undefined, onFailed: () => undefined },
-        },
-      ).withPgClient(asked, callback);
-    const reader = {
-      organizationId: token.claims.organizationId,
-      pgSettings: settings,
-      withPgClient: withPgClient as Grafast.Context['withPgClient'],
-    };
+    const reader = createReader(pool, subscription, signal, config.limits.rows);
     const cursors: string[] = [];
 
     const followChanges = async (given: string | null | undefined) => {
@@ -87,32 +73,65 @@ export function createSubscriber(
       variableValues: variables,
       contextValue: { ...createContext(token.claims, secrets, null, config), followChanges },
       outputDataAsString: true,
-      requestContext: { pgSettings: settings },
+      requestContext: { pgSettings: reader.pgSettings },
     });
     (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
 
-    /** Null when the database does not answer: the client continues after its last event. */
-    const toEvent = ({ data, errors }: OperationResult) => {
-      const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
-      if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
-      const body = toBody(data, presented ?? []);
-      return Buffer.byteLength(body) > maxEventBytes ? tooLong : body;
-    };
     await turnToPlan();
     if (signal.aborted) return;
     const results = (await subscribe(args)) as AsyncGenerator<OperationResult> | OperationResult;
-    if (!(Symbol.asyncIterator in results)) {
-      const event = toEvent(results);
-      if (event) stream.next(null, event);
-      return;
-    }
-    for await (const result of results) {
-      // The client may have disconnected, which cancels its statements.
-      const event = signal.aborted ? null : toEvent(result);
-      if (!event) return;
-      stream.next(cursors.shift() ?? null, event);
-    }
+    await sendEvents(results, stream, cursors, (result) => toEvent(result, requestId, options));
   };
+}
+
+/** Sends an event for each result, with the cursor of its change; or the one answer of a subscription that fails. */
+async function sendEvents(
+  results: AsyncGenerator<OperationResult> | OperationResult,
+  stream: EventStream,
+  cursors: string[],
+  toText: (result: OperationResult) => string | null,
+): Promise<void> {
+  if (!(Symbol.asyncIterator in results)) {
+    const event = toText(results);
+    if (event) stream.next(null, event);
+    return;
+  }
+  for await (const result of results) {
+    // The client may have disconnected, which cancels its statements.
+    const event = stream.signal.aborted ? null : toText(result);
+    if (!event) return;
+    stream.next(cursors.shift() ?? null, event);
+  }
+}
+
+/** Reads the feed by the claims of the token. Each statement has its own transaction, since a stream has no end. */
+function createReader(pool: Pool, { token, requestId }: Subscription, signal: AbortSignal, maxRows: number) {
+  const withPgClient: WithPgClient = (asked, callback) =>
+    new Statements(
+      { pool, lsnCheck: null },
+      {
+        ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true, statementCount: () => 1 },
+        ...{ onRan: () => undefined, onFailed: () => undefined },
+      },
+    ).withPgClient(asked, callback);
+  return {
+    organizationId: token.claims.organizationId,
+    pgSettings: graphSettings(token.claims, requestId, maxRows),
+    withPgClient: withPgClient as Grafast.Context['withPgClient'],
+  };
+}
+
+/** Null when the database does not answer: the client continues after its last event. */
+function toEvent(
+  { data, errors }: OperationResult,
+  requestId: RequestId,
+  { graph, log }: SubscriberOptions,
+): string | null {
+  const rules = graph.schema.extensions.constraintRules as ConstraintRules;
+  const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
+  if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
+  const body = toBody(data, presented ?? []);
+  return Buffer.byteLength(body) > maxEventBytes ? tooLong : body;
 }
 
 /** An event takes up to 1 ms. Together, streams leave the thread to requests in between. */
