@@ -1,0 +1,138 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Pool } from 'pg';
+import type { GraphQLSchema, OperationTypeNode } from 'postgraphile/graphql';
+import type { Config } from '../config.ts';
+import { DatabaseUnavailable } from '../database/pool/unavailable.ts';
+import { chooseEncoding } from '../http/compression.ts';
+import type { RequestFields, RequestId } from '../observability/requestFields.ts';
+import { traced } from '../observability/tracing/traced.ts';
+import { createReplicaQueries } from '../replica/queries.ts';
+import type { Replica } from '../replica/watchReplica.ts';
+import { callerPath, withoutPermit } from '../scheduling/caller.ts';
+import { createPermits } from '../scheduling/permits.ts';
+import type { AccessToken } from '../token/accessTokens.ts';
+import { type CheckedArguments, checkArguments } from './document/arguments.ts';
+import { DocumentError } from './document/document.ts';
+import { inexactVariables } from './document/inexactVariables.ts';
+import { limitExceeded } from './document/measureOperations.ts';
+import type { Answer } from './execution/answer.ts';
+import { createExecution } from './execution/execution.ts';
+import type { ExecutionOptions } from './execution/executionOptions.ts';
+import { createIntrospectionCache } from './execution/introspection.ts';
+import { isExpensive, type Offload } from './offload/offload.ts';
+import { readIdempotencyKey } from './request/idempotencyKey.ts';
+import { wantsEvents } from './request/negotiate.ts';
+import type { ParsedRequest, RequestParser } from './request/parseRequest.ts';
+import { RequestError } from './request/request.ts';
+import { createStreamServer } from './stream/serveStreams.ts';
+
+export type RequestExecutionOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> & {
+  config: Config;
+  /** Token introspection. */
+  oauthPool: Pool;
+  /** Null when the primary answers every request. */
+  replica: Replica | null;
+  offload: Offload;
+};
+
+/** Validates an authenticated request and executes it: in this thread, in the offload thread, or as a stream. */
+export function createRequestExecution(options: RequestExecutionOptions, parser: RequestParser) {
+  const { config, oauthPool, replica, graph, offload, log } = options;
+  const queries = replica && createReplicaQueries(replica, oauthPool, log);
+  const executeOperation = createExecution({ ...options, replicaPool: replica?.pool ?? null });
+  const introspected = createIntrospectionCache();
+  const streams = createStreamServer(options);
+  const withWriterPermit = createWriterPermits(config);
+
+  /** @returns null when a stream has answered */
+  const execute = async (
+    { request, response, body, requestId, signal }: Received,
+    token: AccessToken | null,
+    fields: RequestFields,
+    introspection: ParsedRequest | null,
+  ): Promise<Answer | null> => {
+    const claims = token?.claims ?? null;
+    const parsed = introspection ?? parser.parse(request, body, claims);
+    const { parameters, prepared } = parsed;
+    const { variables } = parameters;
+    const kind = prepared.operation.operation;
+    refuseGet(request, kind);
+    fields.operationType = kind;
+    fields.operation = prepared.operation.name?.value ?? 'anonymous';
+    const { cost, coerced } = validate(parsed, graph.schema, config.limits.rows, parser.hidesNames(claims));
+    const isQuery = kind === 'query';
+    const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
+    const idempotencyKey = kind !== 'mutation' || !token ? null : readIdempotencyKey(request, prepared, variables);
+    const operation = { prepared, variables, coerced, token, requestId, cost, replicaLsns, idempotencyKey, signal };
+    if (kind === 'subscription') {
+      await streams.serve(request, response, operation);
+      return null;
+    }
+    const run = () =>
+      isExpensive(operation)
+        ? traced('execute elsewhere', () =>
+            offload.execute(operation, wantsEvents(response) ? null : chooseEncoding(request)),
+          )
+        : introspected(prepared, () => executeOperation(operation));
+    const answering = isQuery ? run() : withWriterPermit(run, signal);
+    // Read-your-writes: recorded before the answer is sent, even if the mutation failed.
+    const answered = await answering.finally(() => isQuery || !token || queries?.afterWrite(token, requestId));
+    parser.store(parameters, claims);
+    return answered;
+  };
+
+  return { execute, endStreams: streams.close };
+}
+
+export type Received = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+  readonly requestId: RequestId;
+  readonly signal: AbortSignal;
+};
+
+function refuseGet({ method }: IncomingMessage, kind: OperationTypeNode): void {
+  if (method === 'GET' && kind !== 'query')
+    throw new RequestError(`Send a ${kind} by POST.`, { status: 405, headers: { Allow: 'POST' } });
+}
+
+/** Validates the variables and arguments. @throws {DocumentError} */
+function validate(
+  { parameters, prepared }: ParsedRequest,
+  schema: GraphQLSchema,
+  maxRows: number,
+  hideSuggestions: boolean,
+): CheckedArguments {
+  const inexact = inexactVariables(prepared, parameters.inexactNumbers);
+  if (inexact.length > 0) throw new DocumentError(inexact);
+  const checked = checkArguments(schema, prepared, parameters.variables, hideSuggestions);
+  if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
+  return checked;
+}
+
+/**
+ * Limits the connections that the mutations of one tenant hold at once.
+ * They may wait for each other's row locks, and hold their connections meanwhile.
+ */
+function createWriterPermits({ poolSize, poolWaitMs }: Config) {
+  const writers = createPermits({
+    maxHeld: Number.POSITIVE_INFINITY,
+    maxHeldByTenant: Math.max(2, Math.floor(shareOfWriters * poolSize)),
+    maxWaiting: maxWaitingWriters,
+    waitMs: poolWaitMs,
+    refusal: (cause) => new DatabaseUnavailable({ cause }),
+  });
+  return async (execute: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> => {
+    const release = await withoutPermit(() => writers.acquire(callerPath(), signal));
+    return execute().finally(release);
+  };
+}
+
+/**
+ * The share of the connections that mutations of one tenant may hold.
+ * With two of ten they waited for each other's commits.
+ */
+const shareOfWriters = 0.4;
+/** Each keeps its document. */
+const maxWaitingWriters = 200;

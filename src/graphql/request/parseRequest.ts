@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { GraphQLSchema } from 'postgraphile/graphql';
+import type { Config } from '../../config.ts';
+import { traced } from '../../observability/tracing/traced.ts';
+import type { Claims } from '../../token/claims.ts';
+import { createDocumentReader, DocumentError, type PreparedDocument } from '../document/document.ts';
+import { createAllowlist, createPersistedQueryCache } from '../document/persisted.ts';
+import { checkStoredOperations, type StoredOperations } from '../document/storedOperations.ts';
+import { isIntrospection } from '../execution/introspection.ts';
+import { type GraphqlRequest, RequestError, readRequest } from './request.ts';
+
+export type ParsedRequest = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };
+
+export type RequestParser = ReturnType<typeof createRequestParser>;
+
+/**
+ * Reads the parameters of requests, and their documents by text or id.
+ *
+ * @throws {ConfigError} when a stored operation does not fit the schema
+ */
+export function createRequestParser(schema: GraphQLSchema, config: Config, operations: StoredOperations | null) {
+  const readDocument = createDocumentReader(schema, config.limits);
+  if (operations) checkStoredOperations(operations, readDocument);
+  const persisted = operations ? createAllowlist(operations) : createPersistedQueryCache();
+
+  /** Whether errors suggest no names: without a token, or when not everyone may read the schema. */
+  const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
+
+  const parse = (request: IncomingMessage, body: Buffer, claims: Claims | null): ParsedRequest => {
+    const parameters = readRequest(request, body);
+    const prepared = traced('read document', () =>
+      readDocument(persisted.find(parameters, claims), parameters.operationName, hidesNames(claims)),
+    );
+    return { parameters, prepared };
+  };
+
+  return {
+    hidesNames,
+    parse,
+
+    /** The request if it is only introspection, which needs no token. */
+    parseIntrospection(request: IncomingMessage, body: Buffer): ParsedRequest | null {
+      if (!config.publicIntrospection) return null;
+      try {
+        const parsed = parse(request, body, null);
+        return isIntrospection(parsed.prepared) ? parsed : null;
+      } catch (error) {
+        if (error instanceof RequestError || error instanceof DocumentError) return null;
+        throw error;
+      }
+    },
+
+    /** Stores the document of a successful request under its id. */
+    store: persisted.store,
+  };
+}
