@@ -82,7 +82,6 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
         naming: () => schema.extensions.changeNaming as Naming,
       })
     : null;
-  let lastReload: Promise<unknown> = Promise.resolve();
   const swapGeneration = async (): Promise<SchemaChange> => {
     const next = await createGeneration(context, secrets);
     hotSwap.swap(next);
@@ -92,26 +91,22 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
     schema = next.schema;
     return { before, after: schema };
   };
-  const reload = () => {
-    // Serialized, since a later call must read the database later.
-    const change = lastReload.then(swapGeneration);
-    lastReload = change.catch(() => undefined);
-    return change;
-  };
+  // A later call must read the database later.
+  const reloads = serialized(swapGeneration);
   const graphiql = config.explorers ? `${basePathOf(url)}/graphiql` : null;
   const watching = watchMigrations({ authUrl, seen, log }, async () => {
     await context.prepare();
-    await reload();
+    await reloads.run();
   });
 
   return {
     graphql: inOrder([redirectBrowsers(graphiql), hotSwap.graphql]),
     mounts: [oauth, hotSwap.pages],
-    reload,
+    reload: reloads.run,
     endStreams: hotSwap.endStreams,
     async stop() {
       await watching.stop();
-      await lastReload;
+      await reloads.ended();
       await webhooks?.stop();
       await purging.stop();
       await feedLag?.stop();
@@ -134,6 +129,19 @@ export type ComposedApp = {
 };
 
 export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
+
+/** Serializes the runs of one task. */
+function serialized<Result>(task: () => Promise<Result>) {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run(): Promise<Result> {
+      const result = last.then(task);
+      last = result.catch(() => undefined);
+      return result;
+    },
+    ended: () => last,
+  };
+}
 
 /** Builds all that depends on the state of the catalogue: the graph, its offload thread, and its pages. */
 async function createGeneration(
