@@ -8,9 +8,9 @@ import { findUserIds, problemOfToken, sealedToken } from './sealedToken.ts';
 import { unusableIn } from './unusableIn.ts';
 
 /**
- * `@param {ExternalAuthenticationToken}`: seals what a client gives here, where the key is.
- * The SQL functions behind `userCreate` and `userUpdate` get it as JSON: ciphertext and hashes in hex, and the id of the user that the
- * sealed token is bound to.
+ * `@param {ExternalAuthenticationToken}`: the service, which has the key, seals the client's token.
+ * The SQL functions behind `userCreate` and `userUpdate` get JSON: the ciphertext and the hashes in hex. It also has the id of the user
+ * to whom the sealed token is bound.
  */
 export const UserMutationsPlugin: GraphileConfig.Plugin = {
   name: 'UserMutationsPlugin',
