@@ -47,6 +47,7 @@ export type Permit = {
  *
  * K. Nichols, V. Jacobson, Controlling queue delay, ACM Queue 10(5), 2012; B. Maurer, Fail at scale, ACM Queue 13(8), 2015.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all steps of the queue share its state, and read best side by side.
 export function createAdmission(
   { connections, maxWaiting, waitMs, onOverload }: AdmissionSettings,
   clock: Clock = systemClock,

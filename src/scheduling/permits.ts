@@ -32,6 +32,7 @@ export type Permits = {
 };
 
 /** A semaphore with fair queueing, see {@link Flow}; within one flow first in, first out. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all steps of the semaphore share its state, and read best side by side.
 export function createPermits(
   {
     maxHeld,

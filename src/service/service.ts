@@ -62,6 +62,7 @@ export type StartOptions = {
  * @throws {StartupError} when it cannot start; everything that was started has stopped
  * @throws {ConfigError} when the stored operations are not valid
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the order of the steps of a start matters, and each needs what the ones before have opened.
 export async function startService(
   config: Config,
   log: Log,

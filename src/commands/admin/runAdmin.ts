@@ -27,6 +27,7 @@ export const runAdmin = (args: readonly string[], loadConfig: () => Config): Pro
  *
  * @param loadConfig is called by a command only, so that `--help` works without a configuration
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the commands are declared in the order in which `--help` lists them.
 export function createAdminProgram(loadConfig: () => Config): Command {
   const runWithInput: RunWithInput = async (read, work) => {
     const config = loadConfig();

@@ -35,6 +35,7 @@ export async function runAudit(
 
 type Run = (ask: (database: AuditedDatabase) => Promise<Answer>) => Promise<void>;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the commands are declared in the order in which `--help` lists them.
 function createAuditProgram(run: Run): Command {
   const program = new Command('audit')
     .description('Says who may do what in the database, who can see or change a row and why, and who changed what.')

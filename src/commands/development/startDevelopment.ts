@@ -20,6 +20,7 @@ import { watchFiles } from './watchFiles.ts';
  *
  * @throws {StartupError} when the service cannot start
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the start and its watchers share the state of one session.
 export async function startDevelopment(config: Config, log: Log, print: (line: string) => void): Promise<Service> {
   let ownerUrl = '';
   let shown: Finding[] = [];

@@ -24,6 +24,7 @@ export type PartitionState = {
  * @param worker a label for each process of one service: each has its own series, so that the counters of a replaced one do not seem to
  * decrease
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the metrics are one list, which is searched by name.
 export function createMetrics(worker = '1') {
   const registry = new Registry();
   registry.setDefaultLabels({ worker });
