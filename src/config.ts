@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { toDriverUrl } from './connectionUrl.ts';
-import { limitsOf, type Variables, variables } from './variables.ts';
+import { problemOfConnectionUrl, toDriverUrl } from './connectionUrl.ts';
+import { isPostgresUrl, limitsOf, type Variables, variables } from './variables.ts';
 
 /** The subcommand; each requires other variables with an external database. */
 export type Command = 'serve' | 'worker' | 'migrate' | 'admin' | 'dev' | 'migrations';
@@ -16,6 +16,7 @@ export function loadConfig(env: Record<string, string | undefined>, command: Com
   const problems = [
     ...(result.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`),
     ...problemsWithOwnDatabase(set, command),
+    ...problemsWithUrls(set),
     ...problemsWithPorts(set),
   ];
   if (!result.success || problems.length > 0) throw new ConfigError(problems);
@@ -63,6 +64,16 @@ function problemsWithEmbedded(env: Record<string, string | undefined>): string[]
   return Object.entries({ OAUTH_DATABASE_URL: 'has its own', REPLICA_DATABASE_URL: 'has no replica' })
     .filter(([name]) => env[name])
     .map(([name, why]) => `${name}: needs AUTH_DATABASE_URL: the embedded database ${why}`);
+}
+
+const databaseUrls = ['DATABASE_URL', 'AUTH_DATABASE_URL', 'OAUTH_DATABASE_URL', 'REPLICA_DATABASE_URL'] as const;
+
+function problemsWithUrls(env: Record<string, string | undefined>): string[] {
+  return databaseUrls.flatMap((name) => {
+    const url = env[name];
+    const problem = url && isPostgresUrl(url) ? problemOfConnectionUrl(url, env) : null;
+    return problem ? [`${name}: ${problem}`] : [];
+  });
 }
 
 function problemsWithPorts({ PORT = '3000', METRICS_PORT }: Record<string, string | undefined>): string[] {

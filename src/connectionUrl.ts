@@ -47,8 +47,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @param shell may have libpq's variables, which count where the URL says nothing
  */
 export function toDriverUrl(text: string, shell: Environment = {}): string {
-  const [, address = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(text) ?? [];
-  const parameters = new URLSearchParams(query);
+  const { address, parameters } = parse(text);
   for (const [variable, name] of Object.entries(libpqVariables)) {
     const value = shell[variable];
     if (value && !parameters.has(name) && !fallsBack(value)) parameters.set(name, value);
@@ -60,36 +59,44 @@ export function toDriverUrl(text: string, shell: Environment = {}): string {
   }
   if (parameters.has('sslmode')) parameters.set('uselibpqcompat', 'true');
   parameters.set('options', [parameters.get('options'), pinned].filter(Boolean).join(' '));
-  // A space is %20 there: libpq reads no plus sign as a space.
-  return `${address}?${parameters.toString().replaceAll('+', '%20')}`;
+  return format(address, parameters);
 }
 
 /** The same for libpq, such as psql's: what {@link toDriverUrl} has added is left out. */
 export function toLibpqUrl(text: string): string {
-  const [, address = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(text) ?? [];
-  const parameters = new URLSearchParams(query);
+  const { address, parameters } = parse(text);
   parameters.delete('uselibpqcompat');
   const options = parameters.get('options')?.replace(pinned, '').trim();
   if (options) parameters.set('options', options);
   else parameters.delete('options');
-  const rest = parameters.toString().replaceAll('+', '%20');
-  return rest ? `${address}?${rest}` : address;
+  return format(address, parameters);
 }
 
-/** Why the driver cannot use a URL, in words for its owner; null when it can. */
-export function problemOfConnectionUrl(text: string): string | null {
-  const mode = new URLSearchParams(/\?(.*)$/s.exec(text)?.[1]).get('sslmode');
+/** Why the driver cannot use a URL with the shell's variables, in words for its owner; null when it can. */
+export function problemOfConnectionUrl(text: string, shell: Environment): string | null {
+  const url = toDriverUrl(text, shell);
+  const mode = parse(url).parameters.get('sslmode');
   if (mode !== null && fallsBack(mode))
-    return `sslmode=${mode} falls back to no encryption, and so protects from nobody; say require, verify-ca or verify-full, or disable`;
+    return `sslmode=${mode} falls back to no encryption, and so does not protect the connection; say require, verify-ca or verify-full, or disable`;
   if (mode !== null && !tlsModes.has(mode)) return `sslmode must be one of ${[...tlsModes].join(', ')}`;
   try {
-    new Client({ connectionString: toDriverUrl(text) });
+    new Client({ connectionString: url });
     return null;
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'EACCES', 'EISDIR')) return 'names a certificate whose file cannot be read';
     if (mode === 'verify-ca') return 'sslmode=verify-ca needs sslrootcert=<file>, the certificates of its authority';
     return 'has a parameter that the driver does not understand';
   }
+}
+
+function parse(text: string): { readonly address: string; readonly parameters: URLSearchParams } {
+  const [, address = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(text) ?? [];
+  return { address, parameters: new URLSearchParams(query) };
+}
+
+function format(address: string, parameters: URLSearchParams): string {
+  // libpq reads no plus sign as a space.
+  return parameters.size > 0 ? `${address}?${parameters.toString().replaceAll('+', '%20')}` : address;
 }
 
 const tlsModes: ReadonlySet<string> = new Set(['disable', 'require', 'verify-ca', 'verify-full']);

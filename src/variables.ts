@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { problemOfConnectionUrl } from './connectionUrl.ts';
 
 // No message repeats a value: some of them are secrets.
 const wholeNumber = (min: number, max: number) =>
@@ -15,16 +14,12 @@ const expected = (min: number, max: number) => `must be a whole number from ${mi
 
 const limit = (fallback: number, max = 1_000_000_000) => wholeNumber(1, max).default(fallback);
 
+export const isPostgresUrl = (value: string): boolean =>
+  /^postgres(ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/'));
+
 const postgresUrl = z
   .string()
-  .refine((value) => /^postgres(ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/')), {
-    error: 'must be a URL such as postgres://user:password@host:5432/database',
-    abort: true,
-  })
-  .superRefine((value, context) => {
-    const problem = problemOfConnectionUrl(value);
-    if (problem) context.addIssue(problem);
-  });
+  .refine(isPostgresUrl, 'must be a URL such as postgres://user:password@host:5432/database');
 
 const secretKey = z
   .string()

@@ -164,6 +164,20 @@ describe('the configuration', () => {
       expect.stringMatching(new RegExp(`^AUTH_DATABASE_URL: .*${problem.source}`)),
     ]);
   });
+
+  it.each([
+    [{ PGSSLMODE: 'encrypt' }, /sslmode must be one of disable, require, verify-ca, verify-full/],
+    [{ PGSSLMODE: 'verify-ca' }, /needs sslrootcert=<file>/],
+    [{ PGSSLMODE: 'require', PGSSLROOTCERT: '/no/such/file' }, /names a certificate whose file cannot be read/],
+  ])('refuses the variables %j of the shell where the URL leaves them open', (shell, problem) => {
+    const environment = { AUTH_DATABASE_URL: 'postgres://server@db/graph', SECRET_KEY: secretKey };
+    expect(problemsOf({ ...environment, ...shell })).toEqual([
+      expect.stringMatching(new RegExp(`^AUTH_DATABASE_URL: .*${problem.source}`)),
+    ]);
+    expect(loadConfig({ ...environment, PGSSLMODE: 'prefer' }, 'serve').database).toMatchObject({
+      authUrl: toDriverUrl(environment.AUTH_DATABASE_URL),
+    });
+  });
 });
 
 function problemsOf(environment: Record<string, string>, command: 'serve' | 'migrate' | 'admin' = 'serve'): string[] {
