@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
+import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
 import { sessionSettings, toDriverUrl, toLibpqUrl } from '../../src/connectionUrl.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
+import { withClient } from '../../src/database/pool/withClient.ts';
 import { createLog } from '../../src/log.ts';
 import { tableSql } from '../generation/tables.ts';
 import { ask, createTenant, read, type Tenant } from '../graphql/support.ts';
@@ -178,11 +180,13 @@ describe('migrations', () => {
         createLog('silent'),
       );
       const ordinary = await createTestDatabase();
-      const objects = await Promise.all([database.ownerUrl, ordinary.ownerUrl].map(objectsOf));
+      const [found = new Map(), expected] = await Promise.all(
+        [database.ownerUrl, ordinary.ownerUrl].map((url) => withClient(toDriverUrl(url), readDatabaseObjects)),
+      );
       await ordinary.drop();
 
-      expect(objects[0]).toEqual(objects[1]);
-      expect(objects[0]?.length).toBeGreaterThan(500);
+      expect(found).toEqual(expected);
+      expect([...found.values()].join('\n').split('\n').length).toBeGreaterThan(500);
     } finally {
       await database.drop();
     }
@@ -247,28 +251,4 @@ async function createApplicationBeside(service: OauthTest) {
   const application = await createApplication({ ...service, database: writing });
   await writing.owner.end();
   return application;
-}
-
-/** Definitions of what a migration makes, as PostgreSQL prints them in a session without settings of its own. */
-async function objectsOf(ownerUrl: string): Promise<string[]> {
-  const client = new Client({ connectionString: toDriverUrl(ownerUrl) });
-  await client.connect();
-  const { rows } = await client.query<{ text: string }>(`
-    with own as (select oid, nspname from pg_namespace where nspname in ('app_public', 'app_hidden', 'oauth', 'feed', 'audit'))
-    select text from (
-      select pg_get_functiondef(p.oid) as text from pg_proc p join own on own.oid = pronamespace where prokind = 'f'
-      union all select c.relname || ' ' || pg_get_viewdef(c.oid) from pg_class c join own on own.oid = relnamespace where relkind = 'v'
-      union all select pg_get_constraintdef(c.oid) || conname from pg_constraint c join own on own.oid = connamespace
-      union all select pg_get_indexdef(i.indexrelid) from pg_index i join pg_class c on c.oid = i.indrelid join own on own.oid = relnamespace
-      union all select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = t.tgrelid join own on own.oid = relnamespace where not tgisinternal
-      union all select c.relname || polname || coalesce(pg_get_expr(polqual, polrelid), '') || coalesce(pg_get_expr(polwithcheck, polrelid), '')
-        from pg_policy join pg_class c on c.oid = polrelid
-      union all select c.relname || a.attname || format_type(atttypid, atttypmod) || coalesce(pg_get_expr(adbin, adrelid), '')
-        from pg_attribute a join pg_class c on c.oid = attrelid join own on own.oid = relnamespace
-        left join pg_attrdef on adrelid = attrelid and adnum = attnum where attnum > 0 and relkind in ('r', 'v', 'p') and not relispartition
-    ) as objects
-    where text !~ '_\\d{4}_\\d\\d'
-    order by text collate "C"`);
-  await client.end();
-  return rows.map(({ text }) => text);
 }
