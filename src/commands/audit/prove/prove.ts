@@ -16,12 +16,13 @@ export async function prove(
   { pool }: AuditedDatabase,
   { mutate: isMutating = false }: { mutate?: boolean } = {},
 ): Promise<Answer> {
-  const { openProver, prove: judge, mutate } = await loadProver();
+  const { isOpen, openProver, prove: judge, mutate } = await loadProver();
   const prover = await openProver();
   try {
     return await rolledBack(pool, async (client) => {
       const options = await readOptions(client);
-      const answer = report(await judge(options, prover));
+      const judgements = await judge(options, prover);
+      const answer = report(judgements, judgements.filter(isOpen));
       if (!isMutating) return answer;
       const score = reportMutations(await mutate({ ...options, ...weakeningsOf(client) }, prover));
       return { text: document(answer.text, score), findings: answer.findings };
@@ -56,14 +57,13 @@ function reportMutations(mutations: readonly Mutation[]): string {
   );
 }
 
-function report(judgements: readonly Judgement[]): Answer {
+function report(judgements: readonly Judgement[], open: readonly Judgement[]): Answer {
   const proven = judgements.filter(({ verdict }) => verdict === 'proven');
   const [byPrivilege, bySolver] = [
     proven.filter((one) => one.isByPrivilege),
     proven.filter((one) => !one.isByPrivilege),
   ];
   const accepted = judgements.filter(({ accepted }) => accepted !== null);
-  const open = judgements.filter(({ verdict, accepted }) => verdict !== 'proven' && accepted === null);
   const text = document(
     '# Proofs',
     `${proven.length} proven: ${bySolver.length} by the solver, ${byPrivilege.length} by privileges alone. ` +
