@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * `node bench/oauthTiming.ts`: whether the time of a refusal tells what was wrong. Exits with 1 when the medians of two refusals that look alike differ by more than 5 %.
+ * `node bench/oauthTiming.ts`: whether the time of a refusal tells what was wrong.
+ * Exits with 1 when the medians of two refusals that look alike differ by more than 5 %.
  */
 const tries = 200;
 const tolerance = 0.05;

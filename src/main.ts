@@ -14,7 +14,7 @@ process.env.NODE_ENV ??= name === 'dev' ? 'development' : 'production';
 process.env.GRAPHILE_ENV ??= process.env.NODE_ENV;
 // The lanes of a password's hash take turns on one thread. On busy cores that is faster, and leaves the other cores to other work.
 process.env.RAYON_NUM_THREADS ??= '1';
-// The driver reads libpq's variables of the shell, which are of somebody's own database. A worker has its supervisor's.
+// The driver reads libpq's variables of the shell; the embedded database is not what they name. A worker has its supervisor's.
 if (cluster.isPrimary && !process.env.DATABASE_URL?.trim() && !process.env.AUTH_DATABASE_URL?.trim())
   for (const variable of Object.keys(process.env)) if (/^PG[A-Z]/.test(variable)) delete process.env[variable];
 

@@ -4,7 +4,7 @@ import type { Claim, Examples, Options, Principal } from './interface.ts';
 import { refusedAs } from './refusals.ts';
 import { undone, within } from './savepoints.ts';
 
-/** What the solver would have of a row: a column's text, or null. */
+/** The values that the solver wants in a row: a column's text, or null. */
 export type Hints = ReadonlyMap<string, string | null>;
 
 export type Json = Record<string, unknown>;
@@ -62,7 +62,7 @@ export class ExampleRows {
     return rows.map((found) => found.row);
   }
 
-  /** What finds each example by what its role may read; without reading, a statement is about all rows. */
+  /** A condition for each example, of columns that its role may read; none when it may read none of its key. */
   async conditions({ relation, role }: BoundGoal): Promise<string[]> {
     const readable = relation.privileges[`select ${role}`] ?? [];
     const key = relation.keys[0]?.filter((name) => readable.includes(name)) ?? [];

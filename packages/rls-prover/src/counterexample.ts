@@ -8,8 +8,8 @@ import { undone, within } from './savepoints.ts';
 
 /**
  * Looks for a row that shows a violation, and is the only judge of `refuted`.
- * The examples are inserted, the solver's values are written into one of them, and the command is given as principals of that role. What
- * comes back, or is changed by it, is asked for the invariant. The caller rolls all of it back.
+ * The examples are inserted, the solver's values are written into one of them, and the command is given as principals of that role. The
+ * invariant is asked of each row that it returns or changes. The caller rolls all of it back.
  */
 export function openCounterexamples(
   options: Pick<Options, 'client' | 'claims'>,
@@ -51,7 +51,7 @@ export function openCounterexamples(
 }
 
 const maxMillisecondsOfGoal = 2000;
-/** Of a database in which much can be broken, what was not tried in this time stays unproven. */
+/** A goal that was not tried within this time stays unproven. */
 const maxMilliseconds = 30_000;
 
 /** Gives a command as a principal. Resolves to the violation that it shows, or to null. */
@@ -69,7 +69,7 @@ const tries: Record<BoundGoal['command'], Try> = {
     }).catch(refusedAs([]));
     for (const row of seen) {
       const whole = relation.kind === 'view' ? [row] : await rows.like(relation.name, row);
-      // Of a row that looks like another one nothing is claimed.
+      // Nothing is claimed of a row that looks like another one.
       const [only, ...others] = whole;
       if (only && others.length === 0 && (await rows.breaks(goal, principal, only, only)))
         return `sees ${rows.describe(only)}`;
@@ -97,7 +97,7 @@ const tries: Record<BoundGoal['command'], Try> = {
     const { relation } = goal;
     const columns = relation.privileges[`update ${principal.actor}`] ?? [];
     const examples = (await rows.of(relation.name)).map(({ row }) => row);
-    // What refers to another row goes together, so that it refers to one that exists.
+    // All columns that refer to another row are set together, so that they refer to one that exists.
     const referring = new Set(relation.foreignKeys.flatMap((key) => key.columns));
     const together = columns.filter((column) => referring.has(column));
     const assignments = [...columns.map((column) => [column]), ...(together.length > 1 ? [together] : [])].flatMap(

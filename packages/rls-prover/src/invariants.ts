@@ -12,7 +12,7 @@ import { forSome, forSomeRow } from './query.ts';
 import { type Environment, everything, isMember, type Row, rowOf, type Scope, type World } from './scope.ts';
 import { cast, literal } from './values.ts';
 
-/** What questions are asked of: the database, and what is said of it. */
+/** The database, and the statements about it that are judged. */
 export type Given = {
   catalogue: Catalogue;
   parser: Parser;

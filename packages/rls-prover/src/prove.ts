@@ -50,7 +50,7 @@ async function judgeGoals(options: Options, given: Given, prover: Prover, reason
     const named = { invariant: invariant.name, relation: relation.name, command, role };
     if (!isAsked(named)) continue;
     const reason = reasonOf(named);
-    // What may be false all the same need not be shown to be.
+    // A judgement that is accepted needs no counterexample.
     const found = await judgeGoal(goal, given, prover, reason === null ? refute : neither);
     judgements.push({ ...named, ...found, accepted: found.verdict === 'proven' ? null : reason });
   }
@@ -88,7 +88,7 @@ async function judgeDefiners(options: Options, given: Given, prover: Prover, rea
   return judgements;
 }
 
-/** What a judgement is accepted by. */
+/** The name by which a judgement is accepted. */
 const nameOf = ({ invariant, relation, command, role }: Goal): string =>
   JSON.stringify([invariant, relation, command, role]);
 

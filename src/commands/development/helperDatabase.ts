@@ -9,20 +9,20 @@ import { databaseName, otherDatabase } from './migrations.ts';
 /**
  * Helper database: one that a command makes beside the developer's own, and drops.
  * Its name is a digest of the other's. PostgreSQL cuts a name at 63 bytes, and so would make `<a long name>_shadow` the name of the
- * developer's own. A comment marks it: a database without that is somebody else's, and stays.
+ * developer's own. A comment marks it; a database without the comment stays.
  */
 export function helperUrlOf(ownerUrl: string, purpose: 'shadow' | 'draft'): string {
   return otherDatabase(ownerUrl, `gqs_${purpose}_${hash('sha256', databaseName(ownerUrl)).slice(0, 16)}`);
 }
 
-/** Creates it anew. @throws {StartupError} when a database of that name is somebody else's, or the role may not create databases */
+/** Creates it anew. @throws {StartupError} when a database of that name has no mark, or the role may not create databases */
 export async function createHelper(ownerUrl: string, helperUrl: string): Promise<void> {
   const name = escapeIdentifier(databaseName(helperUrl));
   await dropHelper(ownerUrl, helperUrl);
   await asRoot(ownerUrl, `create database ${name}`, `comment on database ${name} is ${escapeLiteral(mark)}`);
 }
 
-/** Drops it if it is there. @throws {StartupError} when a database of that name is somebody else's */
+/** Drops it if it is there. @throws {StartupError} when a database of that name has no mark */
 export async function dropHelper(ownerUrl: string, helperUrl: string): Promise<void> {
   const name = escapeIdentifier(databaseName(helperUrl));
   const isMarked = await readMark(ownerUrl, databaseName(helperUrl));
