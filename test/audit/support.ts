@@ -30,6 +30,9 @@ export async function audit({ ownerUrl }: { ownerUrl: string }, ...args: string[
   }
 }
 
+/** The findings of one database, without the roles that other test files make at the same time, whose names end in random digits. */
+export const findingsHere = `select name, object, detail from audit.findings where detail !~ '_[0-9a-f]{8,32} '`;
+
 /** Statements in one transaction that is undone; what the last one returned. */
 export async function undone(owner: Pool, ...statements: string[]): Promise<Record<string, unknown>[]> {
   const client = await owner.connect();

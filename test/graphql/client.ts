@@ -21,6 +21,15 @@ export async function ask(
   return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] };
 }
 
+/**
+ * Asks again after 503, as a client does: on a busy machine the last of many that race for a row waits for longer than the service
+ * lets it.
+ */
+export async function askUntilServed(...request: Parameters<typeof ask>): Promise<Answer> {
+  const answer = await ask(...request);
+  return answer.status === 503 ? askUntilServed(...request) : answer;
+}
+
 const graphqlResponse = 'application/graphql-response+json';
 
 /** The data of an operation that succeeds as a whole. */

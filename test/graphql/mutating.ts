@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ask, type GraphTest, globalId, type Tenant } from './support.ts';
+import { askUntilServed, type GraphTest, globalId, type Tenant } from './support.ts';
 
 /** What became of a mutation: the data of its field, or the extensions of its only error. */
 export type Mutate = (field: string, args: object, selection: string, token?: string) => Promise<unknown>;
@@ -10,7 +10,7 @@ export const mutating =
   async (field, args, selection, token = tenant.app) => {
     const given = Object.entries(args).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
     const query = `mutation { it: ${field}${given.length > 0 ? `(${given.join(', ')})` : ''} { ${selection} } }`;
-    const { status, body } = await ask(graph, token, query);
+    const { status, body } = await askUntilServed(graph, token, query);
     expect(status).toBe(200);
     const { data, errors = [] } = body as { data: { it: unknown }; errors?: { path?: unknown; extensions: object }[] };
     if (errors.length === 0) return data.it;

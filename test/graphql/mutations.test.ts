@@ -1,5 +1,14 @@
 import { shareService } from '../support/sharedService.ts';
-import { ask, createTenant, createUser, expectErrors, type GraphTest, read, type Tenant } from './support.ts';
+import {
+  ask,
+  askUntilServed,
+  createTenant,
+  createUser,
+  expectErrors,
+  type GraphTest,
+  read,
+  type Tenant,
+} from './support.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -94,7 +103,7 @@ test('two users can swap nothing at once, but one after the other takes what the
 
 test('of twenty concurrent creations with one external identifier exactly one succeeds', async () => {
   const create = (index: number) =>
-    ask(
+    askUntilServed(
       graph,
       tenant.app,
       `mutation { userCreate(fullName: "A", email: "${index}@acme.test", externalIdentifier: "race") { user { id } } }`,

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
 import type { SharedService } from '../support/sharedService.ts';
 
-export { type Answer, ask, expectErrors, expectRefused, type Refusal, read } from './client.ts';
+export { type Answer, ask, askUntilServed, expectErrors, expectRefused, type Refusal, read } from './client.ts';
 
 export type GraphTest = SharedService;
 
