@@ -160,6 +160,7 @@ function toConfig(env: Variables, shell: Record<string, string | undefined>) {
     metricsPort: env.METRICS_PORT,
     /** Null unless OpenTelemetry's own variables say where traces go. */
     tracing: tracingOf(env),
+    webhooks: env.WEBHOOKS === 'on',
     webhookWorker: env.WEBHOOK_WORKER,
     webhookPrivateAddresses: env.WEBHOOK_PRIVATE_ADDRESSES,
     publicIntrospection: env.PUBLIC_INTROSPECTION,

@@ -89,6 +89,7 @@ async function work(): Promise<void> {
 async function worker(): Promise<void> {
   const config = loadConfig(process.env, 'worker');
   const log = createLog(config.logLevel);
+  if (!config.webhooks) return log.warn('WEBHOOKS is off: there is nothing to send');
   const { startWebhookWorker } = await import('./commands/startWebhookWorker.ts');
   const starting = startWebhookWorker(config, log);
   stopOnSignals(starting, log);

@@ -1,5 +1,5 @@
 --! Previous: sha1:57555aae32e1e7f08dd9848ed89657e0bf9232a1
---! Hash: sha1:7d2fbf4058c64dbfe700dee2dffcf66400f5b7e5
+--! Hash: sha1:c106ef0ff0715388a22776ac28add8a2afdab716
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.
@@ -105,3 +105,70 @@ comment on policy update_graph_worker on app_hidden.webhook_positions is 'The wo
 grant select, insert, update, delete on app_hidden.webhook_positions to graph_admin;
 grant select, insert (organization_id, webhook_id, origin, horizon, change_id, at) on app_hidden.webhook_positions to graph_app;
 grant select, update (origin, horizon, change_id, at, leased_until) on app_hidden.webhook_positions to graph_worker;
+
+-- A copy of the database has the webhooks, too, and must not send to their receivers: production does. So one row says which database
+-- sends, and a copy differs from that: a restored dump in its cluster, a template's copy in its oid. What is left of copies are their files.
+-- The service tells those of its embedded database by the directory; others cannot be told from the original.
+
+create table app_hidden.webhook_charge (
+  is_only boolean not null default true,
+  system_identifier bigint not null,
+  database_oid oid not null,
+  directory text,
+  constraint webhook_charge_pkey primary key (is_only),
+  constraint webhook_charge_one check (is_only)
+);
+comment on table app_hidden.webhook_charge is 'The database that sends webhooks; in a copy of it, another one. A promoted standby is the same.';
+comment on column app_hidden.webhook_charge.system_identifier is 'Its cluster, pg_control_system().';
+comment on column app_hidden.webhook_charge.database_oid is 'Its oid in there; 0 in a copy of its directory.';
+comment on column app_hidden.webhook_charge.directory is 'The embedded database''s directory as its service last saw it: inode and time of birth.';
+alter table app_hidden.webhook_charge enable row level security, force row level security;
+create policy all_graph_admin on app_hidden.webhook_charge for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on app_hidden.webhook_charge is 'Administration takes charge.';
+create policy select_graph_worker on app_hidden.webhook_charge for select to graph_worker using (true);
+comment on policy select_graph_worker on app_hidden.webhook_charge is 'The worker asks whether it may send.';
+grant select, insert, update, delete on app_hidden.webhook_charge to graph_admin;
+grant select on app_hidden.webhook_charge to graph_worker;
+
+create function app_hidden.has_webhook_charge() returns boolean
+  language sql stable set search_path = pg_catalog, pg_temp
+  as $$
+    select exists (
+      select from app_hidden.webhook_charge c
+      join pg_control_system() s on s.system_identifier = c.system_identifier
+      join pg_database d on d.oid = c.database_oid
+      where d.datname = current_database())
+  $$;
+comment on function app_hidden.has_webhook_charge() is 'Whether this database sends webhooks: it is no copy, or has taken charge.';
+grant execute on function app_hidden.has_webhook_charge() to graph_worker, graph_admin;
+
+create function app_hidden.take_webhook_charge() returns boolean
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    if app_hidden.has_webhook_charge() then
+      return false;
+    end if;
+    insert into app_hidden.webhook_charge (system_identifier, database_oid)
+    select s.system_identifier, d.oid
+    from pg_control_system() s
+    join pg_database d on d.datname = current_database()
+    on conflict on constraint webhook_charge_pkey do update
+    set system_identifier = excluded.system_identifier, database_oid = excluded.database_oid;
+    return true;
+  end
+  $$;
+comment on function app_hidden.take_webhook_charge() is 'Has this database send webhooks from now on; whether it did not before. The other must have ended.';
+grant execute on function app_hidden.take_webhook_charge() to graph_admin;
+
+create function app_hidden.see_webhook_directory(seen text) returns void
+  language sql volatile set search_path = pg_catalog, pg_temp
+  as $$
+    update app_hidden.webhook_charge c
+    set directory = seen, database_oid = case when c.directory <> seen then 0 else c.database_oid end
+    where c.directory is distinct from seen
+  $$;
+comment on function app_hidden.see_webhook_directory(text) is 'Takes the charge from a database whose directory is another one than before: a copy.';
+grant execute on function app_hidden.see_webhook_directory(text) to graph_admin;
+
+select app_hidden.take_webhook_charge();

@@ -1,5 +1,5 @@
---! Previous: sha1:7d2fbf4058c64dbfe700dee2dffcf66400f5b7e5
---! Hash: sha1:6b35b7fad8bf08ab91afbd3dbeda50cc9743eaa5
+--! Previous: sha1:c106ef0ff0715388a22776ac28add8a2afdab716
+--! Hash: sha1:5413fd7b2dbf3ada314ee101043d78e5479ebd4d
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.
@@ -105,7 +105,7 @@ create function feed.due_webhooks(max_rows int) returns table (organization_id u
     from app_hidden.webhook_positions p
     join app_public.webhooks w on w.organization_id = p.organization_id and w.id = p.webhook_id
     left join last on last.organization_id = p.organization_id
-    where w.enabled and coalesce(p.leased_until <= statement_timestamp(), true)
+    where (select app_hidden.has_webhook_charge()) and w.enabled and coalesce(p.leased_until <= statement_timestamp(), true)
       and (
         p.origin <> (select feed.origin())
         or p.at < statement_timestamp() - interval '1 hour'

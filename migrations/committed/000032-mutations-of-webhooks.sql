@@ -1,5 +1,5 @@
---! Previous: sha1:6b35b7fad8bf08ab91afbd3dbeda50cc9743eaa5
---! Hash: sha1:da772e82d302d23e7648fac507c6274fdfd44839
+--! Previous: sha1:5413fd7b2dbf3ada314ee101043d78e5479ebd4d
+--! Hash: sha1:80890c3be06bf43cd3ab6b232f717ce5d656748a
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:da772e82d302d23e7648fac507c6274fdfd44839
---! Hash: sha1:5de10be85a36519827c121e63d3f58868f88ada6
+--! Previous: sha1:80890c3be06bf43cd3ab6b232f717ce5d656748a
+--! Hash: sha1:22e7a0643de0870b452606a27f86c37c60611b55
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

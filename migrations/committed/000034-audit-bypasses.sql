@@ -1,5 +1,5 @@
---! Previous: sha1:5de10be85a36519827c121e63d3f58868f88ada6
---! Hash: sha1:1541511c5248a7374f6947eba1805c21d3e6cd42
+--! Previous: sha1:22e7a0643de0870b452606a27f86c37c60611b55
+--! Hash: sha1:8aeba5cdf7fbbd59cd8b92d554e0cddb7e299faa
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:1541511c5248a7374f6947eba1805c21d3e6cd42
---! Hash: sha1:f8844c44df695a74386790a3d0ee1c9a1e17bcb8
+--! Previous: sha1:8aeba5cdf7fbbd59cd8b92d554e0cddb7e299faa
+--! Hash: sha1:3c76f5bbdc7659a379ac6faeee1d9eb24e3f41bf
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

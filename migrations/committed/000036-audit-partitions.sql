@@ -1,5 +1,5 @@
---! Previous: sha1:f8844c44df695a74386790a3d0ee1c9a1e17bcb8
---! Hash: sha1:f23414dc96eda98642e6ce340058ac1f689ba27f
+--! Previous: sha1:3c76f5bbdc7659a379ac6faeee1d9eb24e3f41bf
+--! Hash: sha1:6b9a7aed322840f8b58e0ad4a128153de00acfcb
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

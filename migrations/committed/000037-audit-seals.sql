@@ -1,5 +1,5 @@
---! Previous: sha1:f23414dc96eda98642e6ce340058ac1f689ba27f
---! Hash: sha1:cd947a2008d872bf6a5e28eede185b6ed5e0805a
+--! Previous: sha1:6b9a7aed322840f8b58e0ad4a128153de00acfcb
+--! Hash: sha1:d81bbf19dfb2d5d99693f046db80ced264f9b428
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

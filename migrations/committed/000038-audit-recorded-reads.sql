@@ -1,5 +1,5 @@
---! Previous: sha1:cd947a2008d872bf6a5e28eede185b6ed5e0805a
---! Hash: sha1:42f3373a4a240d4dff16a6962acd97ead690b6ed
+--! Previous: sha1:d81bbf19dfb2d5d99693f046db80ced264f9b428
+--! Hash: sha1:ac979a87cbf33aee76c9f475ffe8860f41f3e805
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:42f3373a4a240d4dff16a6962acd97ead690b6ed
---! Hash: sha1:7557c27e9bd81fc597a14d7dfb14179eec97be49
+--! Previous: sha1:ac979a87cbf33aee76c9f475ffe8860f41f3e805
+--! Hash: sha1:924cdbb6001e8d54d2edc7f5a809184efa3bef12
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

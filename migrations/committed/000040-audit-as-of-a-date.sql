@@ -1,5 +1,5 @@
---! Previous: sha1:7557c27e9bd81fc597a14d7dfb14179eec97be49
---! Hash: sha1:161d9e8294ef8f77e3cab336da98f883e59d674d
+--! Previous: sha1:924cdbb6001e8d54d2edc7f5a809184efa3bef12
+--! Hash: sha1:a03584d871377eccd3d03e0da98e98dfeac8ed0f
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:161d9e8294ef8f77e3cab336da98f883e59d674d
---! Hash: sha1:392450144d00a53aea0dc551ba2bca190bcf721d
+--! Previous: sha1:a03584d871377eccd3d03e0da98e98dfeac8ed0f
+--! Hash: sha1:7a77b0188d20d0b9b6f64bb3d3f72687d70b2de4
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

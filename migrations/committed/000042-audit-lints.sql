@@ -1,5 +1,5 @@
---! Previous: sha1:392450144d00a53aea0dc551ba2bca190bcf721d
---! Hash: sha1:c5a995b4dfbd3a0734a6556a40d9de4f21359bff
+--! Previous: sha1:7a77b0188d20d0b9b6f64bb3d3f72687d70b2de4
+--! Hash: sha1:8af44151dfea2686476bc3a3748e3e0208e953fe
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:c5a995b4dfbd3a0734a6556a40d9de4f21359bff
---! Hash: sha1:b8b267d9c72f04be3242fdfbc6e63c1996b01abb
+--! Previous: sha1:8af44151dfea2686476bc3a3748e3e0208e953fe
+--! Hash: sha1:00df90954f9ac6b47f2ed89e3ac4d4b38ebdc91f
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:b8b267d9c72f04be3242fdfbc6e63c1996b01abb
---! Hash: sha1:d887fbb5420cfb075b64ce911e24e0f73e5ec675
+--! Previous: sha1:00df90954f9ac6b47f2ed89e3ac4d4b38ebdc91f
+--! Hash: sha1:7ca77bdbf7c5fcd8212f270edde863727cb46124
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:d887fbb5420cfb075b64ce911e24e0f73e5ec675
---! Hash: sha1:96d477614d4016c5ae870007e6aa1fc80a79b477
+--! Previous: sha1:7ca77bdbf7c5fcd8212f270edde863727cb46124
+--! Hash: sha1:bce1710f18d384ea25a798d39804c927bbd1933f
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

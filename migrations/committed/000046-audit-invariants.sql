@@ -1,5 +1,5 @@
---! Previous: sha1:96d477614d4016c5ae870007e6aa1fc80a79b477
---! Hash: sha1:47fbd7ab49d8a5e734ef40e950dc2d35bce9649b
+--! Previous: sha1:bce1710f18d384ea25a798d39804c927bbd1933f
+--! Hash: sha1:1900f8f9ce318826a94a216ca8a7e9cafa327ce5
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

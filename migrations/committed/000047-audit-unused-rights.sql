@@ -1,5 +1,5 @@
---! Previous: sha1:47fbd7ab49d8a5e734ef40e950dc2d35bce9649b
---! Hash: sha1:905c7004bfac08dbb855c1079ddefe3c48d09401
+--! Previous: sha1:1900f8f9ce318826a94a216ca8a7e9cafa327ce5
+--! Hash: sha1:a0a7920bdfb856b7207889bcfd7f6840b44bc852
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:905c7004bfac08dbb855c1079ddefe3c48d09401
---! Hash: sha1:3468e04ef4edddf21334f134f1fc1ca26c920678
+--! Previous: sha1:a0a7920bdfb856b7207889bcfd7f6840b44bc852
+--! Hash: sha1:a19893282bd2bdb52f6da4900f1aa98dfbd20c3d
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:3468e04ef4edddf21334f134f1fc1ca26c920678
---! Hash: sha1:a4e4532854b7da6cbf1a12ba0d08f3895d93e2e2
+--! Previous: sha1:a19893282bd2bdb52f6da4900f1aa98dfbd20c3d
+--! Hash: sha1:b68a85ec2df0597d97ebcf1ef8cde4b919c537f7
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:a4e4532854b7da6cbf1a12ba0d08f3895d93e2e2
---! Hash: sha1:337a48ebe5a9bb9ceedbe6eb0d268d61b0d730c9
+--! Previous: sha1:b68a85ec2df0597d97ebcf1ef8cde4b919c537f7
+--! Hash: sha1:7a540345b347f939d3d5b6c01ed4436729fa3d1c
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { type Config, type DatabaseConfig, requireSetting } from '../config.ts';
@@ -72,11 +73,21 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
   const embedded = await startEmbeddedPostgres(dataDir, log);
   try {
     await migrate(embedded, log);
+    await withOwnerPool(embedded.ownerUrl, log, (owner) => seeDirectory(owner, embedded.cluster));
     return embedded;
   } catch (error) {
     await embedded.stop();
     throw error;
   }
+}
+
+/**
+ * Tells the database where its files are, by which it knows a copy of them. A copy is born later, and has another inode; the number of a
+ * device may change when the machine or a container starts again.
+ */
+async function seeDirectory(owner: Pool, cluster: string): Promise<void> {
+  const { ino, birthtimeNs } = await stat(cluster, { bigint: true });
+  await owner.query('select app_hidden.see_webhook_directory($1)', [`${ino} ${birthtimeNs}`]);
 }
 
 /** Waits for the server of the process with the lock; it runs or is about to. */

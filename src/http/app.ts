@@ -22,6 +22,8 @@ type Options = {
     graphql: RequestListener;
     /** The handlers of all other requests except health checks, in this order. */
     mounts: RequestHandler[];
+    /** What an operator should know though requests are served; null when there is nothing. */
+    notice(): string | null;
   } | null;
 };
 
@@ -39,7 +41,10 @@ export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness
   app.set('etag', false);
   for (const handler of first) app.use(handler);
   app.get('/healthz', answerHealth);
-  app.get('/readyz', answerReadiness(readiness));
+  app.get(
+    '/readyz',
+    answerReadiness(readiness, () => routes?.notice() ?? null),
+  );
   app.use(['/graphql', '/oauth', '/.well-known'], allow);
   for (const mount of routes?.mounts ?? [answerUnavailable]) app.use(mount);
   app.use(answerNotFound);

@@ -25,7 +25,7 @@ import { createPagesRouter } from '../pages/router.ts';
 import { basePathOf } from '../pages/site.ts';
 import type { Replica } from '../replica/watchReplica.ts';
 import { startRecordingUses } from '../token/recordUses.ts';
-import { startWebhooks } from '../webhooks/startWebhooks.ts';
+import { copyNotice, startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
 
 /** The dependencies of everything that serves requests; each factory takes the ones that it needs. */
@@ -75,13 +75,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   if (feedLag) context.metrics.watchFeedLag(feedLag.get);
 
   let { schema } = first;
-  const webhooks = config.webhookWorker
-    ? startWebhooks({
-        ...{ pool: oauthPool, secrets, log, signal: context.stopping },
-        allowsPrivate: config.webhookPrivateAddresses,
-        naming: () => schema.extensions.changeNaming as Naming,
-      })
-    : null;
+  const webhooks = sendWebhooks(context, secrets, () => schema.extensions.changeNaming as Naming);
   const swapGeneration = async (): Promise<SchemaChange> => {
     const next = await createGeneration(context, secrets);
     hotSwap.swap(next);
@@ -103,6 +97,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
     graphql: inOrder([redirectBrowsers(graphiql), hotSwap.graphql]),
     mounts: [oauth, hotSwap.pages],
     reload: reloads.run,
+    notice: () => (webhooks?.isCopy() ? copyNotice : null),
     endStreams: hotSwap.endStreams,
     async stop() {
       await watching.stop();
@@ -123,12 +118,33 @@ export type ComposedApp = {
   mounts: RequestHandler[];
   /** Hot swap: builds the graph from the database's present catalogue. If that fails, the old one stays. */
   reload(): Promise<SchemaChange>;
+  /** What an operator should know of a service that is ready; null when there is nothing. */
+  notice(): string | null;
   /** Completes the open streams, and refuses new ones. */
   endStreams(): void;
   stop(): Promise<void>;
 };
 
 export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
+
+/** @returns null where this process sends none */
+function sendWebhooks(
+  { config, oauthPool: pool, metrics, log, stopping }: AppDependencies,
+  secrets: Secrets,
+  naming: () => Naming,
+) {
+  if (!config.webhooks || !config.webhookWorker) return null;
+  const webhooks = startWebhooks({
+    pool,
+    secrets,
+    naming,
+    allowsPrivate: config.webhookPrivateAddresses,
+    log,
+    signal: stopping,
+  });
+  metrics.watchWebhooks(() => !webhooks.isCopy());
+  return webhooks;
+}
 
 /** Serializes the runs of one task. */
 function serialized<Result>(task: () => Promise<Result>) {

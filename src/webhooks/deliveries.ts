@@ -7,13 +7,19 @@ import type { Attempt } from './post.ts';
 
 export type WebhookKey = { readonly organizationId: string; readonly id: string };
 
-/** The webhooks that have something to send and are not leased, ordered by the end of their last runs. */
-export async function findDue(pool: Pool): Promise<WebhookKey[]> {
-  const { rows } = await queryOnce<WebhookKey>(pool, workerSettings(null), {
+/**
+ * The webhooks that have something to send and are not leased, ordered by the end of their last runs.
+ *
+ * @returns null in a copy of the database, which sends none
+ */
+export async function findDue(pool: Pool): Promise<WebhookKey[] | null> {
+  const { rows } = await queryOnce<WebhookKey & { hasCharge: boolean }>(pool, workerSettings(null), {
     name: 'due webhooks',
-    text: 'select organization_id as "organizationId", webhook_id as id from feed.due_webhooks(1000)',
+    text: `
+      select app_hidden.has_webhook_charge() as "hasCharge", organization_id as "organizationId", webhook_id as id
+      from (values (true)) as one left join feed.due_webhooks(1000) on true`,
   });
-  return rows;
+  return rows[0]?.hasCharge ? rows.filter(({ id }) => id !== null) : null;
 }
 
 /**

@@ -15,9 +15,11 @@ export type WebhooksOptions = Omit<SendOptions, 'stopping' | 'abandoned'> & {
  * Writes enqueue nothing. A run mostly waits for its receiver, and lasts 20 s at most. The webhook whose last run ended first is run first,
  * so that dead receivers take turns with the others. Several processes share the work: each run leases its webhook. When a process is
  * killed, another one continues once the lease ends. A transaction pooler may be in front of the database, since no LISTEN or session state
- * is used.
+ * is used. A copy of the database sends none.
  */
 export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ...options }: WebhooksOptions): {
+  /** Whether the database was a copy when it was last asked. */
+  isCopy(): boolean;
   stop(): Promise<void>;
 } {
   const { pool, log } = options;
@@ -25,6 +27,7 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
   const abandoned = new AbortController();
   const running = new Set<Promise<void>>();
   let due: WebhookKey[] = [];
+  let isCopy = false;
   const send: SendOptions = { ...options, stopping: stopping.signal, abandoned: abandoned.signal };
   const begin = () => {
     stopping.abort();
@@ -54,7 +57,10 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
   const polling = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        due = await findDue(pool);
+        const found = await findDue(pool);
+        if (isCopy !== (found === null)) log[isCopy ? 'info' : 'warn'](isCopy ? 'sending webhooks' : copyNotice);
+        isCopy = found === null;
+        due = found ?? [];
         fillSlots();
       } catch (error) {
         const level = isUnavailable(error) ? 'debug' : 'warn';
@@ -65,6 +71,7 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
   })();
 
   return {
+    isCopy: () => isCopy,
     /** Waits for the running attempts, 5 s at most; longer ones are made again later. */
     async stop() {
       begin();
@@ -74,5 +81,9 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
     },
   };
 }
+
+/** What an operator of a copy is told. */
+export const copyNotice =
+  'This database is a copy of another, which sends the webhooks: none are sent from here until `npm run -s admin -- take-charge`.';
 
 const maxRunning = 100;

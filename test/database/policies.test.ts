@@ -155,6 +155,7 @@ describe('the permissions of the database', () => {
     expect(await lines(shared)).toEqual([
       'app_hidden.organizations',
       'app_hidden.time_zones',
+      'app_hidden.webhook_charge',
       'audit.accepted',
       'audit.invariants',
       'audit.seals',
@@ -173,6 +174,7 @@ describe('the permissions of the database', () => {
       'app_hidden.organizations_name_key',
       'app_hidden.organizations_pkey',
       'app_hidden.time_zones_pkey',
+      'app_hidden.webhook_charge_pkey',
       'audit.accepted_pkey',
       'audit.invariants_pkey',
       'audit.seals_pkey',

@@ -29,7 +29,10 @@ export async function createTestDatabase(template?: TestDatabase): Promise<TestD
   await asAdministrator(
     `grant connect on database ${name} to ${authenticator}, graph_auditor, graph_admin; revoke connect on database ${name} from public`,
   );
-  return openTestDatabase(name);
+  const database = openTestDatabase(name);
+  // A copy would send no webhooks.
+  await database.owner.query('select app_hidden.take_webhook_charge()');
+  return database;
 }
 
 /** One that is there already. */

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { startMigrated } from '../../src/database/openDatabase.ts';
+import { withClient } from '../../src/database/pool/withClient.ts';
 import type { Log } from '../../src/log.ts';
 import { createTestDataDirectory, directoryInMemory, placeElsewhere } from './dataDirectory.ts';
 
@@ -19,7 +20,9 @@ export async function createMigratedDataDirectory(): Promise<string> {
 
 /** Makes the template: migrates an embedded database in `dataDir`, and copies that while its server is stopped. */
 export async function createTemplate(dataDir: string, log: Log): Promise<string> {
-  const { stop } = await startMigrated(dataDir, log);
+  const { stop, ownerUrl } = await startMigrated(dataDir, log);
+  // As a first start finds it; else its copies would send no webhooks.
+  await withClient(ownerUrl, (client) => client.query('update app_hidden.webhook_charge set directory = null'));
   await stop();
   const template = await createTestDataDirectory(await directoryInMemory());
   await copyDataDirectory(dataDir, template);

@@ -392,6 +392,7 @@ test('graph_worker reads and writes what it needs and nothing else', async () =>
      group by c.oid order by 1`,
   );
   expect(rows).toEqual([
+    { name: 'app_hidden.webhook_charge', privileges: ['select'] },
     { name: 'app_hidden.webhook_positions', privileges: ['select', 'update'] },
     { name: 'app_public.webhook_deliveries', privileges: ['insert', 'select', 'update'] },
     { name: 'app_public.webhooks', privileges: ['select', 'update'] },

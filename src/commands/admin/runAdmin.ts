@@ -10,6 +10,7 @@ import { addApplicationCommands } from './applicationCommands.ts';
 import { printDatabaseUrl } from './printDatabaseUrl.ts';
 import { readJson } from './readJson.ts';
 import { reEncrypt } from './reEncrypt.ts';
+import { takeCharge } from './takeCharge.ts';
 import { addUserCommands } from './userCommands.ts';
 import { type Run, type RunWithInput, withOwner } from './withOwner.ts';
 
@@ -93,6 +94,10 @@ Exit code 1 when some could not be moved; the ids of their users and webhooks ar
         return purged;
       }),
     );
+  program
+    .command('take-charge')
+    .description('has the webhooks sent from this database, which is a copy of one that sends no more')
+    .action(() => run(({ owner }) => takeCharge(owner)));
   program
     .command('database-url')
     .description("prints the owner's connection URL, for psql and the like")

@@ -71,6 +71,17 @@ export function createMetrics(worker = '1') {
     },
   });
 
+  let sendsWebhooks: (() => boolean) | null = null;
+  new Gauge({
+    name: 'graph_webhooks_sent',
+    help: '1 while this process sends webhooks, 0 while the database is a copy; absent where others send them',
+    registers,
+    collect() {
+      this.reset();
+      if (sendsWebhooks) this.set(sendsWebhooks() ? 1 : 0);
+    },
+  });
+
   let readFeedLag: (() => number) | null = null;
   new Gauge({
     name: 'graph_feed_lag_seconds',
@@ -154,6 +165,9 @@ export function createMetrics(worker = '1') {
     watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
     watchReplica(isUsed: () => boolean): void {
       isReplicaUsed = isUsed;
+    },
+    watchWebhooks(areSent: () => boolean): void {
+      sendsWebhooks = areSent;
     },
     watchFeedLag(read: () => number): void {
       readFeedLag = read;

@@ -22,7 +22,7 @@ AS $function$
     from app_hidden.webhook_positions p
     join app_public.webhooks w on w.organization_id = p.organization_id and w.id = p.webhook_id
     left join last on last.organization_id = p.organization_id
-    where w.enabled and coalesce(p.leased_until <= statement_timestamp(), true)
+    where (select app_hidden.has_webhook_charge()) and w.enabled and coalesce(p.leased_until <= statement_timestamp(), true)
       and (
         p.origin <> (select feed.origin())
         or p.at < statement_timestamp() - interval '1 hour'
