@@ -1,5 +1,5 @@
 --! Previous: sha1:df5117f65bb2343a5a9e7dbfb996f02f5ef166af
---! Hash: sha1:0ada994e2c9302b37c94c18b0f9a4ff158547b7e
+--! Hash: sha1:39efd997a9af204762c61d458fe65cf50bcfaa05
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.
@@ -83,9 +83,13 @@ create function feed.position() returns table (origin bigint, horizon xid8, at t
   language sql stable parallel safe set search_path = pg_catalog, pg_temp
   as $$
     -- The timeline changes when a backup is brought up to a time, which undoes what readers may have seen.
+    -- Its file of the WAL has it at once, and pg_control_checkpoint() up to a minute after a promotion.
     select
-      hashint8extended(feed.origin(), timeline_id::bigint), pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), feed.oldest()
-    from pg_control_checkpoint()
+      hashint8extended(
+        feed.origin(),
+        case when pg_is_in_recovery() then (select timeline_id from pg_control_checkpoint())
+          else ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int end::bigint),
+      pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), feed.oldest()
   $$;
 comment on function feed.position() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good.';
 

@@ -1,5 +1,5 @@
---! Previous: sha1:0ada994e2c9302b37c94c18b0f9a4ff158547b7e
---! Hash: sha1:57555aae32e1e7f08dd9848ed89657e0bf9232a1
+--! Previous: sha1:39efd997a9af204762c61d458fe65cf50bcfaa05
+--! Hash: sha1:5d5bcbc51006e305f3761455c03dc4c364fe382c
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:57555aae32e1e7f08dd9848ed89657e0bf9232a1
---! Hash: sha1:c106ef0ff0715388a22776ac28add8a2afdab716
+--! Previous: sha1:5d5bcbc51006e305f3761455c03dc4c364fe382c
+--! Hash: sha1:c78026e3e2e55ee33e04d817e8b6adccf50c53b4
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:c106ef0ff0715388a22776ac28add8a2afdab716
---! Hash: sha1:5413fd7b2dbf3ada314ee101043d78e5479ebd4d
+--! Previous: sha1:c78026e3e2e55ee33e04d817e8b6adccf50c53b4
+--! Hash: sha1:a9f4d52543cac9d61778b3602308e52ba71312e0
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

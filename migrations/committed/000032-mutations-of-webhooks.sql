@@ -1,5 +1,5 @@
---! Previous: sha1:5413fd7b2dbf3ada314ee101043d78e5479ebd4d
---! Hash: sha1:80890c3be06bf43cd3ab6b232f717ce5d656748a
+--! Previous: sha1:a9f4d52543cac9d61778b3602308e52ba71312e0
+--! Hash: sha1:a75e060223aee42a81c2b448037e95db51bc4e48
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

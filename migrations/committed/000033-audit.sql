@@ -1,5 +1,5 @@
---! Previous: sha1:80890c3be06bf43cd3ab6b232f717ce5d656748a
---! Hash: sha1:22e7a0643de0870b452606a27f86c37c60611b55
+--! Previous: sha1:a75e060223aee42a81c2b448037e95db51bc4e48
+--! Hash: sha1:4848fb29ba7997309c8ed35828c3575249ad2a20
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:22e7a0643de0870b452606a27f86c37c60611b55
---! Hash: sha1:8aeba5cdf7fbbd59cd8b92d554e0cddb7e299faa
+--! Previous: sha1:4848fb29ba7997309c8ed35828c3575249ad2a20
+--! Hash: sha1:0c6989e4e1c17b4046f56493df2423e1f61551af
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:8aeba5cdf7fbbd59cd8b92d554e0cddb7e299faa
---! Hash: sha1:3c76f5bbdc7659a379ac6faeee1d9eb24e3f41bf
+--! Previous: sha1:0c6989e4e1c17b4046f56493df2423e1f61551af
+--! Hash: sha1:2b3f1edd840fc152df9f486c4f62292c32242729
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

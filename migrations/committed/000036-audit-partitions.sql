@@ -1,5 +1,5 @@
---! Previous: sha1:3c76f5bbdc7659a379ac6faeee1d9eb24e3f41bf
---! Hash: sha1:6b9a7aed322840f8b58e0ad4a128153de00acfcb
+--! Previous: sha1:2b3f1edd840fc152df9f486c4f62292c32242729
+--! Hash: sha1:ed33b9fefd7fc474cce35ca5899169dc9317a1c9
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

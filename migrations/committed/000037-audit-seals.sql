@@ -1,5 +1,5 @@
---! Previous: sha1:6b9a7aed322840f8b58e0ad4a128153de00acfcb
---! Hash: sha1:d81bbf19dfb2d5d99693f046db80ced264f9b428
+--! Previous: sha1:ed33b9fefd7fc474cce35ca5899169dc9317a1c9
+--! Hash: sha1:ea372043f051f2e56eaa626418301fc0520b776a
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

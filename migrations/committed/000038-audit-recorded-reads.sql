@@ -1,5 +1,5 @@
---! Previous: sha1:d81bbf19dfb2d5d99693f046db80ced264f9b428
---! Hash: sha1:ac979a87cbf33aee76c9f475ffe8860f41f3e805
+--! Previous: sha1:ea372043f051f2e56eaa626418301fc0520b776a
+--! Hash: sha1:de7c4097d9a91da35e49280ccdce6a2aeeb40c53
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

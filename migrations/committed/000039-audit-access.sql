@@ -1,5 +1,5 @@
---! Previous: sha1:ac979a87cbf33aee76c9f475ffe8860f41f3e805
---! Hash: sha1:924cdbb6001e8d54d2edc7f5a809184efa3bef12
+--! Previous: sha1:de7c4097d9a91da35e49280ccdce6a2aeeb40c53
+--! Hash: sha1:11c8218013edf2b76515d729db0f907c61fb2bfa
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

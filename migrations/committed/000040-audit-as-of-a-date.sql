@@ -1,5 +1,5 @@
---! Previous: sha1:924cdbb6001e8d54d2edc7f5a809184efa3bef12
---! Hash: sha1:a03584d871377eccd3d03e0da98e98dfeac8ed0f
+--! Previous: sha1:11c8218013edf2b76515d729db0f907c61fb2bfa
+--! Hash: sha1:0bde882188bf9ef3780523908e886d187082e5c0
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

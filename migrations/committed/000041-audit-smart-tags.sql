@@ -1,5 +1,5 @@
---! Previous: sha1:a03584d871377eccd3d03e0da98e98dfeac8ed0f
---! Hash: sha1:7a77b0188d20d0b9b6f64bb3d3f72687d70b2de4
+--! Previous: sha1:0bde882188bf9ef3780523908e886d187082e5c0
+--! Hash: sha1:f28fc47fe6e7c5106043752409c1533fe4921290
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

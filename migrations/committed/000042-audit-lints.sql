@@ -1,5 +1,5 @@
---! Previous: sha1:7a77b0188d20d0b9b6f64bb3d3f72687d70b2de4
---! Hash: sha1:8af44151dfea2686476bc3a3748e3e0208e953fe
+--! Previous: sha1:f28fc47fe6e7c5106043752409c1533fe4921290
+--! Hash: sha1:6da91bacae3618b31691517731f7015bbbfa4ac0
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:8af44151dfea2686476bc3a3748e3e0208e953fe
---! Hash: sha1:00df90954f9ac6b47f2ed89e3ac4d4b38ebdc91f
+--! Previous: sha1:6da91bacae3618b31691517731f7015bbbfa4ac0
+--! Hash: sha1:6e0f877f83594b11103f4fe8e3b1b4588a13ed6b
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

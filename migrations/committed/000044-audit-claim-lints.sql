@@ -1,5 +1,5 @@
---! Previous: sha1:00df90954f9ac6b47f2ed89e3ac4d4b38ebdc91f
---! Hash: sha1:7ca77bdbf7c5fcd8212f270edde863727cb46124
+--! Previous: sha1:6e0f877f83594b11103f4fe8e3b1b4588a13ed6b
+--! Hash: sha1:65212dc3d6a9883ad1c720805a68000c83c031ea
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

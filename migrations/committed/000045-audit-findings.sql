@@ -1,5 +1,5 @@
---! Previous: sha1:7ca77bdbf7c5fcd8212f270edde863727cb46124
---! Hash: sha1:bce1710f18d384ea25a798d39804c927bbd1933f
+--! Previous: sha1:65212dc3d6a9883ad1c720805a68000c83c031ea
+--! Hash: sha1:d91871373c455a8dda6f6c447fa99b0a942b95d1
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:bce1710f18d384ea25a798d39804c927bbd1933f
---! Hash: sha1:1900f8f9ce318826a94a216ca8a7e9cafa327ce5
+--! Previous: sha1:d91871373c455a8dda6f6c447fa99b0a942b95d1
+--! Hash: sha1:7760354cfa374a99a38f335b25bb867f39f5102b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

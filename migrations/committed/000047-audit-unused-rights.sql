@@ -1,5 +1,5 @@
---! Previous: sha1:1900f8f9ce318826a94a216ca8a7e9cafa327ce5
---! Hash: sha1:a0a7920bdfb856b7207889bcfd7f6840b44bc852
+--! Previous: sha1:7760354cfa374a99a38f335b25bb867f39f5102b
+--! Hash: sha1:7dbd4bc00bc807fdd748a2ed4cbbc9df86b3b396
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

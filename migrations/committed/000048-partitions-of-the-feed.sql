@@ -1,5 +1,5 @@
---! Previous: sha1:a0a7920bdfb856b7207889bcfd7f6840b44bc852
---! Hash: sha1:a19893282bd2bdb52f6da4900f1aa98dfbd20c3d
+--! Previous: sha1:7dbd4bc00bc807fdd748a2ed4cbbc9df86b3b396
+--! Hash: sha1:7c385993c0e3a54ad7d17449d97c7bc6c6f1aab5
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:a19893282bd2bdb52f6da4900f1aa98dfbd20c3d
---! Hash: sha1:b68a85ec2df0597d97ebcf1ef8cde4b919c537f7
+--! Previous: sha1:7c385993c0e3a54ad7d17449d97c7bc6c6f1aab5
+--! Hash: sha1:d97f0778a9a7b513a7ce2dde3c8e57d7bda25a15
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

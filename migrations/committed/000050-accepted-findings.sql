@@ -1,5 +1,5 @@
---! Previous: sha1:b68a85ec2df0597d97ebcf1ef8cde4b919c537f7
---! Hash: sha1:7a540345b347f939d3d5b6c01ed4436729fa3d1c
+--! Previous: sha1:d97f0778a9a7b513a7ce2dde3c8e57d7bda25a15
+--! Hash: sha1:bb4708a3f06b5a6348e5a000d491edee41445af7
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

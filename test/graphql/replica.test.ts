@@ -263,3 +263,17 @@ test('a replica that was promoted is none any more', async () => {
   expect(server).toBe('primary');
   expect(said('it is not in recovery')).toBe(1);
 });
+
+test('a replica that was promoted has the feed of its new timeline at once, and goes on sending webhooks', async () => {
+  const feedOf = async (server: Pool) => {
+    const read = 'select origin, app_hidden.has_webhook_charge() as "hasCharge" from feed.position()';
+    return (await server.query(read)).rows[0];
+  };
+
+  const first = await feedOf(atReplica);
+  await atReplica.query('checkpoint');
+
+  expect(await feedOf(atReplica)).toEqual(first);
+  expect((await feedOf(owner)).origin).not.toBe(first.origin);
+  expect(first.hasCharge).toBe(true);
+});

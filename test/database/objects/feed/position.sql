@@ -5,9 +5,13 @@ CREATE OR REPLACE FUNCTION feed."position"()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
     -- The timeline changes when a backup is brought up to a time, which undoes what readers may have seen.
+    -- Its file of the WAL has it at once, and pg_control_checkpoint() up to a minute after a promotion.
     select
-      hashint8extended(feed.origin(), timeline_id::bigint), pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), feed.oldest()
-    from pg_control_checkpoint()
+      hashint8extended(
+        feed.origin(),
+        case when pg_is_in_recovery() then (select timeline_id from pg_control_checkpoint())
+          else ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int end::bigint),
+      pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), feed.oldest()
   $function$;
 comment on function feed."position"() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good.';
 grant execute on function feed."position"() to graph_admin;
