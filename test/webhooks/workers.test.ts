@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { settled } from '../graphql/changes/feed.ts';
 import { mutating } from '../graphql/mutating.ts';
@@ -319,8 +320,11 @@ test('the service itself delivers, unless it is told not to', async () => {
   } finally {
     await service.stop();
   }
+  const silent = await startTestService(graph.database, { WEBHOOK_WORKER: 'true', WEBHOOKS: 'off' });
   await createUser(tenant);
-  expect(await count("outcome = 'PENDING'")).toBe(0);
+  await setTimeout(1500);
+  await silent.stop();
+  expect(await count('true')).toBe(1);
   await settled(tenant);
   type Data = { app: { changes: { nodes: unknown[] } } };
   const { app } = await read<Data>(graph, tenant.app, '{ app { changes { nodes { id } } } }');
