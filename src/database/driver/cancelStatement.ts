@@ -1,32 +1,35 @@
-import { connect } from 'node:net';
-import type { PoolClient } from 'pg';
-import { driverOf } from './driver.ts';
+import { Connection, type PoolClient } from 'pg';
+import { type DriverConnection, driverOf } from './driver.ts';
 import { retire } from './retire.ts';
 
 /**
  * Cancels the running statement by a CancelRequest (PostgreSQL's protocol, message formats).
- * The request has its own connection, and passes PgBouncer, too. It resolves when PostgreSQL has received it. If that is unknown after a
- * second, it might come late and cancel the connection's next statement. So the connection is not used again, and the statement ends by its
- * timeout.
+ * The request has its own connection, under TLS as the statement's, since whoever reads it could cancel all that follow. It passes PgBouncer,
+ * too. It resolves when PostgreSQL has received it. If that is unknown after a second, it might come late and cancel the connection's next
+ * statement. So the connection is not used again, and the statement ends by its timeout.
  */
 export function cancelStatement(client: PoolClient): Promise<void> {
-  const { host, port, processID, secretKey } = driverOf(client);
-  const message = Buffer.alloc(16);
-  message.writeInt32BE(16, 0);
-  message.writeInt32BE(80_877_102, 4);
-  message.writeInt32BE(processID, 8);
-  message.writeInt32BE(secretKey, 12);
+  const { host, port, processID, secretKey, ssl, sslNegotiation } = driverOf(client);
+  const connection = new Connection({ ssl, sslNegotiation } as object) as Connection & DriverConnection;
+  const { stream } = connection;
 
   return new Promise((resolve) => {
-    const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
     const giveUp = () => {
       retire(client);
-      socket.destroy();
+      stream.destroy();
     };
-    socket.setTimeout(1000, giveUp);
-    socket.on('error', giveUp).on('close', () => resolve());
-    socket.end(message);
-    // PostgreSQL answers by closing, which only a reader notices.
-    socket.resume();
+    const send = () => connection.cancel(processID, secretKey);
+    stream.setTimeout(1000, giveUp);
+    connection
+      .on('connect', () => {
+        if (!ssl) send();
+        else if (sslNegotiation !== 'direct') connection.requestSsl();
+      })
+      .on('sslconnect', send)
+      .on('error', giveUp)
+      // PostgreSQL answers by closing.
+      .on('end', resolve);
+    if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+    else connection.connect(port, host);
   });
 }

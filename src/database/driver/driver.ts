@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 import type { ClientBase } from 'pg';
 import driver from 'pg/package.json' with { type: 'json' };
 
@@ -13,6 +14,8 @@ export type DriverClient = {
   readonly port: number;
   readonly processID: number;
   readonly secretKey: number;
+  readonly ssl: boolean | ConnectionOptions;
+  readonly sslNegotiation: 'postgres' | 'direct';
   _getActiveQuery(): { readonly name?: string } | null;
   _handleErrorMessage(message: unknown): void;
 };
@@ -22,6 +25,10 @@ export type DriverConnection = {
   /** Name → text. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
+  connect(path: string): void;
+  connect(port: number, host: string): void;
+  requestSsl(): void;
+  cancel(processID: number, secretKey: number): void;
   parse(message: { name: string; text: string }): void;
   bind(message: { statement: string; values: readonly (string | Buffer | null)[] }): void;
   execute(message: { portal: string }): void;
