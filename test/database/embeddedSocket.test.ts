@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -92,6 +93,34 @@ it('has its socket in a shorter place where the data directory has a long name',
   await removeTestDataDirectory(parent);
 });
 
+it('begins anew where the data directory was deleted, also below a folder that PostgreSQL’s user may not enter', async () => {
+  const parent = await createTestDataDirectory();
+  await chmod(parent, 0o700);
+  const dataDir = join(parent, 'data');
+  const warnings: string[] = [];
+  const log = createLog('warn', { write: (line) => warnings.push((JSON.parse(line) as { msg: string }).msg) });
+  const first = await startEmbeddedPostgres(dataDir, log);
+  await ask(first.ownerUrl, 'create table kept ()');
+  await first.stop();
+  const again = await startEmbeddedPostgres(dataDir, log);
+  expect(await ask(again.ownerUrl, `select to_regclass('kept') is not null`)).toBe(true);
+  await again.stop();
+  await rm(dataDir, { recursive: true });
+  warnings.length = 0;
+
+  const next = await startEmbeddedPostgres(dataDir, log);
+
+  expect(await ask(next.ownerUrl, `select to_regclass('kept') is not null`)).toBe(false);
+  await next.stop();
+  if (process.getuid?.() === 0) {
+    const aside = `${next.cluster}-before`;
+    expect(warnings).toContainEqual(expect.stringContaining(aside));
+    expect(existsSync(join(aside, 'PG_VERSION'))).toBe(true);
+  } else expect(warnings).toEqual([]);
+  await removeTestDataDirectory(dataDir);
+  await removeTestDataDirectory(parent);
+});
+
 async function ask(connectionString: string, question: string): Promise<string> {
   const client = new Client({ connectionString });
   // A session that outlives its server answers, and then says at once that it ends.
@@ -104,9 +133,11 @@ async function ask(connectionString: string, question: string): Promise<string> 
 
 /** In a process of that user where this one is root; else as this user. */
 async function canConnect(path: string, uid: number): Promise<boolean> {
-  const script = `require('net').connect(process.argv[1]).on('connect', () => process.exit(0)).on('error', () => process.exit(1))`;
-  const user = process.getuid?.() === 0 ? { uid, gid: uid } : {};
-  return promisify(execFile)(process.execPath, ['-e', script, path], { ...user, cwd: '/' }).then(
+  const become =
+    process.getuid?.() === 0 ? `process.setgroups([]); process.setgid(${uid}); process.setuid(${uid});` : '';
+  const script = `${become} require('net').connect(process.argv[1]).on('connect', () => process.exit(0)).on('error', () => process.exit(1))`;
+  // It becomes the user once it runs: where root has cloned below /root, that user could not run the program.
+  return promisify(execFile)(process.execPath, ['-e', script, path], { cwd: '/' }).then(
     () => true,
     () => false,
   );

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { realpath } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { realpath, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { toDriverUrl } from '../../connectionUrl.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
@@ -37,6 +39,7 @@ export type EmbeddedPostgres = EmbeddedUrls & {
 export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedPostgres> {
   await createDataDirectory(dataDir);
   const installation = await findInstallation(await realpath(dataDir), log);
+  await setAsideWithout(dataDir, installation, log);
   await requireMajorVersion(installation);
   const access = await readAccess(dataDir);
 
@@ -54,6 +57,21 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
   return { ...urls, cluster: installation.cluster, stop: server.stop };
 }
 
+/**
+ * Sets a cluster aside that is elsewhere and whose data directory was deleted: a new directory begins with a new database. The former is
+ * kept until the next time, since a directory may be missing for another reason, such as a disk that is not mounted.
+ */
+async function setAsideWithout(dataDir: string, installation: Installation, log: Log): Promise<void> {
+  const { cluster } = installation;
+  const isElsewhere = dirname(cluster) !== (await realpath(dataDir));
+  if (!isElsewhere || !existsSync(cluster) || existsSync(join(dataDir, accessFile))) return;
+  await endLeftovers(installation);
+  const aside = `${cluster}-before`;
+  await rm(aside, { recursive: true, force: true });
+  await rename(cluster, aside);
+  log.warn(`${dataDir} is new, and so is its database; the one of the former is in ${aside}, which you may delete.`);
+}
+
 /** The URLs of the embedded server that another process runs on `dataDir`; null while there is none. */
 export async function findEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedUrls | null> {
   const installation = await findInstallation(await realpath(dataDir), log);
@@ -65,12 +83,14 @@ const authenticatorName = 'graph_authenticator';
 const oauthAuthenticatorName = 'graph_oauth_authenticator';
 const databaseName = 'graph_query_service';
 
+const accessFile = 'postgres.json';
+
 type Access = { ownerPassword: string; authenticatorPassword: string; oauthAuthenticatorPassword: string };
 
 async function readAccess(dataDir: string): Promise<Access> {
   const password = () => randomBytes(24).toString('base64url');
   const [access, oauthAccess] = await Promise.all([
-    readOrCreate(dataDir, 'postgres.json', () => ({ ownerPassword: password(), authenticatorPassword: password() })),
+    readOrCreate(dataDir, accessFile, () => ({ ownerPassword: password(), authenticatorPassword: password() })),
     // In its own file, since a directory may be older than this password.
     readOrCreate(dataDir, 'postgres-oauth.json', () => ({ oauthAuthenticatorPassword: password() })),
   ]);
