@@ -35,7 +35,8 @@ describe('the admin command line on the embedded database', () => {
   };
 
   it('works before the service has ever run, while it runs and after it has stopped', async () => {
-    expect(await applied('Before')).toMatchObject({ code: 0, stderr: '' });
+    // As root in a folder that others may not enter, it says where PostgreSQL's files are.
+    expect(await applied('Before')).toMatchObject({ code: 0, stderr: expect.not.stringContaining('"level":50') });
 
     const service = startProcess([], environment);
     await service.says('Graph Query Service:');
