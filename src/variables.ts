@@ -100,10 +100,7 @@ export const variables = z.object({
   THROTTLE_REQUESTS_PER_MINUTE: limit(600).describe('OAuth requests of one address; five times that of one client.'),
   THROTTLE_FAILURES_PER_MINUTE: limit(60).describe('Failed authentications of one address.'),
   THROTTLE_FAILURES_PER_ACCOUNT: limit(20).describe('Failed sign-ins of one account and address in 15 minutes.'),
-  WEBHOOKS: z
-    .enum(['on', 'off'])
-    .default('on')
-    .describe('`off`: no process sends webhooks, as for a copy of files.'),
+  WEBHOOKS: z.enum(['on', 'off']).default('on').describe('`off`: no process sends webhooks, as for a copy of files.'),
   WEBHOOK_WORKER: trueOrFalse.default(true).describe('`false` where `npm run worker` alone sends webhooks.'),
   WEBHOOK_PRIVATE_ADDRESSES: trueOrFalse
     .default(false)

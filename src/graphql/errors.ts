@@ -3,6 +3,7 @@ import { DatabaseError } from 'pg';
 import { SafeError } from 'postgraphile/grafast';
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
 import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
+import { isStalePlan } from '../database/driver/isStalePlan.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { isUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
@@ -101,7 +102,7 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
     if (original.code === insufficientPrivilege) logMissingRight(log, original, requestId);
     const known = ofDatabase(original, rules);
     if (known) return known;
-    if (isOutdated) {
+    if (isOutdated || isStalePlan(original)) {
       log.info({ requestId, error: original }, 'a statement was of the schema before a migration');
       return { code: 'UNAVAILABLE', message: 'The schema has just changed; try again.' };
     }

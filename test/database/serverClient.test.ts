@@ -1,5 +1,8 @@
+import type { PoolClient } from 'pg';
 import { loadConfig } from '../../src/config.ts';
+import { isStalePlan } from '../../src/database/driver/isStalePlan.ts';
 import { createPool, type EvictablePool } from '../../src/database/pool/pools.ts';
+import { isRetryable } from '../../src/database/pool/unavailable.ts';
 import { createLog } from '../../src/log.ts';
 import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
 import { oauthSettings } from '../../src/token/settings.ts';
@@ -77,3 +80,45 @@ test.each(['true', 'false'])(
     expect(await askEveryWay(pool)).toEqual([answer, answer, answer]);
   },
 );
+
+describe('a statement whose result has other types than when it was prepared', () => {
+  const alter = (type: string) => database.owner.query(`alter table public.typed alter column value type ${type}`);
+  const read = { name: 'typed', text: 'select value from public.typed' };
+  beforeEach(() =>
+    database.owner.query('create table public.typed as select 1 as value; grant select on public.typed to graph_oauth'),
+  );
+  afterEach(() => database.owner.query('drop table public.typed'));
+
+  test('fails once, and the pool prepares anew; others of the time before do not make it begin again', async () => {
+    const pool = connections({ DATABASE_POOL_SIZE: '2' });
+    const askWith = (client: PoolClient) => queryInImplicitTransaction(client, settings, read);
+    const clients = [await pool.connect(), await pool.connect()];
+    for (const client of clients) expect((await askWith(client)).rows).toEqual([{ value: 1 }]);
+    await alter('text');
+
+    for (const client of clients) {
+      const error = await askWith(client).catch((error: unknown) => error);
+      expect([isStalePlan(error), isRetryable(error)]).toEqual([true, true]);
+      client.release();
+    }
+
+    const next = await pool.connect();
+    expect((await askWith(next)).rows).toEqual([{ value: '1' }]);
+    const { rows } = await next.query('select statement from pg_prepared_statements where name = $1', ['typed']);
+    next.release();
+    expect(rows).toEqual([{ statement: expect.stringMatching(/^select value from public\.typed -- [-0-9a-f]{36}$/) }]);
+    const again = await pool.connect();
+    expect((await again.query('select statement from pg_prepared_statements where name = $1', ['typed'])).rows).toEqual(
+      rows,
+    );
+    again.release();
+  });
+
+  test('is not what another kind of refusal with its code is', async () => {
+    const locking = 'select relkind from pg_class group by relkind for update';
+    const refusal = await database.owner.query(locking).catch((error: unknown) => error);
+
+    expect(isStalePlan(refusal)).toBe(false);
+    expect(refusal).toMatchObject({ code: '0A000' });
+  });
+});

@@ -124,7 +124,7 @@ test('the HTTP tests pass through it', async () => {
 }, 1_800_000);
 
 /** What goes to the service by HTTP, and from there to PostgreSQL. */
-const folders = ['test/graphql', 'test/http', 'test/oauth'];
+const folders = ['test/graphql', 'test/http', 'test/oauth', 'test/generation/alterations'];
 
 const ownLimit = 'statements end at a limit that the test chooses, which only the settings of PgBouncer could set';
 

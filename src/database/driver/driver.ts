@@ -29,7 +29,7 @@ export type DriverConnection = {
   connect(port: number, host: string): void;
   requestSsl(): void;
   cancel(processID: number, secretKey: number): void;
-  parse(message: { name: string; text: string }): void;
+  parse: (message: { name: string; text: string }) => void;
   bind(message: { statement: string; values: readonly (string | Buffer | null)[] }): void;
   execute(message: { portal: string }): void;
   close(message: { type: 'S'; name: string }): void;

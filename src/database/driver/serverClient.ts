@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { Client, type ClientConfig, type PoolClient } from 'pg';
 import { assertDriverVersion, type DriverClient } from './driver.ts';
+import { isStalePlan } from './isStalePlan.ts';
 import { retire } from './retire.ts';
 
 export type ServerClientOptions = {
@@ -7,18 +9,40 @@ export type ServerClientOptions = {
   readonly connectMs: number;
   /** Whether statements may have names. Behind some poolers each transaction has another session. */
   readonly preparesStatements: boolean;
+  /** Called when a connection prepared a statement before its result type changed: each connection made before then is as old. */
+  readonly onStalePlan: () => void;
 };
 
 /** The class of clients that the server's pools make. */
-export function serverClient({ connectMs, preparesStatements }: ServerClientOptions) {
+export function serverClient({ connectMs, preparesStatements, onStalePlan }: ServerClientOptions) {
   assertDriverVersion();
-  const Base: new (config?: ClientConfig) => Client = preparesStatements ? PreparingClient : UnpreparedClient;
+  const plans: Plans = {
+    generation: '',
+    replace(generation) {
+      if (generation !== plans.generation) return;
+      plans.generation = ` -- ${randomUUID()}`;
+      onStalePlan();
+    },
+  };
+  const Base: new (config: ClientConfig, plans: Plans) => Client = preparesStatements
+    ? PreparingClient
+    : UnpreparedClient;
   return class extends Base {
     constructor(config?: ClientConfig) {
-      super({ ...config, connectionTimeoutMillis: connectMs });
+      super({ ...config, connectionTimeoutMillis: connectMs }, plans);
     }
   };
 }
+
+/**
+ * The prepared statements of one pool. PgBouncer has statements of the same text share one, on server connections that outlive ours.
+ * So a new generation has other texts, by a comment at the end.
+ */
+type Plans = {
+  generation: string;
+  /** Begins the next generation, unless this one has ended already. */
+  replace(generation: string): void;
+};
 
 /** Whether statements with a name are prepared on this connection. */
 export const preparesStatements = (client: PoolClient): boolean => !(client instanceof UnpreparedClient);
@@ -26,7 +50,21 @@ export const preparesStatements = (client: PoolClient): boolean => !(client inst
 const BaseClient = Client as unknown as new (config?: ClientConfig) => Client & DriverClient;
 
 class PreparingClient extends BaseClient {
+  readonly #plans: Plans;
+  readonly #generation: string;
+
+  constructor(config: ClientConfig, plans: Plans) {
+    super(config);
+    this.#plans = plans;
+    this.#generation = plans.generation;
+    const { connection } = this;
+    const parse = connection.parse.bind(connection);
+    connection.parse = ({ name, text, ...rest }) =>
+      parse({ name, text: name ? `${text}${this.#generation}` : text, ...rest });
+  }
+
   override _handleErrorMessage(message: unknown): void {
+    if (isStalePlan(message)) this.#plans.replace(this.#generation);
     const { name } = this._getActiveQuery() ?? {};
     // PgBouncer records the name even so, and closes the connection if it parses the name again.
     if (name && !(name in this.connection.parsedStatements)) retire(this);

@@ -26,7 +26,7 @@ export function createPool(
   log: Log,
   waitMs = poolWaitMs,
 ): EvictablePool {
-  return createBoundedPool(authUrl, log, {
+  const pool = createBoundedPool(authUrl, log, {
     max: poolSize,
     // Otherwise a burst after a quiet time would begin by connecting, logging in and preparing.
     min: poolSize,
@@ -34,9 +34,14 @@ export function createPool(
     keepAliveInitialDelayMillis: keepAliveAfterMs,
     connectionTimeoutMillis: waitMs,
     statement_timeout: statementTimeoutMs,
-    Client: serverClient({ connectMs: poolWaitMs, preparesStatements: preparedStatements }),
+    Client: serverClient({
+      connectMs: poolWaitMs,
+      preparesStatements: preparedStatements,
+      onStalePlan: () => pool.evictAll(),
+    }),
     readTimeout: { suspectAfterMs: poolWaitMs, terminateAfterMs: statementTimeoutMs + graceMs },
   });
+  return pool;
 }
 
 /** Evicts all connections of a client's pool: all lead to a server that is no longer the primary. */

@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { isStalePlan } from '../driver/isStalePlan.ts';
 
 /** No connection could be acquired: the database is down, rejects it, or all stayed busy for too long. */
 export class DatabaseUnavailable extends Error {
@@ -20,13 +21,13 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the request may be retried: database unavailable, own statement timed out, or a collision.
+ * Whether the request may be retried: database unavailable, own statement timed out, a collision, or a plan from before a migration.
  * A timeout of the service's own statement is an overload, since no client could have made that statement smaller.
  */
 export function isRetryable(error: unknown): boolean {
   if (isUnavailable(error)) return true;
   const isCancelled = error instanceof DatabaseError && error.code === queryCanceled;
-  return isCancelled || isCollision(error);
+  return isCancelled || isCollision(error) || isStalePlan(error);
 }
 
 /** Whether PostgreSQL ended the transaction in favour of another: nothing is left, it may run again. */

@@ -1,11 +1,12 @@
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
+import { isStalePlan } from '../../database/driver/isStalePlan.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { tracePast } from '../../observability/tracing/traced.ts';
 import { isRetryableOnPrimary, ReplicaUnusableError } from '../../replica/queries.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
-import { presentError } from '../errors.ts';
+import { presentError, rootOf } from '../errors.ts';
 import { isTransient } from './answer.ts';
 import { createContext } from './context.ts';
 import { createEvaluator, type Evaluation } from './evaluate.ts';
@@ -19,7 +20,8 @@ import type { Transaction } from './transaction.ts';
 
 /**
  * Executes a query, or one field of a mutation in its own transaction.
- * The field is committed unless a part of it has failed by a fault of ours.
+ * The field is committed unless a part of it has failed by a fault of ours. If the type of a column has changed since a statement was
+ * prepared, nothing has taken place, and the part is executed once more.
  */
 export function createPartExecution({ config, pool, secrets, graph, log }: ExecutionOptions) {
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
@@ -33,7 +35,7 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
     return errors.map((error) => presentError(error, context));
   };
 
-  return async ({ key, requested }: Part, execution: Execution): Promise<Executed> => {
+  const execute = async ({ key, requested }: Part, execution: Execution): Promise<Executed> => {
     const { transaction, settings } = execution;
     const { prepared, token, requestId, cost, signal } = requested;
     const statements = openStatements(requested, execution, () => evaluation.context.statementCount);
@@ -62,6 +64,12 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
     } finally {
       await statements.end();
     }
+  };
+
+  return async (part: Part, execution: Execution): Promise<Executed> => {
+    const executed = await execute(part, execution);
+    const isStale = executed.errors.some((error) => isStalePlan(rootOf(error)));
+    return isStale && !execution.transaction ? execute(part, execution) : executed;
   };
 }
 
