@@ -80,8 +80,10 @@ export function problemOfConnectionUrl(text: string, shell: Environment): string
     return `sslmode=${mode} falls back to no encryption, and so does not protect the connection; say require, verify-ca or verify-full, or disable`;
   if (mode !== null && !tlsModes.has(mode)) return `sslmode must be one of ${[...tlsModes].join(', ')}`;
   try {
-    new Client({ connectionString: url });
-    return null;
+    const { host } = new Client({ connectionString: url });
+    return host.includes(',')
+      ? 'names several hosts; the driver takes one, such as that of a proxy in front of them'
+      : null;
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'EACCES', 'EISDIR')) return 'names a certificate whose file cannot be read';
     if (mode === 'verify-ca') return 'sslmode=verify-ca needs sslrootcert=<file>, the certificates of its authority';

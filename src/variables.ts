@@ -19,7 +19,10 @@ export const isPostgresUrl = (value: string): boolean =>
 
 const postgresUrl = z
   .string()
-  .refine(isPostgresUrl, 'must be a URL such as postgres://user:password@host:5432/database');
+  .refine(
+    isPostgresUrl,
+    'must be a URL such as postgres://user:password@host:5432/database, with %23 for # in a password, and so on',
+  );
 
 const secretKey = z
   .string()

@@ -157,6 +157,7 @@ describe('the configuration', () => {
     ['sslmode=encrypt', /sslmode must be one of disable, require, verify-ca, verify-full/],
     ['sslmode=verify-ca', /needs sslrootcert=<file>/],
     ['sslmode=verify-full&sslrootcert=/no/such/file', /names a certificate whose file cannot be read/],
+    ['host=one,two', /names several hosts; the driver takes one/],
     ['sslnegotiation=never', /has a parameter that the driver does not understand/],
   ])('refuses the parameter %s, and says what to write', (parameter, problem) => {
     const url = `postgres://server@db/graph?${parameter}`;

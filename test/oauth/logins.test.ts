@@ -2,9 +2,10 @@ import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { ask } from '../graphql/client.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { nameLogins, type TestLogins } from '../support/logins.ts';
 import { startTestService, type TestService, unthrottled } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import {
   asClient,
   createApplication,
@@ -92,6 +93,24 @@ describe('a server whose OAuth server has a login role of its own', () => {
       ),
     });
     await alone.stop();
+  });
+
+  it.each([
+    ['bypasses row-level security', 'bypassrls', 'nobypassrls', 'bypasses row-level security; name another'],
+    ['has no connection left', 'connection limit 0', 'connection limit -1', 'has no connection left'],
+  ])('is not ready while a role %s, and is afterwards', async (_what, change, back, reason) => {
+    await asAdministrator(`alter role ${logins.names.authenticator} ${change}`);
+    const hindered = await startTestService(logins, { OAUTH_DATABASE_URL: logins.oauthUrl });
+    const readyz = async () => {
+      const response = await fetch(`${hindered.url}/readyz`);
+      return { status: response.status, body: (await response.json()) as unknown };
+    };
+
+    expect(await readyz()).toMatchObject({ status: 503, body: { reason: expect.stringContaining(reason) } });
+
+    await asAdministrator(`alter role ${logins.names.authenticator} ${back}`);
+    await until(async () => (await readyz()).status === 200);
+    await hindered.stop();
   });
 
   it('is not ready, and says which role, while one of the two is refused', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
+import { hasCode } from '../../errors/hasCode.ts';
 import type { Log } from '../../log.ts';
 import { type CommittedMigration, readCommitted } from '../migrations/committedMigrations.ts';
 import { findMigrationProblem } from '../migrations/migrate.ts';
@@ -126,23 +127,30 @@ async function probeOn(database: Pool | ClientBase, target: Target): Promise<Pro
   const probed = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
   const problem = await findMigrationProblem(database, committed);
   if (problem !== null) return probed(problem);
-  const { rows } = await database.query<{ role: string }>(
-    `select role from unnest($1::text[]) as role where not pg_has_role(role, 'member')`,
+  const { rows } = await database.query<{ missing: string; isMighty: boolean }>(
+    `select rolsuper or rolbypassrls as "isMighty",
+       (select string_agg(role, ', ') from unnest($1::text[]) as role where not pg_has_role(role, 'member')) as missing
+     from pg_roles
+     where rolname = session_user`,
     [requestRoles],
   );
-  if (rows.length === 0) return probed(null);
-  const missing = rows.map(({ role }) => role).join(', ');
+  const { missing, isMighty } = rows[0] ?? {};
+  if (isMighty)
+    return probed(`${variable}'s role bypasses row-level security; name another, and run \`npm run db:migrate\`.`);
+  if (!missing) return probed(null);
   return probed(`${variable}'s role may not become ${missing}; set OAUTH_DATABASE_URL, or run \`npm run db:migrate\`.`);
 }
 
 const unreachable = (cause: unknown, { variable }: Login): ProbeResult => ({
-  reason: isRefusedLogin(cause) ? refusedLogin(variable) : doesNotAnswer,
+  reason: hasCode(cause, '53300') ? noneLeft(variable) : isRefusedLogin(cause) ? refusedLogin(variable) : doesNotAnswer,
   error: new DatabaseUnavailable({ cause }),
   isReachable: false,
   timedOut: false,
 });
 
 const doesNotAnswer = 'The database does not answer.';
+const noneLeft = (variable: Login['variable']) =>
+  `The database has no connection left for ${variable}'s role; lower DATABASE_POOL_SIZE, or raise max_connections or the role's limit.`;
 const refusedLogin = (variable: Login['variable']) =>
   `The database refuses ${variable}'s role; \`npm run db:migrate\` creates it, sets its password and migrates.`;
 
