@@ -78,13 +78,13 @@ export const variables = z.object({
     .meta({ unset: 'the authenticator', description: 'Login role of the OAuth server alone.' }),
   REPLICA_DATABASE_URL: postgresUrl.optional().describe('The authenticator at a streaming replica: answers queries.'),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10).describe('Connections of all workers; at least two each.'),
-  DATABASE_POOL_WAIT_MS: wholeNumber(1, 600_000)
+  DATABASE_POOL_WAIT_MS: wholeNumber(100, 600_000)
     .default(2000)
     .describe('Wait budget of a request, in the queue and for connections together; then 503.'),
   DATABASE_PREPARED_STATEMENTS: trueOrFalse
     .default(true)
     .describe('`false` for a transaction pooler without prepared statements, such as PgBouncer before 1.21.'),
-  STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000).default(10_000).describe('Longest time of one statement.'),
+  STATEMENT_TIMEOUT_MS: wholeNumber(100, 600_000).default(10_000).describe('Longest time of one statement.'),
   SECRET_KEY: secretKey.optional().meta({
     unset: 'made once for the embedded demo',
     description: '32 bytes in base64 (`openssl rand -base64 32`); required with your own database.',

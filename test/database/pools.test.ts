@@ -63,7 +63,7 @@ describe('the connections of the server', () => {
   });
 
   it('end a statement that takes too long, which is not an outage', async () => {
-    const pool = createTestPool({ STATEMENT_TIMEOUT_MS: '50' });
+    const pool = createTestPool({ STATEMENT_TIMEOUT_MS: '100' });
 
     const error: unknown = await pool.query('select pg_sleep(60)').catch((reason: unknown) => reason);
 

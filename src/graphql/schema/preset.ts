@@ -46,7 +46,15 @@ export function createPreset(pool: Pool, compilation: CompilationOptions): Graph
     ],
     plugins,
     disablePlugins,
-    pgServices: [makePgService({ pool, schemas: ['app_public'], pgSettings: ({ pgSettings }) => pgSettings })],
+    pgServices: [
+      makePgService({
+        pool,
+        schemas: ['app_public'],
+        pgSettings: ({ pgSettings }) => pgSettings,
+        // The limit is for clients' statements.
+        pgSettingsForIntrospection: { statement_timeout: '0' },
+      }),
+    ],
     schema: {
       // Root fields over all rows and generated mutations: the graph is entered through `viewer`, `app` and `node` only.
       defaultBehavior:
