@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { DevelopmentCommand } from './commands/development/runDevelopmentCommand.ts';
 import { reportFailure } from './commands/reportFailure.ts';
 import { type Config, loadConfig, ownUrls } from './config.ts';
+import { describeFailure, explainFailure } from './errors/explainFailure.ts';
 import { StartupError } from './errors/startupError.ts';
 import { createLog, type Log } from './log.ts';
 
@@ -26,12 +27,14 @@ const commands = new Map(
   }),
 );
 
+endOnCrash((error) => reportFailure(error, process.env.LOG_LEVEL));
+
 const command = commands.get(name);
 try {
   if (!command) throw new StartupError(`There is no command ${name}; there are ${[...commands.keys()].join(', ')}.`);
   await command(args);
 } catch (error) {
-  process.exit(reportFailure(error));
+  process.exit(reportFailure(error, process.env.LOG_LEVEL));
 }
 
 /** `npm start` */
@@ -71,7 +74,7 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
   process.on('SIGHUP', supervisor.roll);
   supervisor.failed.catch(async (error: unknown) => {
     await supervisor.stop();
-    process.exit(reportFailure(error));
+    process.exit(reportFailure(error, config.logLevel));
   });
   const { startupBanner } = await import('./service/startupBanner.ts');
   console.log(startupBanner(await supervisor.started).join('\n'));
@@ -166,10 +169,17 @@ function stopOnSignals(starting: Promise<{ stop(preStopMs?: number): Promise<voi
     process.exit(0);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
+  endOnCrash((error) => {
+    const isExplained = explainFailure(error) !== null;
+    // A fault of the service may not happen again, so its stack is logged.
+    log.fatal(isExplained ? {} : { error }, describeFailure(error));
+    if (isExplained) log.debug({ error }, 'this ends the process');
+    return 1;
+  });
+}
 
-  const crash = (error: unknown) => {
-    log.fatal({ error }, 'unexpected failure');
-    process.exit(1);
-  };
-  process.on('uncaughtException', crash).on('unhandledRejection', crash);
+/** Ends the process after an error that nothing has caught, such as a connection that breaks between two statements. */
+function endOnCrash(report: (error: unknown) => number): void {
+  for (const event of ['uncaughtException', 'unhandledRejection'])
+    process.removeAllListeners(event).on(event, (error: unknown) => process.exit(report(error)));
 }

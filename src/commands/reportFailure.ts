@@ -1,20 +1,31 @@
 import { ConfigError } from '../config.ts';
+import { describeFailure, explainFailure } from '../errors/explainFailure.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { createLog } from '../log.ts';
 import { WorkerFailed } from '../workers/followWorker.ts';
 
 /**
- * Prints on stderr why a command has failed; an unexpected failure is logged with its stack.
+ * Prints on stderr why a command has failed, and what to do.
+ * The stack is logged at `debug` only.
  *
+ * @param logLevel LOG_LEVEL, which may be wrong
  * @returns the exit code
  */
-export function reportFailure(error: unknown): number {
+export function reportFailure(error: unknown, logLevel?: string): number {
   if (error instanceof WorkerFailed) return error.exitCode;
-  if (error instanceof ConfigError || error instanceof StartupError) {
-    const reason = error.cause instanceof Error ? `\n${error.cause.message}` : '';
-    process.stderr.write(`${error.message}${reason}\n`);
-    return error instanceof ConfigError ? 78 : 1;
+  process.stderr.write(`${textOf(error)}\n`);
+  if (logLevel === 'debug' || logLevel === 'trace') createLog(logLevel).debug({ error }, 'the command failed');
+  return error instanceof ConfigError ? 78 : 1;
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof ConfigError || error instanceof StartupError)) {
+    if (explainFailure(error)) return describeFailure(error);
+    return `This is a fault of the service: ${describeFailure(error)}. LOG_LEVEL=debug shows where; please report it.`;
   }
-  createLog('fatal').fatal({ error }, 'unexpected failure');
-  return 1;
+  const { message, cause } = error;
+  if (!(cause instanceof Error)) return message;
+  // Some messages have the cause's already.
+  if (!message.includes(cause.message)) return `${message}\n${describeFailure(cause)}`;
+  return [message, explainFailure(cause)?.remedy].filter(Boolean).join('\n');
 }

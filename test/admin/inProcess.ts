@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { runAdmin } from '../../src/commands/admin/runAdmin.ts';
 import { reportFailure } from '../../src/commands/reportFailure.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
+import { explainFailure } from '../../src/errors/explainFailure.ts';
 import { StartupError } from '../../src/errors/startupError.ts';
 import { testSecretKey } from '../support/service.ts';
 
@@ -37,7 +38,8 @@ export async function adminInProcess(args: string[], environment: Record<string,
   Object.defineProperty(process, 'stdin', { ...stdin, get: () => given });
   try {
     const code = await runAdmin(args, () => loadConfig(environment, 'admin')).catch((error: unknown) => {
-      if (error instanceof StartupError || error instanceof ConfigError) return reportFailure(error);
+      if (error instanceof StartupError || error instanceof ConfigError || explainFailure(error))
+        return reportFailure(error);
       throw error;
     });
     return { code, ...output };

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { runAudit } from '../../src/commands/audit/runAudit.ts';
 import { loadConfig } from '../../src/config.ts';
+import { describeFailure, explainFailure } from '../../src/errors/explainFailure.ts';
 import { StartupError } from '../../src/errors/startupError.ts';
 
 /** `npm run audit -- <args>` in this process, against one database. */
@@ -23,8 +24,8 @@ export async function audit({ ownerUrl }: { ownerUrl: string }, ...args: string[
     );
     return { code, stdout, error: stderr };
   } catch (error) {
-    if (!(error instanceof StartupError)) throw error;
-    return { code: 1, stdout, error: error.message };
+    if (!(error instanceof StartupError || explainFailure(error))) throw error;
+    return { code: 1, stdout, error: describeFailure(error) };
   } finally {
     process.stderr.write = write;
   }

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Config } from '../../config.ts';
-import { migrationsAreCurrent } from '../../database/migrations/migrate.ts';
+import { findMigrationProblem } from '../../database/migrations/migrate.ts';
 import { withDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import { createPasswords, type Passwords } from '../../oauth/passwords.ts';
@@ -32,8 +32,8 @@ export type RunWithInput = <Input>(
 export async function withOwner<T>(config: Config, work: (context: AdminContext) => Promise<T>): Promise<T> {
   const keys = await secretKeys(config);
   return withDatabase(config, async (owner) => {
-    if (!(await migrationsAreCurrent(owner)))
-      throw new StartupError('The database lacks migrations; run `npm run db:migrate` first.');
+    const problem = await findMigrationProblem(owner);
+    if (problem !== null) throw new StartupError(problem);
     return work({ owner, keys, passwords: createPasswords(config.passwordCost) });
   });
 }

@@ -31,13 +31,12 @@ export async function withAuditedDatabase<T>(
 
 /**
  * PostgreSQL's rejection of the question, with its hint.
- * No such row or principal (P0002, P0003, 22023), a key of another type (class 22), no such table (42P01, 3F000, 42602), no right to ask
- * (42501).
+ * No such row or principal (P0002, P0003, 22023), a key of another type (class 22), no such table (42P01, 3F000, 42602).
  */
 function asRefusal(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
-  if (!/^(P000[23]|22...|42P01|42602|3F000|42501)$/.test(code)) return error;
+  if (!/^(P000[23]|22...|42P01|42602|3F000)$/.test(code)) return error;
   const hint = 'hint' in error && typeof error.hint === 'string' ? `\n${error.hint}` : '';
   return new StartupError(error.message + hint);
 }

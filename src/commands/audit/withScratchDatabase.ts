@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
 import { withClient } from '../../database/pool/withClient.ts';
+import { isForbidden } from '../../database/roles/isForbidden.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Migration } from './migrationsAt.ts';
 
@@ -18,7 +19,8 @@ export async function withScratchDatabase<T>(
 ): Promise<T> {
   const name = `audit_${randomUUID().replaceAll('-', '')}`;
   await asking(url, (client) => client.query(`create database ${name} template template0`)).catch((cause: unknown) => {
-    throw new StartupError("DATABASE_URL's role may not create databases; give it CREATEDB.", { cause });
+    if (!isForbidden(cause)) throw cause;
+    throw new StartupError("DATABASE_URL's role may not create databases; give it CREATEDB.");
   });
   const scratch = new URL(url);
   scratch.pathname = `/${name}`;

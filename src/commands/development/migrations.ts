@@ -6,7 +6,7 @@ import { migrationsFolder } from '../../database/migrations/committedMigrations.
 import { isWithoutTransaction, quiet, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
 import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
 import { awaitMigrations } from '../../database/migrations/migrate.ts';
-import { requireOwnHistory, runCommitted } from '../../database/migrations/runCommitted.ts';
+import { requireOwnHistory, requireVersion, runCommitted } from '../../database/migrations/runCommitted.ts';
 import { withClient } from '../../database/pool/withClient.ts';
 import { createLog } from '../../log.ts';
 
@@ -36,6 +36,7 @@ export const withMigrationLock = <T>(ownerUrl: string, work: (owner: Client) => 
 /** Runs the migrations of `migrations/committed` on a database. @throws {StartupError} when one fails */
 export const applyCommitted = (ownerUrl: string): Promise<void> =>
   withMigrationLock(ownerUrl, async (owner) => {
+    await requireVersion(owner);
     await requireOwnHistory(owner);
     await runCommitted(owner, ownerUrl, log);
   });

@@ -10,7 +10,7 @@ import { findOther, readApplied } from './appliedMigrations.ts';
 import { type CommittedMigration, readCommitted } from './committedMigrations.ts';
 import { lockTimeoutMs } from './lockRetries.ts';
 import { preparePartitions } from './partitions.ts';
-import { requireOwnHistory, runCommitted } from './runCommitted.ts';
+import { requireOwnHistory, requireVersion, runCommitted } from './runCommitted.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
@@ -19,7 +19,7 @@ import { announceMigrations } from './watchMigrations.ts';
  * and the others wait.
  *
  * @param lockDeadlineMs how long a migration tries to get its locks; a minute unless given
- * @throws {StartupError} when the database rejects the connection, the owner may not make a missing role, a migration fails, or a schema
+ * @throws {StartupError} when the owner may not make a missing role, a migration fails, or a schema
  * has the name of one of ours without a record of our migration that makes it
  */
 export async function migrate(
@@ -29,14 +29,11 @@ export async function migrate(
 ): Promise<void> {
   const logins = namedLogins(urls);
   const owner = new Client({ connectionString: ownerUrl, application_name: 'graph-query-service migrate' });
-  try {
-    await owner.connect();
-  } catch (error) {
-    throw new StartupError("The database refuses DATABASE_URL's role or does not answer.", { cause: error });
-  }
-  owner.on('error', (error) => log.error({ error }, 'lost the connection to the database'));
+  await owner.connect();
+  owner.on('error', (error) => log.debug({ error }, 'lost the connection to the database'));
   try {
     await awaitMigrations(owner);
+    await requireVersion(owner);
     await requireOwnHistory(owner);
     await refuseForeignSchemas(owner);
     await ensureRoles(owner, logins);
@@ -110,12 +107,15 @@ export async function findMigrationProblem(
     if (applied.rowCount === 1) return null;
     return findOther(files, await readApplied(database)) ? hasOther : isBehind;
   } catch (error) {
-    // SQLSTATE: undefined table or schema, insufficient privilege: this database is not migrated yet.
-    if (hasCode(error, '42P01', '3F000', '42501')) return isBehind;
+    // SQLSTATE: undefined table or schema: this database is not migrated yet.
+    if (hasCode(error, '42P01', '3F000')) return isBehind;
+    // Insufficient privilege: not for this role, or its rights were not restored with the database.
+    if (hasCode(error, '42501')) return isUnreadable;
     throw error;
   }
 }
 
+const isUnreadable = 'Migrations are behind, or the role may not read which ran; run `npm run db:migrate`.';
 const isBehind = 'Migrations are behind; run `npm run db:migrate`.';
 const hasOther =
   'The database has run other migrations than this version has; docs/upgrading.md says how to carry its data over.';

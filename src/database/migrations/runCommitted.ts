@@ -70,6 +70,19 @@ export async function requireOwnHistory(owner: ClientBase): Promise<void> {
   );
 }
 
+/** @throws {StartupError} when the server is older than the migrations need */
+export async function requireVersion(owner: ClientBase): Promise<void> {
+  const { rows } = await owner.query<{ version: string }>(`select current_setting('server_version') as version`);
+  const problem = versionProblem(rows[0]?.version ?? '');
+  if (problem) throw new StartupError(problem);
+}
+
+/** @param version as PostgreSQL says it, such as `15.18 (Debian 15.18-0+deb12u1)` */
+export const versionProblem = (version: string): string | null =>
+  Number.parseInt(version, 10) < 15
+    ? `The server is PostgreSQL ${version}; the service needs 15 to 18. Upgrade it, or name another server in DATABASE_URL.`
+    : null;
+
 /**
  * Takes back what an earlier migration has set, sets the lock timeout, and drops invalid indexes, which an earlier attempt may have left.
  * An invalid index would count as the index. A concurrent statement waits for open transactions, and no request waits behind it. After a

@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { isConnectionLost } from '../../errors/connectionLost.ts';
 import { isStalePlan } from '../driver/isStalePlan.ts';
 
 /** No connection could be acquired: the database is down, rejects it, or all stayed busy for too long. */
@@ -17,7 +18,7 @@ export function isUnavailable(error: unknown): boolean {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   // For a Unix-domain socket also ENOENT, when there is no server, and EAGAIN, when too many clients connect at once.
   const isOfConnecting = 'syscall' in error && error.syscall === 'connect';
-  return isOfConnecting || unavailableCodes.test(code) || driverMessages.test(error.message);
+  return isOfConnecting || unavailableCodes.test(code) || isConnectionLost(error);
 }
 
 /**
@@ -45,7 +46,3 @@ const collisionCodes = ['40001', '40P01', '55P03'];
 /** SQLSTATE: connection, read-only, resources, operator intervention other than a cancellation. */
 const unavailableCodes =
   /^(08...|25006|53...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
-
-/** The driver gives these neither a class nor a code. */
-const driverMessages =
-  /^(Connection terminated|timeout expired$|Query read timeout$|Client (has encountered a connection error|was closed))/;

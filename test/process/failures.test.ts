@@ -1,0 +1,56 @@
+// What a person reads when a command fails for a reason outside of it.
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/freePort.ts';
+import { startProcess } from '../support/process.ts';
+import { testSecretKey } from '../support/service.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+async function run(args: string[], DATABASE_URL: string, environment: Record<string, string> = {}) {
+  const common = { PATH: process.env.PATH ?? '', SECRET_KEY: testSecretKey, AUTH_DATABASE_URL: database.authUrl };
+  const { exited, output } = startProcess(args, { ...common, DATABASE_URL, ...environment });
+  const { code } = await exited;
+  return { code, ...output };
+}
+
+test('every command that finds no database says the same sentence, without a stack', async () => {
+  const port = await freePort();
+  const commands = [
+    ['migrate'],
+    ['status'],
+    ['schema'],
+    ['uncommit', '--database', 'b'],
+    ['admin', 'purge'],
+    ['audit'],
+  ];
+
+  const ended = await Promise.all(commands.map((args) => run(args, `postgres://a@127.0.0.1:${port}/b`)));
+
+  const stderr = `No PostgreSQL answers at 127.0.0.1:${port} (ECONNREFUSED). Start it, or correct host and port in DATABASE_URL.\n`;
+  expect(ended).toEqual(commands.map(() => ({ code: 1, stdout: '', stderr })));
+});
+
+test('LOG_LEVEL=debug adds the stack', async () => {
+  const { stderr } = await run(['admin', 'purge'], 'postgres://a@127.0.0.1:1/b', { LOG_LEVEL: 'debug' });
+
+  expect(stderr).toMatch(/^No PostgreSQL answers at 127\.0\.0\.1:1 .*\n\{.*"stack":"[^"]+\\n +at /m);
+});
+
+test('a database that has lost a part of the schema is no fault of the service', async () => {
+  await database.owner.query('alter schema audit rename to kept');
+
+  const { code, stderr } = await run(['admin', 'purge'], database.ownerUrl);
+
+  await database.owner.query('alter schema kept rename to audit');
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^PostgreSQL: relation "audit\.changes" does not exist \(SQLSTATE 42P01\)\. .*`npm run db:status`/,
+    ),
+  });
+  expect((await run(['admin', 'purge'], database.ownerUrl)).code).toBe(0);
+});
