@@ -1,5 +1,6 @@
 import { ConfigError } from '../config.ts';
 import { describeFailure, explainFailure } from '../errors/explainFailure.ts';
+import { SchemaError } from '../errors/schemaError.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { createLog } from '../log.ts';
 import { WorkerFailed } from '../workers/followWorker.ts';
@@ -24,8 +25,9 @@ function textOf(error: unknown): string {
     return `This is a fault of the service: ${describeFailure(error)}. LOG_LEVEL=debug shows where; please report it.`;
   }
   const { message, cause } = error;
-  if (!(cause instanceof Error)) return message;
-  // Some messages have the cause's already.
+  // A schema's error has said all that its cause does.
+  if (!(cause instanceof Error) || error instanceof SchemaError) return message;
+  // Other messages may have the cause's.
   if (!message.includes(cause.message)) return `${message}\n${describeFailure(cause)}`;
   return [message, explainFailure(cause)?.remedy].filter(Boolean).join('\n');
 }

@@ -83,7 +83,7 @@ async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
       throw new StartupError(['Nothing is committed.', ...lines, hint].join('\n'));
     }
     await readSchema(url).catch(async (error: unknown) => {
-      throw new StartupError(`Nothing is committed.\n${await describeBuildError(error, text)}`, { cause: error });
+      throw new StartupError(`Nothing is committed.\n${await describeBuildError(error, text)}`);
     });
     return lines;
   });

@@ -1,5 +1,7 @@
 import { relative } from 'node:path';
 import { withClient } from '../../database/pool/withClient.ts';
+import { describeFailure } from '../../errors/explainFailure.ts';
+import { SchemaError } from '../../errors/schemaError.ts';
 import { lineOf } from './lineOf.ts';
 import { currentFile } from './migrations.ts';
 
@@ -47,13 +49,23 @@ export async function describeFindings(findings: readonly Finding[], text: strin
   );
 }
 
-/** The reason why a schema cannot be built, with the place in `migrations/current.sql` that it quotes. */
+/** The reason why a schema cannot be built, with the place in `migrations/current.sql` of what it names or quotes. */
 export async function describeBuildError(error: unknown, text: string): Promise<string> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message =
+    error instanceof SchemaError ? error.message : `The schema cannot be built: ${describeFailure(error)}`;
   const quoted = [...message.matchAll(/\{\w+\}|"(@[^"]+)"/g)].map(([whole, inner]) => inner ?? whole);
   const index = quoted.map((words) => text.indexOf(words)).find((found) => found >= 0);
-  const line = index === undefined ? null : text.slice(0, index).split('\n').length;
-  return `${placeAt(line)}The schema cannot be built: ${message}`;
+  const objects = error instanceof SchemaError ? error.objects : [];
+  const line = index === undefined ? await firstLineOf(text, objects) : text.slice(0, index).split('\n').length;
+  return `${placeAt(line)}${message}`;
+}
+
+async function firstLineOf(text: string, objects: readonly string[]): Promise<number | null> {
+  for (const object of objects) {
+    const line = await lineOf(text, object).catch(() => null);
+    if (line !== null) return line;
+  }
+  return null;
 }
 
 const placeAt = (line: number | null) => (line === null ? '' : `${relative(process.cwd(), currentFile)}:${line}: `);

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { makeSchema } from 'postgraphile';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import { readMigrations } from '../../database/migrations/watchMigrations.ts';
+import { explainBuildError } from './explainBuildError.ts';
 import { createPreset } from './preset.ts';
 
 /** The schema generated from the database, and the preset for its operations. */
@@ -15,10 +16,13 @@ export type Graph = {
   release(): Promise<void>;
 };
 
-/** Reads the catalogue as the authenticator. @throws when a comment or a plugin contradicts it */
+/** Reads the catalogue as the authenticator. @throws {SchemaError} when names meet, or a comment or a plugin contradicts it */
 export async function buildGraph(pool: Pool, compilation: CompilationOptions = notCompiled): Promise<Graph> {
   const migrations = await readMigrations(pool);
-  const { schema, resolvedPreset } = await makeSchema(createPreset(pool, compilation));
+  const preset = createPreset(pool, compilation);
+  const { schema, resolvedPreset } = await makeSchema(preset).catch(async (error: unknown) => {
+    throw await explainBuildError(error, preset);
+  });
   const release = async () => {
     for (const service of resolvedPreset.pgServices ?? []) await service.release?.();
   };

@@ -1,0 +1,111 @@
+import { stripVTControlCharacters } from 'node:util';
+import { escapeIdentifier } from 'pg';
+import { buildInflection, gather } from 'postgraphile/graphile-build';
+import { explainFailure } from '../../errors/explainFailure.ts';
+import { SchemaError } from '../../errors/schemaError.ts';
+
+/**
+ * Names the objects of an error of PostGraphile, and what to write into which comment.
+ * An error of the database itself stays as it is.
+ */
+export async function explainBuildError(error: unknown, preset: GraphileConfig.Preset): Promise<unknown> {
+  if (!(error instanceof Error) || explainFailure(error)) return error;
+  const text = stripVTControlCharacters(error.message);
+  // By the words of the version that package-lock.json pins; those of others would be shown as they are.
+  const [type] = captures(/same type '(\w+)'|A type named (\w+) already exists/, text);
+  if (type) return typeConflict(type, await findOwners(type, preset), error);
+  const [key] = captures(/same key '(\w+)'/, text);
+  if (key) return fieldConflict(key, text, preset, error);
+  const objects = [...text.matchAll(/"([^"]+)"\."([^"]+)"|\b(app_public)\.(\w+)/g)].map((found) =>
+    found.slice(1).filter(Boolean).map(quoted).join('.'),
+  );
+  if (text.includes('second resource'))
+    return nameConflict('two tables would have one name in GraphQL', objects.toSorted().reverse().map(asTable), error);
+  const [sentence = ''] = text.split(/ If this list of attributes|\n *To temporarily fix|\n *Details: https:/);
+  return new SchemaError(`${sentence}\n${remedyOf(text, objects)}`, objects, { cause: error });
+}
+
+/** What to do about a message that names its objects itself. */
+function remedyOf(text: string, objects: readonly string[]): string {
+  const [columns] = captures(/non-unique combination of attributes '[\w.]+' \(([^)]*)\)/, text);
+  if (columns)
+    return `Say \`@unique ${columns}\` in the comment of ${objects[1]}, which may have lost it, or add a unique constraint.`;
+  if (text.includes('relation named'))
+    return 'Give one another name by `@fieldName …` or `@foreignFieldName …` in the comment of its constraint.';
+  return 'Correct what it names, or the comment of that: docs/changing-the-schema.md has the smart tags.';
+}
+
+type Owner = { readonly name: string; readonly kind: 'table' | 'view' | 'materialized view' | 'type' };
+
+const asTable = (name: string): Owner => ({ name, kind: 'table' });
+
+const typeConflict = (type: string, owners: readonly Owner[], cause: Error) =>
+  owners.length > 1
+    ? nameConflict(`two types would be called ${type} in GraphQL`, owners, cause)
+    : nameConflict(`GraphQL or the service has a type ${type}, and another would be called so`, owners, cause);
+
+/** @param owners the one that is to be renamed last */
+function nameConflict(what: string, owners: readonly Owner[], cause: Error): SchemaError {
+  const names = owners.map(({ name }) => name);
+  const { kind, name } = owners.at(-1) ?? asTable('app_public.…');
+  const whose = names.length > 0 ? `that of ${names.join(' and that of ')}` : cause.message;
+  const remedy = `Give it another name, above the text of its comment: comment on ${kind} ${name} is E'@name another_name\\n…'`;
+  return new SchemaError(`${what}: ${whose}.\n${remedy}`, names.toReversed(), { cause });
+}
+
+/** @param text names the entities, a column with its table's codec, a function without its schema */
+async function fieldConflict(key: string, text: string, preset: GraphileConfig.Preset, cause: Error) {
+  const [codec] = captures(/representing PgCodec '(\w+)'/, text);
+  const table = (await readOwners(preset)).find((owner) => owner.codec === codec)?.name;
+  const columns = table ? captures(/'(\w+)' attribute/, text).map((column) => `column ${table}.${quoted(column)}`) : [];
+  const functions = captures(/function resource '(\w+)'/, text).map((name) => `function app_public.${quoted(name)}`);
+  const fields = [...columns, ...functions];
+  const entities = captures(/entity was:\s+(.+?)\.?\s*(?=\n|$)/, text);
+  const said = fields.length > 1 ? fields.join(' and ') : `${entities.join('; ')}; perhaps a function or a foreign key`;
+  const remedy = `Give one another name, above the text of its comment: comment on ${fields.at(-1) ?? 'column …'} is E'@name another_name\\n…'`;
+  const ofKey =
+    'The field of a foreign key takes `@fieldName` or `@foreignFieldName` in the comment of its constraint.';
+  const objects = fields.map((field) => field.replace(/^\w+ /, '')).toReversed();
+  return new SchemaError(
+    `two fields would be called ${key} in GraphQL: ${said}.\n${remedy}\n${ofKey}`,
+    [...objects, ...(table ? [table] : [])],
+    { cause },
+  );
+}
+
+/** What makes a type, last what has no other name than the type's, and a singular after its plural. */
+const findOwners = async (type: string, preset: GraphileConfig.Preset): Promise<Owner[]> =>
+  (await readOwners(preset))
+    .filter(({ types }) => types.includes(type))
+    .toSorted((one, other) => other.name.localeCompare(one.name))
+    .toSorted((one, other) => Number(one.types[0] === type) - Number(other.types[0] === type));
+
+/** Each table, view and type, with the names in GraphQL that are made of its own; none if these cannot be read. */
+async function readOwners(preset: GraphileConfig.Preset): Promise<(Owner & { codec: string; types: string[] })[]> {
+  const inflection = buildInflection(preset);
+  const input = await gather(preset, { inflection }).catch(() => null);
+  const { pgCodecs = {}, pgResources = {} } = input?.pgRegistry ?? {};
+  return Object.values(pgCodecs).flatMap((codec) => {
+    const { schemaName, name } = codec.extensions?.pg ?? {};
+    if (schemaName !== 'app_public' || !name) return [];
+    const resource = Object.values(pgResources).find((one) => one.codec === codec && !one.parameters);
+    const { isView, isMaterializedView } = resource?.extensions ?? {};
+    const kind = isMaterializedView ? 'materialized view' : isView ? 'view' : resource ? 'table' : 'type';
+    // What has no columns has fewer types, and none that these names could be mistaken for.
+    const type = inflection.tableType(codec as never);
+    const made = [inflection.tableConnectionType(codec), inflection.tableEdgeType(codec)];
+    const types = [
+      type,
+      ...made,
+      inflection.conditionType(type),
+      inflection.orderByType(type),
+      inflection.inputType(type),
+    ];
+    return [{ name: `${schemaName}.${quoted(name)}`, kind, codec: codec.name, types }];
+  });
+}
+
+const quoted = (name: string) => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : escapeIdentifier(name));
+
+const captures = (pattern: RegExp, text: string): string[] =>
+  [...text.matchAll(new RegExp(pattern, 'g'))].map((found) => found.slice(1).find(Boolean) ?? '');
