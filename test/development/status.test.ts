@@ -1,7 +1,9 @@
+import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
 import { helperUrlOf } from '../../src/commands/development/helperDatabase.ts';
 import { databaseName } from '../../src/commands/development/migrations.ts';
-import { status } from '../../src/commands/development/status.ts';
+import { compareLines, status } from '../../src/commands/development/status.ts';
 import { loadConfig } from '../../src/config.ts';
+import { withClient } from '../../src/database/pool/withClient.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -55,6 +57,32 @@ test('a column that was added and dropped by hand is no drift, nor is what an ex
   expect(await drift()).toEqual([]);
 
   await database.owner.query('drop extension citext');
+});
+
+test('a column that was dropped and added again is no drift, though it is the last now', async () => {
+  const moved = (column: string) => `
+    create table public.by_hand as select from pg_class limit 0;
+    alter table public.by_hand add a text, add b text, add c text;
+    alter table public.by_hand drop ${column};
+    alter table public.by_hand add ${column} text;
+    grant select (a, b), update (b, c) on public.by_hand to graph_app`;
+  const template = await createTestDatabase();
+  await template.owner.query(moved('c'));
+  await database.owner.query(moved('a'));
+
+  const [made, found] = await Promise.all(
+    [template, database].map(({ ownerUrl }) => withClient(ownerUrl, readDatabaseObjects)),
+  );
+  const [one = '', other = ''] = [made, found].map((objects) => objects?.get('public/by_hand.sql'));
+
+  expect(one).not.toBe(other);
+  expect(compareLines(one, other)).toEqual([]);
+  expect(compareLines(one, other.replace('(b, a)', '(a)'))).toEqual([
+    '+ grant select (a), update (b, c) on public.by_hand to graph_app;',
+    '- grant select (a, b), update (b, c) on public.by_hand to graph_app;',
+  ]);
+  await database.owner.query('drop table public.by_hand');
+  await template.drop();
 });
 
 test('however much differs, it is listed in 20 lines', async () => {

@@ -111,7 +111,7 @@ async function foreignObjects(ownerUrl: string, shadowUrl: string): Promise<stri
  * The lines that only the database has (`+`), and those that only the migrations make (`-`).
  * As sets, so a line that has only moved is no difference. If one side has no text, the other's first line stands for all.
  */
-function compareLines(made = '', found = ''): string[] {
+export function compareLines(made = '', found = ''): string[] {
   if (made === '' || found === '') return [`${found ? '+' : '-'} ${(found || made).split('\n', 1)}`];
   const [old, given] = [linesOf(made), linesOf(found)];
   return [
@@ -120,7 +120,16 @@ function compareLines(made = '', found = ''): string[] {
   ];
 }
 
-const linesOf = (text: string) => new Set(text.split('\n').filter((line) => line.trim() !== ''));
+/** Without what the order of the columns decides: a column that was dropped and added again is the last. */
+const linesOf = (text: string) =>
+  new Set(
+    text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => line.replace(/,$/, '').replace(/(?<=^grant .*)\([^()]*\)/g, sorted)),
+  );
+
+const sorted = (list: string) => `(${list.slice(1, -1).split(', ').sort().join(', ')})`;
 
 /** A detail, on one line. */
 const shorten = (line: string) => `  ${line.length > maxLength ? `${line.slice(0, maxLength)} …` : line}`;
