@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import { isConnectionLost } from './connectionLost.ts';
+import { StartupError } from './startupError.ts';
 
 /** A failure outside of this program, in sentences. */
 export type Explanation = {
@@ -14,7 +15,8 @@ export type Explanation = {
  * An error that only wraps such a failure as its cause is explained by it.
  */
 export function explainFailure(error: unknown): Explanation | null {
-  if (!(error instanceof Error)) return null;
+  // A StartupError has sentences of its own.
+  if (!(error instanceof Error) || error instanceof StartupError) return null;
   return explainOwn(error) ?? explainFailure(error.cause);
 }
 

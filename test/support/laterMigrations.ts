@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { migrationsFolder, readCommitted } from '../../src/database/migrations/committedMigrations.ts';
+import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
+import { migrationsFolder } from '../../src/database/migrations/plainText.ts';
 
 /** The last file of the baseline, which runs on empty databases only. */
 const lastOfBaseline = 'accepted findings';

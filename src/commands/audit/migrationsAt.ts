@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { migrationsFolder, readCommitted } from '../../database/migrations/committedMigrations.ts';
+import { readCommitted } from '../../database/migrations/committedMigrations.ts';
+import { migrationsFolder, readPlainText } from '../../database/migrations/plainText.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
 export type Migration = { name: string; sql: string };
@@ -32,7 +32,7 @@ export async function migrationsAt(revision: string): Promise<Migration[]> {
 /** The migrations of the working tree, and `current.sql`. */
 export async function migrationsHere(): Promise<Migration[]> {
   const committed = await readCommitted();
-  const current = await readFile(join(migrationsFolder, 'current.sql'), 'utf8').catch(() => '');
+  const current = await readPlainText(join(migrationsFolder, 'current.sql')).catch(() => '');
   return [...committed.map(({ name, body }) => ({ name, sql: body })), { name: 'current.sql', sql: current }];
 }
 

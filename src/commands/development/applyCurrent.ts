@@ -1,4 +1,5 @@
 import { DatabaseError } from 'pg';
+import { describeFailure } from '../../errors/explainFailure.ts';
 import { applyCommitted, currentFile, readCurrent, runCurrent } from './migrations.ts';
 import { locateError, SqlFileError } from './sqlFileError.ts';
 
@@ -10,15 +11,15 @@ import { locateError, SqlFileError } from './sqlFileError.ts';
  */
 export async function applyCurrent(ownerUrl: string): Promise<void> {
   await applyCommitted(ownerUrl).catch((error: unknown) => {
-    throw new SqlFileError(`migrations/committed: ${reasonOf(error)}`, { cause: error });
+    throw new SqlFileError(`migrations/committed: ${describeFailure(error)}`, { cause: error });
   });
-  const text = await readCurrent();
+  const text = await readCurrent().catch((error: unknown) => {
+    throw new SqlFileError(describeFailure(error), { cause: error });
+  });
   try {
     await runCurrent(ownerUrl);
   } catch (error) {
     if (error instanceof DatabaseError) throw await locateError(currentFile, text, error, ownerUrl);
-    throw new SqlFileError(`${currentFile}: ${reasonOf(error)}`, { cause: error });
+    throw new SqlFileError(`${currentFile}: ${describeFailure(error)}`, { cause: error });
   }
 }
-
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

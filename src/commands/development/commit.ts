@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { commit as commitMigration } from 'graphile-migrate';
 import { DatabaseError, escapeIdentifier } from 'pg';
 import type { Config } from '../../config.ts';
-import { migrationsFolder, readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
+import { readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
+import { migrationsFolder, requirePlainCommitted } from '../../database/migrations/plainText.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
@@ -29,14 +30,15 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   const message = given ?? /^--! Message: (.+)$/m.exec(text)?.[1];
   if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
   requireOrder(await readCommitted());
+  await requirePlainCommitted();
   await refuseUnsafe(text);
   const database = await openDatabase(config.database, log, { migrates: false });
   const { ownerUrl } = database;
   const shadowUrl = helperUrlOf(ownerUrl, 'shadow');
   try {
     const warnings = await refuseErrors(ownerUrl, text);
-    // The sentence of an empty file is no part of a migration.
-    if (text.includes(blankCurrent)) await writeFile(currentFile, text.replace(blankCurrent, '').trimStart());
+    // The sentence of an empty file is no part of a migration, nor are a byte order mark and carriage returns.
+    await writeFile(currentFile, text.includes(blankCurrent) ? text.replace(blankCurrent, '').trimStart() : text);
     await commitBeside(ownerUrl, shadowUrl, message);
     await allowReading();
     return [...warnings, 'Committed. Next: `npm run schema:update`, then review and commit what has changed.'];

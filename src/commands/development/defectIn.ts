@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DatabaseError } from 'pg';
 import { readCommitted } from '../../database/migrations/committedMigrations.ts';
+import { readPlainText } from '../../database/migrations/plainText.ts';
 import { withClient } from '../../database/pool/withClient.ts';
 import { currentFile } from './migrations.ts';
 import { SqlFileError, sqlErrorAt } from './sqlFileError.ts';
@@ -36,7 +36,7 @@ async function findInMigrations(body: string) {
   const folder = join(dirname(currentFile), 'committed');
   const committed = (await readCommitted()).map(({ name }) => join(folder, name));
   for (const file of [currentFile, ...committed.toReversed()]) {
-    const text = await readFile(file, 'utf8').catch(() => '');
+    const text = await readPlainText(file).catch(() => '');
     const index = text.indexOf(body);
     if (index !== -1) return { file, text, offset: [...text.slice(0, index)].length };
   }

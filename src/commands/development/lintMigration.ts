@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+import { migrationsFolder } from '../../database/migrations/plainText.ts';
 
 /** An unsafe statement of a migration, found by squawk. */
 export type Finding = { readonly rule: string; readonly line: number; readonly message: string };

@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Settings, watch } from 'graphile-migrate';
 import type { Client } from 'pg';
-import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction, quiet, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
 import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
 import { awaitMigrations } from '../../database/migrations/migrate.ts';
+import { migrationsFolder, readPlainText, withPlainFolder } from '../../database/migrations/plainText.ts';
 import { requireOwnHistory, requireVersion, runCommitted } from '../../database/migrations/runCommitted.ts';
 import { withClient } from '../../database/pool/withClient.ts';
+import { hasCode } from '../../errors/hasCode.ts';
 import { createLog } from '../../log.ts';
 
 /** The migration in progress. It runs on every save, so it must be able to run twice. */
@@ -19,8 +19,12 @@ const log = createLog('warn');
 /** The file without a migration, as graphile-migrate leaves it after a commit. */
 export const blankCurrent = `-- Enter migration here: docs/changing-the-schema.md. The present text of each object is in test/database/objects.`;
 
-/** The text of the file; empty when there is none. */
-export const readCurrent = () => readFile(currentFile, 'utf8').catch(() => '');
+/** The text of the file; empty when there is none. @throws {StartupError} when it is not UTF-8 */
+export const readCurrent = (): Promise<string> =>
+  readPlainText(currentFile).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return '';
+    throw error;
+  });
 
 /**
  * Works on a database under the lock of migrations, so that `db:commit` and `npm run dev` take turns.
@@ -46,7 +50,7 @@ export const applyCommitted = (ownerUrl: string): Promise<void> =>
  * `shadowUrl` is a second one, which it may drop and create.
  */
 export async function withGraphileMigrate<T>(
-  { ownerUrl, shadowUrl }: { ownerUrl: string; shadowUrl?: string },
+  { ownerUrl, shadowUrl, folder = migrationsFolder }: { ownerUrl: string; shadowUrl?: string; folder?: string },
   command: (settings: Settings) => Promise<T>,
 ): Promise<T> {
   // No request waits behind a concurrent statement, so it may wait longer.
@@ -58,7 +62,7 @@ export async function withGraphileMigrate<T>(
           connectionString: named(ownerUrl),
           ...(shadowUrl && { shadowConnectionString: named(shadowUrl) }),
           rootConnectionString: named(otherDatabase(ownerUrl, 'postgres')),
-          migrationsFolder,
+          migrationsFolder: folder,
           blankMigrationContent: blankCurrent,
           pgSettings: { lock_timeout: String(lockTimeout) },
           logger: quiet,
@@ -72,7 +76,7 @@ export async function withGraphileMigrate<T>(
 
 /** Runs `migrations/current.sql` on a database, unless it has run this text. */
 export const runCurrent = (ownerUrl: string): Promise<void> =>
-  withGraphileMigrate({ ownerUrl }, (settings) => watch(settings, true));
+  withPlainFolder((folder) => withGraphileMigrate({ ownerUrl, folder }, (settings) => watch(settings, true)));
 
 /** Another database of the same server, as the same role. */
 export function otherDatabase(url: string, name: string): string {

@@ -2,7 +2,8 @@ import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
 import { serializeMigration } from 'graphile-migrate/dist/migration.js';
-import { migrationsFolder, readCommitted } from '../../database/migrations/committedMigrations.ts';
+import { readCommitted } from '../../database/migrations/committedMigrations.ts';
+import { migrationsFolder } from '../../database/migrations/plainText.ts';
 
 /**
  * `npm run db:rehash`: rewrites the hash chain of the migrations after one was edited in place.

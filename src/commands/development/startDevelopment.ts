@@ -29,7 +29,7 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
       print(`audit.findings cannot be read: ${error instanceof Error ? error.message : String(error)}`);
       return shown;
     });
-    const lines = await describeFindings(newFindings(shown, found), await readCurrent());
+    const lines = await describeFindings(newFindings(shown, found), await currentText());
     shown = found;
     return lines;
   };
@@ -95,8 +95,11 @@ async function migrateOwn({ database }: Config, log: Log): Promise<string> {
 }
 
 async function reportOf(error: unknown): Promise<string> {
-  return error instanceof SqlFileError ? error.message : describeBuildError(error, await readCurrent());
+  return error instanceof SqlFileError ? error.message : describeBuildError(error, await currentText());
 }
+
+/** Empty when it cannot be read, which applying it has said. */
+const currentText = () => readCurrent().catch(() => '');
 
 /** Runs again after the present run, once, however many calls there were meanwhile. */
 function oneAtATime(run: () => Promise<void>) {

@@ -5,13 +5,9 @@ import { parseArgs, promisify } from 'node:util';
 import { type ClientBase, DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
 import { readApplied } from '../../database/migrations/appliedMigrations.ts';
-import {
-  type CommittedMigration,
-  lastOnes,
-  migrationsFolder,
-  readCommitted,
-} from '../../database/migrations/committedMigrations.ts';
+import { type CommittedMigration, lastOnes, readCommitted } from '../../database/migrations/committedMigrations.ts';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
+import { migrationsFolder } from '../../database/migrations/plainText.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';

@@ -1,12 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
 import { parseMigrationText } from 'graphile-migrate/dist/migration.js';
 import { StartupError } from '../../errors/startupError.ts';
-
-/** Beside `src`, whatever the working directory is. */
-export const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
+import { migrationsFolder, readPlainText } from './plainText.ts';
 
 /** A committed file of graphile-migrate: header, empty line, and the text hashed with the hash before. */
 export type CommittedMigration = {
@@ -23,15 +20,15 @@ export type CommittedMigration = {
   readonly isIntact: boolean;
 };
 
-/** The files of `migrations/committed`, by name. */
+/** The files of `migrations/committed`, by name. @throws {StartupError} when one is no text in UTF-8 or has no valid header */
 export async function readCommitted(): Promise<CommittedMigration[]> {
   const folder = join(migrationsFolder, 'committed');
   const names = (await readdir(folder)).filter((name) => /^\d+.*\.sql$/.test(name)).sort();
-  return Promise.all(names.map(async (name) => parse(name, await readFile(join(folder, name), 'utf8'))));
+  return Promise.all(names.map(async (name) => parse(name, await readPlainText(join(folder, name)))));
 }
 
 function parse(name: string, text: string): CommittedMigration {
-  const { headers, body } = parseMigrationText(name, text, false);
+  const { headers, body } = parseHeader(name, text);
   const hash = headers.Hash ?? '';
   const previous = headers.Previous?.replace(/^-$/, '') ?? '';
   return {
@@ -44,6 +41,18 @@ function parse(name: string, text: string): CommittedMigration {
     isIntact: 'AllowInvalidHash' in headers || hash === calculateHash(body, previous),
   };
 }
+
+function parseHeader(name: string, text: string) {
+  try {
+    return parseMigrationText(name, text, false);
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+/** Of graphile-migrate, whose message names the file. */
+export const unreadable = (error: unknown) =>
+  new StartupError(`${error instanceof Error ? error.message : error}. Get the file back from git.`);
 
 /** The files that no other was committed after: one, unless two branches have met. */
 export const lastOnes = (files: readonly CommittedMigration[]): CommittedMigration[] =>

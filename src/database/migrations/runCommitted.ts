@@ -9,9 +9,10 @@ import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { findOther, readApplied } from './appliedMigrations.ts';
-import { migrationsFolder, readCommitted, requireOrder } from './committedMigrations.ts';
+import { readCommitted, requireOrder, unreadable } from './committedMigrations.ts';
 import { isWithoutTransaction, quiet } from './graphileMigrate.ts';
 import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from './lockRetries.ts';
+import { withPlainFolder } from './plainText.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
@@ -28,11 +29,16 @@ export async function runCommitted(
   log: Log,
   deadlineMs = lockDeadlineMs,
 ): Promise<void> {
-  const settings = await parseSettings({ connectionString: ownerUrl, migrationsFolder, logger: quiet });
+  const settings = await parseSettings({ connectionString: ownerUrl, logger: quiet });
   const client = owner as PoolClient;
   const last = await getLastMigration(client, settings);
   const context = { database: settings.databaseName };
-  for (const migration of await getMigrationsAfter(settings, last)) {
+  const missing = await withPlainFolder((migrationsFolder) =>
+    getMigrationsAfter({ ...settings, migrationsFolder }, last).catch((error: unknown) => {
+      throw unreadable(error);
+    }),
+  );
+  for (const migration of missing) {
     const { realFilename: file } = migration;
     log.info({ file }, 'running a migration');
     const attempt = async () => {

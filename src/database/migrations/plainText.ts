@@ -1,0 +1,75 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hasCode } from '../../errors/hasCode.ts';
+import { StartupError } from '../../errors/startupError.ts';
+
+/** Beside `src`, whatever the working directory is. */
+export const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
+
+/**
+ * The text of a migration's file, the same whichever editor or git wrote it: without a byte order mark, and with LF.
+ * A hash covers this text, so that a file has one hash on every machine.
+ *
+ * @throws {StartupError} when it is not UTF-8
+ */
+export const readPlainText = async (file: string): Promise<string> => (await readBoth(file)).text;
+
+/**
+ * Works with a folder of migrations in which each file is plain text, for graphile-migrate, which reads the files itself.
+ * That is the folder of the migrations, or a copy of it while the work lasts.
+ */
+export async function withPlainFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const files = await readAll();
+  if (files.every(({ isPlain }) => isPlain)) return work(migrationsFolder);
+  const copy = await mkdtemp(join(tmpdir(), 'migrations-'));
+  try {
+    for (const { path, text } of files) {
+      await mkdir(dirname(join(copy, path)), { recursive: true });
+      await writeFile(join(copy, path), text);
+    }
+    return await work(copy);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+/** @throws {StartupError} when a committed file is not plain text, since graphile-migrate commits beside the files as they are */
+export async function requirePlainCommitted(): Promise<void> {
+  const other = (await readAll()).find(({ path, isPlain }) => !isPlain && path.startsWith('committed'));
+  if (other)
+    throw new StartupError(
+      `migrations/${other.path} has a byte order mark or line ends of Windows (CRLF); \`npm run db:rehash\` writes it anew without.`,
+    );
+}
+
+/** The committed files, and `current.sql` if there is one; paths within the folder. */
+async function readAll() {
+  const names = (await readdir(join(migrationsFolder, 'committed'))).filter((name) => name.endsWith('.sql'));
+  const committed = names.map((name) => join('committed', name));
+  const read = async (path: string) => ({ path, ...(await readBoth(join(migrationsFolder, path))) });
+  const current = read('current.sql').catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  });
+  return (await Promise.all([...committed.map(read), current])).filter((file) => file !== null);
+}
+
+async function readBoth(file: string): Promise<{ text: string; isPlain: boolean }> {
+  const bytes = await readFile(file);
+  const text = decode(bytes)?.replaceAll('\r\n', '\n');
+  if (text === undefined)
+    throw new StartupError(`${relative(process.cwd(), file)} is not text in UTF-8, perhaps UTF-16; save it as UTF-8.`);
+  return { text, isPlain: Buffer.from(text).equals(bytes) };
+}
+
+/** Without the byte order mark. UTF-16 without one has zeros, which no text of PostgreSQL may have. */
+function decode(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
