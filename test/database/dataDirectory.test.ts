@@ -65,11 +65,12 @@ describe('the data directory', () => {
     expect((await stat(join(parent, 'value.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('says which file cannot be read', async () => {
-    await writeFile(join(parent, 'value.json'), 'not JSON');
+  it.each(['{ "password": "secret', 'secret', 'null', ''])('says which file cannot be read: %s', async (text) => {
+    await writeFile(join(parent, 'value.json'), text);
 
-    await expect(readOrCreate(parent, 'value.json', () => 1)).rejects.toThrow(
-      `Cannot read ${join(parent, 'value.json')}`,
-    );
+    const error = await readOrCreate(parent, 'value.json', () => 1).catch((error: unknown) => error);
+
+    expect(error).toMatchObject({ message: expect.stringContaining(`Cannot read ${join(parent, 'value.json')}`) });
+    expect(String((error as Error).cause)).not.toContain('secret');
   });
 });

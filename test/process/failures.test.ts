@@ -1,5 +1,8 @@
 // What a person reads when a command fails for a reason outside of it.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { freePort } from '../support/freePort.ts';
 import { startProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
@@ -32,6 +35,18 @@ test('every command that finds no database says the same sentence, without a sta
 
   const stderr = `No PostgreSQL answers at 127.0.0.1:${port} (ECONNREFUSED). Start it, or correct host and port in DATABASE_URL.\n`;
   expect(ended).toEqual(commands.map(() => ({ code: 1, stdout: '', stderr })));
+});
+
+test('a key in the data directory that is too short is named with its file', async () => {
+  const DATA_DIR = await createTestDataDirectory();
+  await writeFile(join(DATA_DIR, 'secret-key.json'), '"c2hvcnQ="');
+  const { exited, output } = startProcess(['admin', 'purge'], { PATH: process.env.PATH ?? '', DATA_DIR });
+
+  expect(await exited).toEqual({ code: 1, signal: null });
+  expect(output.stderr).toBe(
+    `${join(DATA_DIR, 'secret-key.json')} has no key of 32 bytes; restore it from a backup.\n`,
+  );
+  await removeTestDataDirectory(DATA_DIR);
 });
 
 test('LOG_LEVEL=debug adds the stack', async () => {

@@ -66,11 +66,18 @@ export async function readOrCreate<T>(dataDir: string, name: string, make: () =>
 
 async function read<T>(path: string): Promise<T | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as T;
+    const value: T | null = JSON.parse(await readFile(path, 'utf8'));
+    if (value === null) throw new SyntaxError('null');
+    return value;
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    throw new StartupError(`Cannot read ${path}; let this user read it, or restore it from a backup.`, {
-      cause: error,
-    });
+    // What the parser quotes may be a password.
+    throw unreadable(
+      path,
+      error instanceof SyntaxError ? new Error('It is not the JSON that was written there.') : error,
+    );
   }
 }
+
+const unreadable = (path: string, cause: unknown) =>
+  new StartupError(`Cannot read ${path}; let this user read it, or restore it from a backup.`, { cause });
