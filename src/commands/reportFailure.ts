@@ -26,7 +26,7 @@ function textOf(error: unknown): string {
   }
   const { message, cause } = error;
   // A schema's error has said all that its cause does.
-  if (!(cause instanceof Error) || error instanceof SchemaError) return message;
+  if (!(cause instanceof Error) || error instanceof SchemaError || cause instanceof SchemaError) return message;
   // Other messages may have the cause's.
   if (!message.includes(cause.message)) return `${message}\n${describeFailure(cause)}`;
   return [message, explainFailure(cause)?.remedy].filter(Boolean).join('\n');

@@ -2,6 +2,8 @@ import { dirname, join } from 'node:path';
 import type { DatabaseError } from 'pg';
 import { type Config, ownUrls } from '../../config.ts';
 import { migrate } from '../../database/migrations/migrate.ts';
+import { SchemaError } from '../../errors/schemaError.ts';
+import { StartupError } from '../../errors/startupError.ts';
 import { defects } from '../../graphql/errors.ts';
 import type { Log } from '../../log.ts';
 import { type Service, startService } from '../../service/service.ts';
@@ -72,9 +74,10 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
   const queue = oneAtATime(follow);
   // Watching begins before the file first runs, so that no save is missed.
   const watching = watchFiles([currentFile, join(dirname(currentFile), 'committed')], queue.add);
-  const service = await startService(config, log, { prepare }).catch((error: unknown) => {
+  const service = await startService(config, log, { prepare }).catch(async (error: unknown) => {
     watching.stop();
-    throw error;
+    if (!(error instanceof SchemaError)) throw error;
+    throw new StartupError(await describeBuildError(error, await currentText()), { cause: error });
   });
   started.resolve(service);
   defects.subscribe(onDefect);

@@ -19,9 +19,14 @@ export const readPlainText = async (file: string): Promise<string> => (await rea
 /**
  * Works with a folder of migrations in which each file is plain text, for graphile-migrate, which reads the files itself.
  * That is the folder of the migrations, or a copy of it while the work lasts.
+ *
+ * @param wanted which files must be readable; a server starts whatever `current.sql` is
  */
-export async function withPlainFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const files = await readAll();
+export async function withPlainFolder<T>(
+  wanted: 'committed' | 'committed and current',
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const files = await (wanted === 'committed' ? readCommittedFiles() : readAll());
   if (files.every(({ isPlain }) => isPlain)) return work(migrationsFolder);
   const copy = await mkdtemp(join(tmpdir(), 'migrations-'));
   try {
@@ -37,27 +42,38 @@ export async function withPlainFolder<T>(work: (folder: string) => Promise<T>): 
 
 /** @throws {StartupError} when a committed file is not plain text, since graphile-migrate commits beside the files as they are */
 export async function requirePlainCommitted(): Promise<void> {
-  const other = (await readAll()).find(({ path, isPlain }) => !isPlain && path.startsWith('committed'));
+  const other = (await readCommittedFiles()).find(({ isPlain }) => !isPlain);
   if (other)
     throw new StartupError(
       `migrations/${other.path} has a byte order mark or line ends of Windows (CRLF); \`npm run db:rehash\` writes it anew without.`,
     );
 }
 
-/** The committed files, and `current.sql` if there is one; paths within the folder. */
-async function readAll() {
+type Plain = { readonly text: string; readonly isPlain: boolean };
+type PlainFile = Plain & { readonly path: string };
+
+/** Paths are those within the folder. */
+async function readCommittedFiles(): Promise<PlainFile[]> {
   const names = (await readdir(join(migrationsFolder, 'committed'))).filter((name) => name.endsWith('.sql'));
-  const committed = names.map((name) => join('committed', name));
-  const read = async (path: string) => ({ path, ...(await readBoth(join(migrationsFolder, path))) });
-  const current = read('current.sql').catch((error: unknown) => {
+  return Promise.all(names.map((name) => read(join('committed', name))));
+}
+
+/** The committed files, and `current.sql` if there is one. */
+async function readAll(): Promise<PlainFile[]> {
+  const current = await read('current.sql').catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return null;
     throw error;
   });
-  return (await Promise.all([...committed.map(read), current])).filter((file) => file !== null);
+  return [...(await readCommittedFiles()), ...(current ? [current] : [])];
 }
 
-async function readBoth(file: string): Promise<{ text: string; isPlain: boolean }> {
-  const bytes = await readFile(file);
+const read = async (path: string): Promise<PlainFile> => ({ path, ...(await readBoth(join(migrationsFolder, path))) });
+
+async function readBoth(file: string): Promise<Plain> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    if (!hasCode(error, 'EISDIR')) throw error;
+    throw new StartupError(`${relative(process.cwd(), file)} is a folder; a file must be there.`);
+  });
   const text = decode(bytes)?.replaceAll('\r\n', '\n');
   if (text === undefined)
     throw new StartupError(`${relative(process.cwd(), file)} is not text in UTF-8, perhaps UTF-16; save it as UTF-8.`);

@@ -33,7 +33,7 @@ export async function runCommitted(
   const client = owner as PoolClient;
   const last = await getLastMigration(client, settings);
   const context = { database: settings.databaseName };
-  const missing = await withPlainFolder((migrationsFolder) =>
+  const missing = await withPlainFolder('committed', (migrationsFolder) =>
     getMigrationsAfter({ ...settings, migrationsFolder }, last).catch((error: unknown) => {
       throw unreadable(error);
     }),
