@@ -7,6 +7,9 @@ import { watchMigrations } from '../database/migrations/watchMigrations.ts';
 import { openDatabase } from '../database/openDatabase.ts';
 import { createPool } from '../database/pool/pools.ts';
 import type { ServerLogins } from '../database/roles/authenticator.ts';
+import { describeFailure } from '../errors/explainFailure.ts';
+import { logFailure } from '../errors/logFailure.ts';
+import { StartupError } from '../errors/startupError.ts';
 import { buildGraph, type Graph } from '../graphql/schema/schema.ts';
 import type { Log } from '../log.ts';
 import { createResources, type Resources } from '../service/resources.ts';
@@ -36,7 +39,7 @@ export async function startWebhookWorker(config: Config, log: Log): Promise<{ st
     const [pool, catalogue] = [open(oauthUrl ?? authUrl, config.poolSize), open(authUrl, 1)];
     const build = async (): Promise<Graph> => {
       const problem = await findMigrationProblem(catalogue);
-      if (problem !== null) throw new Error(problem);
+      if (problem !== null) throw new StartupError(problem);
       return buildGraph(catalogue);
     };
 
@@ -78,11 +81,15 @@ async function openEmbedded(database: Config['database'], log: Log, resources: R
 
 /** @returns null when it was stopped before */
 async function retry<T>(work: () => Promise<T>, signal: AbortSignal, log: Log): Promise<T | null> {
+  let logged = '';
   while (!signal.aborted) {
     try {
       return await work();
     } catch (error) {
-      log.warn({ error }, 'cannot send webhooks yet; retrying');
+      // Once until it changes: it is tried again every second.
+      const cause = describeFailure(error);
+      if (cause !== logged) logFailure(log, 'warn', { error }, 'cannot send webhooks yet; retrying');
+      logged = cause;
       await delay(1000, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -2,6 +2,8 @@ import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { describeFailure } from '../errors/explainFailure.ts';
+import { logFailure } from '../errors/logFailure.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { readStoredOperations } from '../graphql/document/storedOperations.ts';
 import { createListener } from '../http/admission/listener.ts';
@@ -191,10 +193,14 @@ export const drainMs = 10_000;
 
 async function retryUntilReady(build: () => Promise<string | null>, signal: AbortSignal, log: Log): Promise<void> {
   let reason: string | null;
+  let logged = '';
   do {
     await delay(1000, undefined, { signal }).catch(() => undefined);
     reason = await build().catch((error: unknown) => {
-      log.error({ error }, 'not ready yet; retrying');
+      // Once until it changes: it is tried again every second.
+      const cause = describeFailure(error);
+      if (cause !== logged) logFailure(log, 'error', { error }, 'not ready yet; retrying');
+      logged = cause;
       return 'failed';
     });
   } while (reason !== null && !signal.aborted);

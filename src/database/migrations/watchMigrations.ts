@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, ClientBase, Pool } from 'pg';
+import { logFailure } from '../../errors/logFailure.ts';
 import type { Log } from '../../log.ts';
 import { isUnavailable } from '../pool/unavailable.ts';
 import { withClient } from '../pool/withClient.ts';
@@ -45,7 +46,7 @@ export function watchMigrations(
       () => {
         known = found;
       },
-      (error: unknown) => log.error({ error }, 'the schema cannot be built; the old one serves on'),
+      (error: unknown) => logFailure(log, 'error', { error }, 'the schema cannot be built; the old one serves on'),
     );
   };
 

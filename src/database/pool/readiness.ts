@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import { hasCode } from '../../errors/hasCode.ts';
+import { logFailure } from '../../errors/logFailure.ts';
 import type { Log } from '../../log.ts';
 import { type CommittedMigration, readCommitted } from '../migrations/committedMigrations.ts';
 import { findMigrationProblem } from '../migrations/migrate.ts';
@@ -42,7 +43,8 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
     if (reason !== lastReported && !stopping.signal.aborted) {
       const { variable } = login;
       if (reason === null) log.info({ variable }, 'the database is ready');
-      else log.warn({ variable, reason, error }, 'the database is not ready');
+      else if (error === undefined) log.warn({ variable, reason }, 'the database is not ready');
+      else logFailure(log, 'warn', { variable, reason, error }, 'the database is not ready');
       lastReported = reason;
     }
     return found;
