@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -99,12 +100,24 @@ export async function createCluster(installation: Installation, ownerName: strin
     await run(join(installation.binaries, 'initdb'), args, surroundings(installation));
   } catch (error) {
     const reason = error instanceof Error && 'stderr' in error ? error.stderr : error;
-    throw new StartupError(`The embedded database cannot be created.\n${reason}`);
+    throw new StartupError(`The embedded database cannot be created.\n${reason}${hasName() ? '' : needsName}`);
   } finally {
     await rm(passwordFile, { force: true });
   }
   await rename(draft, installation.cluster);
 }
+
+/** A container may run as a number that no user has. */
+function hasName(): boolean {
+  try {
+    return userInfo().username !== '';
+  } catch {
+    return false;
+  }
+}
+
+const needsName =
+  'PostgreSQL runs as a user with a name only. Add this user to /etc/passwd, or set DATABASE_URL and AUTH_DATABASE_URL.';
 
 /**
  * Ends the server that an earlier process left running, and removes its stale lock files.
