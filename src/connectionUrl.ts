@@ -59,7 +59,7 @@ export function toDriverUrl(text: string, shell: Environment = {}): string {
   }
   if (parameters.has('sslmode')) parameters.set('uselibpqcompat', 'true');
   parameters.set('options', [parameters.get('options'), pinned].filter(Boolean).join(' '));
-  return format(address, parameters);
+  return format(decodeName(address), parameters);
 }
 
 /** The same for libpq, such as psql's: what {@link toDriverUrl} has added is left out. */
@@ -79,6 +79,8 @@ export function problemOfConnectionUrl(text: string, shell: Environment): string
   if (mode !== null && fallsBack(mode))
     return `sslmode=${mode} falls back to no encryption, and so does not protect the connection; say require, verify-ca or verify-full, or disable`;
   if (mode !== null && !tlsModes.has(mode)) return `sslmode must be one of ${[...tlsModes].join(', ')}`;
+  if (/(?<=^\w+:\/\/[^/]*\/).*%(3F|23)/is.test(parse(url).address))
+    return 'names a database with ? or #, which the driver cannot reach';
   try {
     const { host } = new Client({ connectionString: url });
     return host.includes(',')
@@ -90,6 +92,10 @@ export function problemOfConnectionUrl(text: string, shell: Environment): string
     return 'has a parameter that the driver does not understand';
   }
 }
+
+/** The driver decodes a database's name by `decodeURI`, which leaves what separates the parts of a URL. In a path, these may stand as they are. */
+const decodeName = (address: string): string =>
+  address.replace(/(?<=^\w+:\/\/[^/]*\/).*/s, (name) => name.replace(/%(?:2[46BCF]|3[ABD]|40)/gi, decodeURIComponent));
 
 function parse(text: string): { readonly address: string; readonly parameters: URLSearchParams } {
   const [, address = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(text) ?? [];

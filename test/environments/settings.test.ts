@@ -2,54 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
-import { sessionSettings, toDriverUrl, toLibpqUrl } from '../../src/connectionUrl.ts';
+import { problemOfConnectionUrl, sessionSettings, toDriverUrl, toLibpqUrl } from '../../src/connectionUrl.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { withClient } from '../../src/database/pool/withClient.ts';
 import { createLog } from '../../src/log.ts';
 import { tableSql } from '../generation/tables.ts';
-import { ask, createTenant, read, type Tenant } from '../graphql/support.ts';
-import { syncUnits } from '../graphql/sync.ts';
-import { createApplication, expectTokens, type OauthTest, token } from '../oauth/support.ts';
+import { createTenant, read, type Tenant } from '../graphql/support.ts';
+import type { OauthTest } from '../oauth/support.ts';
 import { asAdministrator, createTestDatabase, openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createMigrationsCopy } from '../support/migrationsCopy.ts';
 import { startTestService, type TestService, unthrottled } from '../support/service.ts';
+import { otherValues } from './otherValues.ts';
 
 // A database, a role or a shell may have settings that change what a statement means: the service sets what it relies on.
-
-/** For each setting, another value that PostgreSQL accepts. */
-const otherValues = {
-  DateStyle: 'German, DMY',
-  IntervalStyle: 'sql_standard',
-  TimeZone: 'Asia/Kolkata',
-  bytea_output: 'escape',
-  extra_float_digits: '-5',
-  xmlbinary: 'hex',
-  xmloption: 'document',
-  lc_monetary: 'C.UTF-8',
-  lc_numeric: 'C.UTF-8',
-  lc_time: 'C.UTF-8',
-  standard_conforming_strings: 'off',
-  backslash_quote: 'off',
-  array_nulls: 'off',
-  transform_null_equals: 'on',
-  quote_all_identifiers: 'on',
-  search_path: 'app_hidden, pg_catalog',
-  row_security: 'off',
-  gin_fuzzy_search_limit: '1',
-  default_transaction_isolation: 'serializable',
-  default_transaction_read_only: 'on',
-  default_transaction_deferrable: 'on',
-} satisfies Record<keyof typeof sessionSettings, string>;
-
-const quoted = (value: string) => (value.includes(', ') ? value : `'${value}'`);
 
 /** Of the database, and of the role in it, which outranks that. */
 async function setOthers(database: TestDatabase): Promise<void> {
   const name = new URL(database.ownerUrl).pathname.slice(1);
   const role = new URL(database.authUrl).username;
   for (const [setting, value] of Object.entries(otherValues)) {
-    await asAdministrator(`alter database ${name} set ${setting} = ${quoted(value)}`);
-    await asAdministrator(`alter role ${role} in database ${name} set ${setting} = ${quoted(value)}`);
+    await asAdministrator(`alter database ${name} set ${setting} = ${value}`);
+    await asAdministrator(`alter role ${role} in database ${name} set ${setting} = ${value}`);
   }
 }
 
@@ -99,48 +72,6 @@ describe('in a database and as a role with other settings', () => {
     expect(rows).toHaveLength(Object.keys(sessionSettings).length);
     for (const { name, setting } of rows) expect({ [name]: setting }).not.toEqual({ [name]: sessionSettings[name] });
   });
-
-  test('the service is ready, and an application gets a token and writes', async () => {
-    const application = await createApplicationBeside(service);
-    expectTokens(
-      await token(service, {
-        form: { grant_type: 'client_credentials' },
-        basic: { id: application.clientId, secret: application.secret },
-      }),
-      'app',
-    );
-    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
-
-    const created = await ask(
-      service,
-      tenant.app,
-      String.raw`mutation { unitCreate(name: "a\\b'c", externalIdentifier: "x") { unit { name } } }`,
-    );
-    expect(created.body).toEqual({ data: { unitCreate: { unit: { name: "a\\b'c" } } } });
-    const synced = await syncUnits(service, tenant, [{ externalIdentifier: 'x', name: 'New' }]);
-    expect(synced).toMatchObject([{ outcome: 'UPDATED' }]);
-  });
-
-  test.each(['ON_DAY_ASC', 'ON_DAY_DESC'])(
-    'pages in the order %s lead from the first row to the last',
-    async (order) => {
-      const names: string[] = [];
-      for (let after: string | null = null, page = 0; page < 10; page++) {
-        const { app } = (await read(
-          service,
-          tenant.app,
-          `query ($after: Cursor) { app { events(first: 2, after: $after, orderBy: [${order}]) { nodes { name } pageInfo { endCursor hasNextPage } } } }`,
-          { after },
-        )) as { app: { events: { nodes: { name: string }[]; pageInfo: { endCursor: string; hasNextPage: boolean } } } };
-        names.push(...app.events.nodes.map(({ name }) => name));
-        after = app.events.pageInfo.endCursor;
-        if (!app.events.pageInfo.hasNextPage) break;
-      }
-
-      const expected = ['n1', 'n2', 'n3', 'n4', 'n5'];
-      expect(names).toEqual(order === 'ON_DAY_DESC' ? expected.toReversed() : expected);
-    },
-  );
 
   test('values are written as ever', async () => {
     const { app } = (await read(
@@ -244,11 +175,15 @@ describe("a shell's variables of libpq", () => {
   });
 });
 
-/** An application of a database whose owner's sessions may write nothing by themselves. */
-async function createApplicationBeside(service: OauthTest) {
-  const { pathname } = new URL(service.database.ownerUrl);
-  const writing = openTestDatabase(pathname.slice(1));
-  const application = await createApplication({ ...service, database: writing });
-  await writing.owner.end();
-  return application;
-}
+describe("a database's name in a URL", () => {
+  test.each(['a/b', 'a:b@c', 'a&b=c+d$e,f;g', 'a%2Fb', 'ä "b" c', "a'b\\c"])('may be %s', (name) => {
+    const url = toDriverUrl(`postgres://a:b@h/${encodeURIComponent(name)}?application_name=a%2Fb`);
+
+    expect(new Client({ connectionString: url }).database).toBe(name);
+  });
+
+  test.each(['a?b', 'a#b'])('%s is refused, since the driver cannot reach it', (name) => {
+    expect(problemOfConnectionUrl(`postgres://a:b@h/${encodeURIComponent(name)}`, {})).toMatch(/database with \? or #/);
+    expect(problemOfConnectionUrl('postgres://a:b%3F%23@h/ab?application_name=a%23b', {})).toBeNull();
+  });
+});
