@@ -18,6 +18,8 @@ process.env.RAYON_NUM_THREADS ??= '1';
 // The driver reads libpq's variables of the shell; the embedded database is not what they name. A worker has its supervisor's.
 if (cluster.isPrimary && !process.env.DATABASE_URL?.trim() && !process.env.AUTH_DATABASE_URL?.trim())
   for (const variable of Object.keys(process.env)) if (/^PG[A-Z]/.test(variable)) delete process.env[variable];
+// libpq's default, and the same as to say nothing; the driver takes it for require.
+if (/^(prefer|allow)$/.test(process.env.PGSSLMODE ?? '')) delete process.env.PGSSLMODE;
 
 const commands = new Map(
   Object.entries({

@@ -11,6 +11,7 @@ import { createTenant, read, type Tenant } from '../graphql/support.ts';
 import type { OauthTest } from '../oauth/support.ts';
 import { asAdministrator, createTestDatabase, openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createMigrationsCopy } from '../support/migrationsCopy.ts';
+import { startProcess } from '../support/process.ts';
 import { startTestService, type TestService, unthrottled } from '../support/service.ts';
 import { otherValues } from './otherValues.ts';
 
@@ -167,6 +168,16 @@ describe("a shell's variables of libpq", () => {
         options: expect.stringMatching(/^-c a=b -c DateStyle/),
       },
     );
+  });
+
+  test.each(['prefer', 'allow', 'disable'])('PGSSLMODE=%s leaves a server without TLS as it is', async (PGSSLMODE) => {
+    const database = await createTestDatabase();
+    const urls = { DATABASE_URL: database.ownerUrl, AUTH_DATABASE_URL: database.authUrl };
+    const { exited, output } = startProcess(['migrate'], { PATH: process.env.PATH ?? '', PGSSLMODE, ...urls });
+    const { code } = await exited;
+    await database.drop();
+
+    expect({ code, ...output }).toEqual({ code: 0, stdout: expect.stringContaining('every migration'), stderr: '' });
   });
 
   test("an owner's URL is printed as it was given", () => {
