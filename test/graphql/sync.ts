@@ -13,7 +13,7 @@ export type SyncResult<Row = Record<string, string | null>> = {
 const result = 'externalIdentifier outcome error { code argument message }';
 
 export async function syncUsers(
-  graph: GraphTest,
+  graph: Pick<GraphTest, 'url'>,
   tenant: Tenant,
   users: readonly object[],
   dryRun = false,
@@ -26,7 +26,7 @@ export async function syncUsers(
 }
 
 export async function syncUnits(
-  graph: GraphTest,
+  graph: Pick<GraphTest, 'url'>,
   tenant: Tenant,
   units: readonly object[],
   dryRun = false,

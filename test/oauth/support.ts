@@ -11,6 +11,9 @@ import { until } from '../support/until.ts';
 /** A service and an organization of the file's own. */
 export type OauthTest = SharedService & { organizationId: string };
 
+/** Where a service is, and what a test writes there by itself. */
+export type OauthPlace = Pick<OauthTest, 'url' | 'organizationId'> & { database: Pick<TestDatabase, 'owner'> };
+
 export async function shareOauthTest(): Promise<OauthTest> {
   const service = await shareService();
   return { ...service, organizationId: await createOrganization(service.database) };
@@ -49,7 +52,7 @@ type ApplicationOptions = {
   mobileApp?: 'password' | 'external_authentication_token';
 };
 
-export async function createApplication(test: OauthTest, options: ApplicationOptions = {}): Promise<TestApplication> {
+export async function createApplication(test: OauthPlace, options: ApplicationOptions = {}): Promise<TestApplication> {
   const { organizationId = test.organizationId, confidential = true } = options;
   const clientId = options.clientId ?? `client-${randomUUID()}`;
   const secret = options.secret ?? randomBytes(32).toString('base64url');
@@ -71,7 +74,7 @@ export async function createApplication(test: OauthTest, options: ApplicationOpt
   return application;
 }
 
-export async function addSecret(test: OauthTest, application: TestApplication, secret: string): Promise<void> {
+export async function addSecret(test: OauthPlace, application: TestApplication, secret: string): Promise<void> {
   await test.database.owner.query(
     'insert into oauth.application_secrets (organization_id, application_id, secret_hash) values ($1, $2, $3)',
     [application.organizationId, application.id, hashToken(secret)],
@@ -83,7 +86,7 @@ export type TestUser = { id: string; email: string; password: string; externalAu
 type UserOptions = { organizationId?: string; email?: string; password?: string | null; disabled?: boolean };
 
 /** A user who can sign in both ways; `password: null` leaves the password out. */
-export async function createUser(test: OauthTest, options: UserOptions = {}): Promise<TestUser> {
+export async function createUser(test: OauthPlace, options: UserOptions = {}): Promise<TestUser> {
   const { organizationId = test.organizationId, email = `${randomUUID()}@example.test` } = options;
   const id = randomUUID();
   const externalAuthenticationToken = randomBytes(32).toString('base64url');
@@ -186,14 +189,14 @@ export function expectAnswer(answer: Answer, body: unknown): void {
 export type Tokens = { access_token: string; refresh_token: string };
 
 /** Tokens of the application's own. */
-export async function issueOwn(test: OauthTest, application: TestApplication, scope: string): Promise<Tokens> {
+export async function issueOwn(test: OauthPlace, application: TestApplication, scope: string): Promise<Tokens> {
   const form = { grant_type: 'client_credentials', scope, ...asClient(application) };
   return expectTokens(await token(test, { form }), scope);
 }
 
 /** Tokens of a new person, who signs in by password through the client that these form parameters name. */
 export async function signIn(
-  test: OauthTest,
+  test: OauthPlace,
   client: Record<string, string>,
   options: UserOptions = {},
 ): Promise<Tokens & { user: TestUser }> {

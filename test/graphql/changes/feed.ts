@@ -30,7 +30,11 @@ export const pageQuery = `query ($after: Cursor, $first: Int) { app { changes(af
   edges { cursor node { id } }
   pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
 
-export async function readPage(graph: GraphTest, { app }: Pick<Tenant, 'app'>, where: Where = {}): Promise<Page> {
+export async function readPage(
+  graph: Pick<GraphTest, 'url'>,
+  { app }: Pick<Tenant, 'app'>,
+  where: Where = {},
+): Promise<Page> {
   const data = await read<{ app: { changes: Page } }>(graph, app, pageQuery, where);
   return data.app.changes;
 }
@@ -43,13 +47,17 @@ export async function settled({ owner, organizationId }: Pick<Tenant, 'owner' | 
 }
 
 /** The end of all that was written. */
-export async function present(graph: GraphTest, tenant: Tenant): Promise<string> {
+export async function present(graph: Pick<GraphTest, 'url'>, tenant: Tenant): Promise<string> {
   await settled(tenant);
   return (await readPage(graph, tenant, { first: 0 })).pageInfo.endCursor;
 }
 
 /** What the feed has after a cursor, to its end, as `CREATE User`, without what tells the objects apart. */
-export async function told(graph: GraphTest, tenant: Tenant, after: string | null = null): Promise<string[]> {
+export async function told(
+  graph: Pick<GraphTest, 'url'>,
+  tenant: Tenant,
+  after: string | null = null,
+): Promise<string[]> {
   return (await follow(graph, tenant, after)).map(inShort);
 }
 
@@ -57,7 +65,7 @@ export const inShort = ({ operation, typeName, fields }: Change): string => [ope
 
 /** All changes after a cursor, page after page, as soon as they are certain. */
 export async function follow(
-  graph: GraphTest,
+  graph: Pick<GraphTest, 'url'>,
   tenant: Tenant,
   after: string | null | undefined = null,
   first = 1000,
