@@ -51,6 +51,15 @@ describe('readiness', () => {
     expect(await readiness(service)).toEqual([200, { status: 'ready' }]);
   });
 
+  it('goes while the rights of its roles are missing', async () => {
+    await database.owner.query('revoke usage on schema app_public from graph_app');
+    const reason = expect.stringContaining('restored without them (--no-acl)');
+    expect(await readiness(service)).toEqual([503, { status: 'unavailable', reason }]);
+
+    await database.owner.query('grant usage on schema app_public to graph_app');
+    expect(await readiness(service)).toEqual([200, { status: 'ready' }]);
+  });
+
   it('goes while the database is away and comes back with it; the process lives on', async () => {
     const name = new URL(database.authUrl).pathname.slice(1);
     await asAdministrator(`alter database ${name} allow_connections false`);

@@ -129,14 +129,16 @@ async function probeOn(database: Pool | ClientBase, target: Target): Promise<Pro
   const probed = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
   const problem = await findMigrationProblem(database, committed);
   if (problem !== null) return probed(problem);
-  const { rows } = await database.query<{ missing: string; isMighty: boolean }>(
+  const { rows } = await database.query<{ missing: string; isMighty: boolean; hasRights: boolean }>(
     `select rolsuper or rolbypassrls as "isMighty",
+       coalesce(has_schema_privilege('graph_app', to_regnamespace('app_public'), 'usage'), false) as "hasRights",
        (select string_agg(role, ', ') from unnest($1::text[]) as role where not pg_has_role(role, 'member')) as missing
      from pg_roles
      where rolname = session_user`,
     [requestRoles],
   );
-  const { missing, isMighty } = rows[0] ?? {};
+  const { missing, isMighty, hasRights } = rows[0] ?? {};
+  if (!hasRights) return probed(lacksRights);
   if (isMighty)
     return probed(`${variable}'s role bypasses row-level security; name another, and run \`npm run db:migrate\`.`);
   if (!missing) return probed(null);
@@ -150,6 +152,8 @@ const unreachable = (cause: unknown, { variable }: Login): ProbeResult => ({
   timedOut: false,
 });
 
+const lacksRights =
+  'The database lacks the rights that its migrations grant, as when a dump was restored without them (--no-acl): restore it with them.';
 const doesNotAnswer = 'The database does not answer.';
 const noneLeft = (variable: Login['variable']) =>
   `The database has no connection left for ${variable}'s role; lower DATABASE_POOL_SIZE, or raise max_connections or the role's limit.`;
