@@ -19,6 +19,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'system/findings.system.ts': 60,
   'system/idempotency.system.ts': 141,
   'system/kills.system.ts': 60,
+  'system/limits.system.ts': 120,
   'system/replica.system.ts': 220,
   'system/rolling.system.ts': 200,
   'system/streams.system.ts': 60,
