@@ -82,9 +82,9 @@ export const runCurrent = (ownerUrl: string): Promise<void> =>
 
 /** Another database of the same server, as the same role. */
 export function otherDatabase(url: string, name: string): string {
-  const other = new URL(url);
-  other.pathname = `/${encodeURIComponent(name)}`;
-  return other.href;
+  return url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, (_, server) => `${server}/${encodeURIComponent(name)}`);
 }
 
-export const databaseName = (url: string) => decodeURIComponent(new URL(url).pathname.slice(1));
+/** Without a parser of URLs, which accepts none that leaves the host to PGHOST. */
+export const databaseName = (url: string): string =>
+  decodeURIComponent(/^\w+:\/\/[^/?]*\/([^?]*)/.exec(url)?.[1] ?? '');
