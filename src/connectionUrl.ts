@@ -28,6 +28,9 @@ export const sessionSettings = {
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
+  /** A server sets its own. */
+  statement_timeout: '0',
+  lock_timeout: '0',
 } as const;
 
 /** libpq's variables that the driver does not read, or reads otherwise, by their parameters of a URL. */

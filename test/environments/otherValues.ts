@@ -23,4 +23,6 @@ export const otherValues = {
   default_transaction_isolation: 'serializable',
   default_transaction_read_only: 'on',
   default_transaction_deferrable: 'on',
+  statement_timeout: '600000',
+  lock_timeout: '600000',
 } satisfies Record<keyof typeof sessionSettings, string>;
