@@ -137,8 +137,9 @@ export const databaseParts = { settings, names, locales, contents, passwords };
 
 /** On a server that other rows use, too. */
 export const databaseRows: readonly Row[] = [
-  ...combine(createWithTls, settings, names, locales, contents, passwords, tls),
+  // First: a new owner would be a finding to the `db:commit` of another row.
   ...combine(createDatabase, roles),
+  ...combine(createWithTls, settings, names, locales, contents, passwords, tls),
   single('Roles of the cluster', 'one login role for two databases', (cluster) => createSecond(cluster, true)),
   single('Roles of the cluster', 'a login role for each of two databases', (cluster) => createSecond(cluster, false)),
   single('What is in the database', 'what its template has', async (cluster) =>
