@@ -121,7 +121,9 @@ export function inProcesses({
       return (await findEmbeddedPostgres(variables.DATA_DIR ?? '', log))?.ownerUrl ?? '';
     },
     async commit(sql) {
-      await writeFile(join(root, 'migrations/current.sql'), save(sql));
+      // What db:commit asks for where an editor has changed the committed ones.
+      if (save !== undefined) await run('rehash');
+      await writeFile(join(root, 'migrations/current.sql'), save?.(sql) ?? sql);
       await run('commit', 'add events');
     },
     async remove() {

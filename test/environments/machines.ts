@@ -75,8 +75,11 @@ const users = waysOf<Machine>('The user', {
   'an ordinary one': isRoot ? { user: { uid: 65534, gid: 65534 } } : {},
 });
 
+const crlf = (text: string) => text.replace(/\r?\n/g, '\r\n');
 const clones = waysOf<Machine>('The files of the clone', {
   'as Git has them': {},
+  CRLF: { text: crlf },
+  'CRLF and a byte order mark': { text: (text) => `\uFEFF${crlf(text)}` },
   'no last line end': { text: (text) => text.trimEnd() },
 });
 
