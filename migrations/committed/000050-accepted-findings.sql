@@ -1,5 +1,5 @@
 --! Previous: sha1:d97f0778a9a7b513a7ce2dde3c8e57d7bda25a15
---! Hash: sha1:bb4708a3f06b5a6348e5a000d491edee41445af7
+--! Hash: sha1:5a82d1b35dab20a0bb9fa9764ef208e704a6487a
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -77,6 +77,7 @@ from (
     ('claims', '{select,insert,update}', 'oauth.throttles', 'graph_oauth', 'Tries are counted before it is known whose they are; a key tells nothing without SECRET_KEY.'),
     ('basic', '{select,insert,delete}', 'app_hidden.idempotency_keys', 'graph_basic', 'A basic token repeats a mutation and is given its own answer, by app_hidden.claim_idempotency_key.'),
     ('basic', '{select}', 'app_hidden.idempotency_usage', 'graph_basic', 'app_hidden.claim_idempotency_key asks how much the organization keeps.'),
+    ('worker', '{select}', 'app_hidden.webhook_charge', 'graph_worker', 'Which database sends: a row about none of the organizations.'),
     ('claims', '{call}', 'app_hidden.broken_checks(anyarray)', 'graph_admin, graph_app', 'Runs the checks of a table as the catalogue has them, and no text of the caller.')
 ) as known (invariant, commands, relation, who, reason),
 unnest(commands) as command;
