@@ -79,6 +79,20 @@ const contents = waysOf<DatabaseOptions>('What is in the database', {
   },
   'no schema `public`': { sql: ['drop schema public'] },
   '`public`, without any right for PUBLIC': { sql: ['revoke all on schema public from public'] },
+  'default privileges without PUBLIC': {
+    sql: [
+      'alter default privileges revoke execute on functions from public',
+      'alter default privileges revoke usage on types from public',
+    ],
+  },
+  'an event trigger of others, which records each DDL statement': {
+    sql: [
+      'create schema ops',
+      'create table ops.ddl (tag text not null)',
+      'create function ops.record() returns event_trigger language plpgsql as $$ begin insert into ops.ddl values (tg_tag); end $$',
+      'create event trigger record on ddl_command_end execute function ops.record()',
+    ],
+  },
   '`public` of another owner': { sql: ['alter schema public owner to graph_auditor'] },
   'tables and functions of others in `public`': {
     sql: [
