@@ -25,7 +25,7 @@ function limit(plan: OutputPlan, max: number): void {
   };
 }
 
-/** Of an object in JSON everything but its values. */
+/** The length of an object in JSON without its values. */
 function lengthOfNames({ keys, type: { typeName = '' } }: OutputPlan): number {
   const members = Object.entries(keys).map(
     ([name, { type }]) => `"${name}":`.length + (type === '__typename' ? `"${typeName}"`.length : 0),

@@ -74,7 +74,7 @@ export class JsonWriter {
     let at = this.#makeRoom((text.length / 3) * 4 + 2);
     let left = bits;
     let all = 0;
-    // Of three characters and the bits before come four digits, and as many bits are left again.
+    // Three characters and the bits left before become four digits, and as many bits are left again.
     for (let index = 0; index < text.length; index += 3) {
       const a = text.charCodeAt(index);
       const b = text.charCodeAt(index + 1);

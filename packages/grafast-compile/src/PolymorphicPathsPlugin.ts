@@ -6,11 +6,15 @@ import { polymorphicPathsOf } from './plans.ts';
 /**
  * Repair of plans of polymorphic positions: each step runs wherever a step that depends on it runs.
  *
- * Grafast skips a step for objects of types that are not among its `polymorphicPaths`, and with it all that depends on it. It makes plans in
- * which a step has fewer paths than one that depends on it: a select that the types of an interface share depends on what is inlined into it
- * for each of them, and a step that is pushed down into a nested polymorphic layer keeps the paths of the outer one. Then a page without
- * objects of one type failed: "Cannot return null for non-nullable field CardAssignment.user". And what is within an object, such as the bounds of
- * a range in a field of an interface, keeps the paths of the layer outside the interface: in a node, it ran for no object at all.
+ * Grafast skips a step for objects of types that are not among its `polymorphicPaths`, and all steps that depend on it. It makes plans in
+ * which a step has fewer paths than one that depends on it:
+ *
+ * - A select that the types of an interface share depends on the steps that are inlined into it for each type.
+ * - A step that is pushed down into a nested polymorphic layer keeps the paths of the outer one.
+ * - A step within an object, such as a bound of a range in a field of an interface, keeps the paths of the layer outside the interface.
+ *
+ * In the first two cases a page without objects of one type failed: "Cannot return null for non-nullable field CardAssignment.user". In the
+ * last one, below `node`, the step ran for no object at all.
  *
  * Seen in grafast 1.1.3; `test/graphql/polymorphicPaths.test.ts` has the reproduction, and fails when a release mends it.
  */
@@ -39,7 +43,7 @@ function extendPathsOf(dependency: Step, { polymorphicPaths: needed }: Step): bo
   return needed !== null && addPaths(dependency, (path) => isAbove(path, needed));
 }
 
-/** Of the paths of the step's layer; returns whether one was missing. */
+/** Adds the paths of its layer that the step lacks and needs. Returns whether there were any. */
 function addPaths(step: Step, isNeeded: (path: string) => boolean): boolean {
   const { polymorphicPaths, layerPlan } = step;
   const ofLayer = polymorphicPathsOf(layerPlan);

@@ -5,10 +5,10 @@ import { type InlineStep, type SelectStep, stepsOf } from './internals.ts';
 /**
  * Repair of plans with equal selections: an alias in SQL stands for that of any equal selection.
  *
- * When two selections are one, @dataplan/pg notes that the alias of the second is the first's. Of selections that become one later, after
- * each has taken the place of another, these notes are a chain: c is b, b is a. Read in the wrong order, c and b have got a name when b
- * and a are to have the same, which fails: "sql.symbolAlias was used after the symbols were used". Four counts of a connection in two
- * orders were such a document. Here each note leads to the end of its chain.
+ * When two selections become one, @dataplan/pg notes that the alias of the second is that of the first. If a selection that has replaced
+ * another is replaced later, the notes are a chain: c is b, b is a. Read in the wrong order, c and b already have a name when b gets that of
+ * a. This fails: "sql.symbolAlias was used after the symbols were used". Four counts of a connection in two orders were such a document.
+ * Here each note leads to the end of its chain.
  *
  * Seen in @dataplan/pg 1.1.2; `test/graphql/symbolAliases.test.ts` has the reproduction, and fails when a release mends it.
  */

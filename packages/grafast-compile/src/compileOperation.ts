@@ -119,7 +119,7 @@ function lambdaTask(step: Step & LambdaStep, compiler: LayerCompiler): RunLayer 
   };
 }
 
-/** What runs in a layer below, if it has an object. */
+/** Compiles a layer below, which runs only if it has an object. */
 function compileChild(layer: LayerPlan, above: LayerCompiler, toStatement: ToStatement): RunLayer[] {
   const { type, typeNames = [] } = layer.reason;
   if (type === 'polymorphic') return typeNames.flatMap((name) => compileType(layer, above, name, toStatement));

@@ -17,7 +17,7 @@ type StatementText = {
   readonly parameters: readonly unknown[];
   /** Which of the shape's values each parameter is; -1: none, it is the same in each run. */
   readonly places: readonly number[];
-  /** What Grafast gives for no rows. */
+  /** Grafast's result for a statement without rows. */
   readonly template: Template;
 };
 
@@ -89,7 +89,7 @@ export function compileStatement(step: SelectStep, compiler: LayerCompiler, id: 
   };
 }
 
-/** What a page of rows follows from, beside the rows. */
+/** Compiles what a page depends on besides its rows: its size, offset and direction. */
 function compilePage(step: SelectStep, dependency: (index: number) => Compute) {
   const { firstStepId, lastStepId, offsetStepId, afterStepId, beforeStepId, fetchOneExtra } = step;
   const [first, last, offset, after, before] = [firstStepId, lastStepId, offsetStepId, afterStepId, beforeStepId].map(

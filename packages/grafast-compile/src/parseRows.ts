@@ -8,9 +8,9 @@ export type Shape = ReadonlyMap<number, Shape>;
 /**
  * Parses a text of a `text[][]`, each of whose items is a row, together with the rows in its cells.
  *
- * Those are text in text: what ends a text is `"` on the first level, `\"` one level further in, `\\\"` on the next, and a
- * backslash that is meant is doubled on each. So the number of backslashes before a mark determines its level, and
- * nothing needs to be unescaped level by level.
+ * Such a text contains texts. A text ends with `"` on the first level, with `\"` one level further in, and with `\\\"` on the next. A
+ * backslash in a value is doubled on each level. So the number of backslashes before a mark determines its level, and nothing needs to be
+ * unescaped level by level.
  *
  * @throws {SyntaxError} when it is no such text
  */

@@ -89,7 +89,7 @@ export const fragmentPart = (value: Compute): Part => ({
   build: (registers, marks) => marks.fragment(value(registers) as SQL),
 });
 
-/** What changes the statement before it is run. */
+/** The part of a statement that an apply step adds to it before it runs. */
 function applyPart(step: Step, target: Pick<SelectStep, 'mode' | 'alias'>, compiler: LayerCompiler): Part {
   const name = classOf(step) as StepClass;
   if (name === 'PgSelectInlineApplyStep') return inlinePart(step as InlineStep, compiler);
@@ -127,10 +127,10 @@ function changePart(value: Compute, { mode, alias }: Pick<SelectStep, 'mode' | '
   };
 }
 
-/** What becomes of SQL that is added. */
+/** Handles the SQL that is added to a statement. */
 type Visit = { text(text: string): void; fragment(fragment: SQL): SQL };
 
-/** A query builder that records what is added. What it does not offer ends the compiled run. */
+/** A query builder that records what is added. Using a method that it lacks ends the compiled run. */
 class Recorder {
   readonly mode: string;
   readonly alias: SQL;

@@ -6,11 +6,13 @@ import { type Environment, everything, type Row } from './scope.ts';
 import { open } from './values.ts';
 
 /**
- * What policies ask of a row for the actor of the environment.
+ * The condition that policies put on a row for the actor of the environment.
  *
- * Exact as far as their expressions are: one permissive policy must be true, and all restrictive ones; null lets nothing pass, neither in
- * `using` nor in `with check`. Absent on purpose: that an update or delete that reads columns must see the row by a policy of `select`, too.
- * Without reading it need not, so that less is asked here than of most statements, and what is proven holds for all of them.
+ * Exact as far as their expressions are: one permissive policy must be true, and all restrictive ones. Null lets nothing pass, neither in
+ * `using` nor in `with check`.
+ *
+ * Absent on purpose: the rule that an update or delete which reads columns must see the row by a policy of `select`, too. A statement that
+ * reads none need not. So this condition is weaker than that of most statements, and the proof holds for all of them.
  */
 export function rowAccess(
   relation: Relation,

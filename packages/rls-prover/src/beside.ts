@@ -16,11 +16,11 @@ export type Beside = {
 /**
  * Checks the facts on which the proofs about policies rest.
  *
- * A cascade changes rows with the rights of their table's owner: rows of the same tenant when that is a part of the foreign key. A trigger
- * that runs with its owner's rights is what the reason says for which it is accepted. Triggers that run with the caller's rights do nothing
- * that the caller could not do, unless a cascade runs them. Claims are constants of the transaction unless something sets them: what is
- * known to do so is an argument, and here is what runs text. A client owns nothing, may grant no right, and reads nothing of PostgreSQL's
- * that others cannot.
+ * - A cascade changes rows with the rights of their table's owner. These are rows of the same tenant if the foreign key includes it.
+ * - A trigger that runs with its owner's rights does what the reason for accepting it says.
+ * - A trigger that runs with the caller's rights does nothing that the caller could not do, unless a cascade runs it.
+ * - Claims are constants of the transaction unless something sets them. Known setters are in `broken`; functions that run text are found here.
+ * - A client owns no object and may grant no right. Of PostgreSQL's own objects it reads only those that everybody may read.
  */
 export async function readBeside({
   client,

@@ -1,7 +1,7 @@
 import type { Options } from './interface.ts';
 
 /**
- * What decides about access, as PostgreSQL's catalogue has it.
+ * The part of PostgreSQL's catalogue that decides about access.
  * Names of types are canonical: `uuid`, `text[]`, `app_public.kind`.
  */
 export type Catalogue = {
@@ -22,7 +22,7 @@ export type Catalogue = {
   hasOwnOrders: boolean;
 };
 
-/** What the name of a type ends with whose collation takes different texts for equal. */
+/** The suffix of the names of types whose collation takes different texts for equal. */
 export const ownOrder = ' of its own order';
 
 export type Relation = {

@@ -7,7 +7,7 @@ import { exists, forAll } from './problem.ts';
 import { type Environment, emptyScope, everything, isMember, type Row, rowOf } from './scope.ts';
 
 /**
- * What is known of every row of a table: its validated checks are not false.
+ * The facts about every row of a table: its validated checks are not false.
  * That columns are not null is in `rowOf`.
  *
  * Sound: it is true of every row, so that it may stand beside the condition that the row is in the table, below a negation, too. A check was
@@ -37,7 +37,7 @@ function understood(fact: () => string): string {
 }
 
 /**
- * What the foreign keys of a row say: the row that it refers to exists, and keys are of one row.
+ * The facts that follow from a row's foreign keys: the row that it refers to exists, and a key belongs to one row.
  *
  * Sound: only validated foreign keys count, and keys that hold at once. A row that is written satisfies them, or the statement fails.
  */

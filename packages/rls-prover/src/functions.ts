@@ -10,10 +10,13 @@ const deepest = 12;
 /**
  * Translates a call.
  *
- * Sound: a function whose body is one expression yields that expression with its arguments, read with its owner's rights when it is a
- * definer; where it has settings of its own but a search path, its body is not looked at. One that is marked immutable is only taken at its body when that is immutable: else PostgreSQL may keep the claims of another
- * transaction. PostgreSQL's own functions, and bodies of another kind, yield the same for the same arguments unless they are volatile; one
- * that may read tables may yield something else in another world or for another role.
+ * Sound, by the kind of function:
+ *
+ * - A function whose body is one expression yields that expression with its arguments. A definer reads with its owner's rights.
+ * - The body is ignored if the function has settings of its own other than a search path. It is also ignored if the function is marked
+ *   immutable and its body is not, since PostgreSQL may keep the claims of another transaction.
+ * - PostgreSQL's own functions, and bodies of another kind, yield the same for the same arguments unless they are volatile. A function that
+ *   may read tables may yield something else in another world or for another role.
  */
 export function callFunction(call: FuncCall, scope: Scope, env: Environment): Value {
   const name = nameOf(call);
@@ -73,7 +76,7 @@ function inlined(routine: Routine, args: readonly Value[], env: Environment): Va
   }
   const body = bodyOf(routine, env);
   if (!body) return null;
-  // Of a view, the tables are read with its owner's rights, and functions called with those of the caller.
+  // A view reads its tables with its owner's rights, and calls functions with those of the caller.
   const actor = env.actor === everything ? everything : env.user;
   const within: Environment = {
     ...env,

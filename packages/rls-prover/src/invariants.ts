@@ -27,8 +27,8 @@ export type Question = { problem: Problem; formula: string };
  * A formula that holds when some row breaks the invariant.
  *
  * Sound: if none does, whatever the database holds and a transaction claims, it cannot be satisfied. Rows are any that checks and keys
- * permit. A row that a view shows is judged by its own columns and, as the tables' invariant of the same name, by the rows that it is made
- * of. A command on a view is one on its table.
+ * permit. A row of a view is judged by its own columns. The tables' invariant of the same name judges the rows that it is made of. A command
+ * on a view is a command on its table.
  */
 export function questionOf(goal: BoundGoal, given: Given, withReferences = false): Question {
   const { catalogue, invariants } = given;
@@ -136,7 +136,7 @@ function violationThroughView(
     : violation(goal, base, invariants, { ...env, actor }, withReferences);
 }
 
-/** What a command on a view must not do to its table. */
+/** The invariant of the same name for a table, which a command on its view must not break. */
 const statedFor = (
   relation: Relation,
   { invariant: { name }, command, role }: BoundGoal,
@@ -146,7 +146,7 @@ const statedFor = (
     (one) => one.name === name && one.commands.includes(command) && one.roles.includes(role),
   );
 
-/** What a view reads by its subqueries, at whatever depth; what is outside of each is left open. */
+/** The rows that a view reads by its subqueries, at any depth. The rows outside of each subquery are left open. */
 function hiddenReads(
   view: Relation,
   name: string,
@@ -247,7 +247,7 @@ function isOnlyThrough(table: string, relation: Relation, row: Row, name: string
   return and(or(not(before), after, alone), or(before, not(after)));
 }
 
-/** What the transaction claims: its settings, whatever functions say of them. */
+/** The claims of the transaction: its settings, whatever functions return for them. */
 function claimsOf(env: Environment): Row {
   return {
     columns: env.claims.map(({ name }) => name),

@@ -1,15 +1,15 @@
 /**
  * SQL's three-valued logic in SMT-LIB, which has two values.
  *
- * A value is a pair: whether it is null, and what it is otherwise. Of a null the second part says nothing, so that no formula here looks at
- * it without asking for the first. `isTrue`, `isFalse` and null exclude each other, and a policy lets pass what `isTrue`.
+ * A value is a pair: whether it is null, and what it is otherwise. The second part says nothing about a null, so that no formula here
+ * reads it without the first. `isTrue`, `isFalse` and null exclude each other, and a policy lets pass what `isTrue`.
  */
 export type Scalar = {
   readonly kind: 'scalar';
   /** `unknown` is a literal that takes the other operand's type; `` is not known. */
   readonly type: string;
   readonly isNull: string;
-  /** Of sort Bool for a boolean, else Int, whose numbers stand for the values of the type. */
+  /** A Bool for a boolean. Otherwise an Int: each number stands for a value of the type. */
   readonly value: string;
   /** The text of a literal. */
   readonly literal?: string;

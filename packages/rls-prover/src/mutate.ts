@@ -16,7 +16,8 @@ type Mutant = {
 
 /**
  * Mutation testing of policies and rights: weakens one part at a time, and asks proofs and lints.
- * Each mutant is undone. A right that opens nothing, since no policy is for it, is left out. One that is provably equal to what it was made from cannot be noticed.
+ * Each mutant is undone. A right for which there is no policy opens nothing, and is left out. A mutant that is provably equal to its
+ * original cannot be noticed.
  */
 export async function mutate(options: MutationOptions, prover: Prover): Promise<Mutation[]> {
   const { examples, ...untried } = options;

@@ -7,7 +7,7 @@ export type Parser = {
   expression(text: string): Node;
 
   query(text: string): SelectStmt;
-  /** What a function of PL/pgSQL returns, when that is all that it does. */
+  /** The expression that a function of PL/pgSQL returns, if it does nothing else. */
   returned(source: string | null): string | null;
 };
 

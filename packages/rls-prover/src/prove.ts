@@ -10,8 +10,9 @@ import { TooLarge } from './problem.ts';
 import { openProver, type Prover } from './prover.ts';
 
 /**
- * Judges every goal, and what else the proofs rest on, in a transaction that the caller rolls back.
- * @param prover one that stays open afterwards; else one is opened and closed
+ * Judges every goal, and the facts on which the proofs rest, in a transaction that the caller rolls back.
+ *
+ * @param prover stays open; without one, a prover is opened and closed
  */
 export async function prove(options: Options, prover?: Prover): Promise<Judgement[]> {
   if (prover) return judge(options, prover);

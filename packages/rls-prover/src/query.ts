@@ -23,9 +23,10 @@ const deepest = 12;
 /**
  * Whether a query yields a row that satisfies a condition.
  *
- * Sound in both directions, since it may stand below a negation: a row of `from` is a quantified variable that is in its table, satisfies
- * what the table's own policies ask for the same role, and `where`. What keeps rows back otherwise (`limit`, `having`, `skip locked`) is a predicate of
- * these variables of which nothing is known; rows that are not understood are of a sort of their own with one.
+ * Sound in both directions, since it may stand below a negation. A row of `from` is a quantified variable that is in its table. It satisfies
+ * `where`, and the condition of the table's own policies for the same role. `limit`, `having` and `skip locked` may exclude further rows:
+ * that is a predicate of these variables about which nothing is known. Rows that are not understood have a sort of their own, and such a
+ * predicate.
  */
 export function forSome(select: SelectStmt, outer: Scope, env: Environment, then: Continue): string {
   if (env.depth > deepest) return someUnknown('a query this deep', env, then);
@@ -43,7 +44,7 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
       columns = row.columns;
       return then(row, within);
     });
-    // Of a part without rows the names are not known.
+    // The columns of a part without rows are not known.
     const right =
       columns.length === 0
         ? someUnknown('a union', env, then)
@@ -167,7 +168,7 @@ function bind(item: Node, scope: Scope, env: Environment, then: Bound): string {
   }
   if ('RangeSubselect' in item && item.RangeSubselect.subquery && 'SelectStmt' in item.RangeSubselect.subquery) {
     const { alias, subquery, lateral } = item.RangeSubselect;
-    // What stands beside it is hidden from it unless it is lateral.
+    // Unless it is lateral, it cannot refer to the other items of `from`.
     return forSome(subquery.SelectStmt, lateral ? scope : { ...scope, rows: [] }, env, (row, within) =>
       then(withRow(scope, alias?.aliasname ?? '', aliased(row, alias)), within),
     );
@@ -284,7 +285,7 @@ function bindJoin(
         name,
         { columns: row.columns, column: (asked) => nullOf(row.column(asked)) },
       ]);
-      // Of what has no rows the columns are not known.
+      // The columns of a side without rows are not known.
       const others = nulls.length > 0 ? nulls : [[anyAlias, unknownRow('a join', within)] as const];
       return and(noMatch, then({ ...some, rows: [...some.rows, ...others] }, within));
     });

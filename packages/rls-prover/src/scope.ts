@@ -4,19 +4,19 @@ import type { Scalar, Value } from './logic.ts';
 import type { FuncCall, Parser, SelectStmt } from './parse.ts';
 import { application, type Problem, type Variable } from './problem.ts';
 
-/** What an expression is translated under. */
+/** The context in which an expression is translated. */
 export type Environment = {
   /** How calls and queries within an expression are translated. */
   readonly language: Language;
 
   readonly catalogue: Catalogue;
   readonly parser: Parser;
-  /** What a transaction claims, by the settings that say it. */
+  /** The claims of a transaction, each with its setting. */
   readonly claims: readonly Claim[];
   readonly problem: Problem;
   /** With whose rights tables are read; `everything` past all policies. */
   readonly actor: string;
-  /** What `current_user` says. */
+  /** The value of `current_user`. */
   readonly user: string;
   readonly world: World;
   /** How many views, functions and policies this one is within. */
@@ -43,7 +43,7 @@ export type Language = {
   forSome(select: SelectStmt, scope: Scope, env: Environment, then: Continue): string;
 };
 
-/** What is asked of a row that a query yields. */
+/** Makes the condition on a row that a query yields. */
 export type Continue = (row: Row, env: Environment) => string;
 
 export const everything = '';
@@ -65,7 +65,7 @@ export const emptyScope: Scope = { rows: [] };
 
 /**
  * The row that a variable stands for: each column is a function of it.
- * A column that is not null is so in every row.
+ * A column with `not null` has a value in every row.
  */
 export function rowOf(relation: Relation, variable: Variable, problem: Problem): Row {
   const columns = new Map(
@@ -90,7 +90,7 @@ export function isMember(relation: Relation, variable: Variable, { problem, worl
 /** The alias of rows that are not understood: any name before a column may be theirs. */
 export const anyAlias = '*';
 
-/** The innermost column of that name. What an alias hides further out is not found. */
+/** The innermost column of that name. Columns further out that an alias hides are not found. */
 export function findColumn(scope: Scope, path: readonly string[]): Value | undefined {
   const [last = '', alias] = [...path].reverse();
   for (let level: Scope | undefined = scope; level; level = level.parent) {
