@@ -18,9 +18,9 @@ export function handleErrors(log: Log, send: SendRefusal = sendJson): ErrorReque
     const refusal = toOAuthError(error);
     const { code, reason } = refusal;
     Object.assign(fieldsOf(response), { code, reason });
-    const facts = { requestId: requestIdOf(response), oauthError: code, reason };
-    if (refusal.status === 503) logUnavailable(log, refusal.cause, facts);
-    else if (refusal.status >= 500) log.error({ ...facts, error: refusal.cause }, 'an OAuth request failed');
+    const fields = { requestId: requestIdOf(response), oauthError: code, reason };
+    if (refusal.status === 503) logUnavailable(log, refusal.cause, fields);
+    else if (refusal.status >= 500) log.error({ ...fields, error: refusal.cause }, 'an OAuth request failed');
 
     if (response.headersSent) response.destroy();
     else {

@@ -26,18 +26,18 @@ export function measureRequests(metrics: Metrics, routeOf: (url: string) => stri
 }
 
 /** @param status null when the client did not wait for the end of the answer */
-function measureOperation(metrics: Metrics, facts: RequestFields, status: number | null, seconds: number): void {
-  const code = facts.code ?? codeOf(status);
+function measureOperation(metrics: Metrics, fields: RequestFields, status: number | null, seconds: number): void {
+  const code = fields.code ?? codeOf(status);
   // Such as a CORS preflight.
-  if (code === 'OK' && facts.operation === undefined) return;
+  if (code === 'OK' && fields.operation === undefined) return;
   // Introspection without a token may have any name.
-  const operation = metrics.labelOf(facts.operation, code === 'OK' && facts.clientId !== undefined);
+  const operation = metrics.labelOf(fields.operation, code === 'OK' && fields.clientId !== undefined);
   metrics.operations.inc({ operation, code });
-  if (facts.statements === undefined) return;
+  if (fields.statements === undefined) return;
   metrics.operationDuration.observe({ operation }, seconds);
-  metrics.statements.observe({ operation }, facts.statements);
-  if (facts.server !== undefined) metrics.queries.inc({ server: facts.server });
-  if (facts.planningMs !== undefined) metrics.planning.observe(facts.planningMs / 1000);
+  metrics.statements.observe({ operation }, fields.statements);
+  if (fields.server !== undefined) metrics.queries.inc({ server: fields.server });
+  if (fields.planningMs !== undefined) metrics.planning.observe(fields.planningMs / 1000);
 }
 
 /** The code of a request that was refused before it was parsed. */
@@ -48,8 +48,8 @@ function codeOf(status: number | null): string {
   return status >= 400 ? 'BAD_USER_INPUT' : 'OK';
 }
 
-function measureOauth(metrics: Metrics, facts: RequestFields, status: number | null): void {
-  const code = facts.code ?? (status === 503 ? 'temporarily_unavailable' : undefined);
+function measureOauth(metrics: Metrics, fields: RequestFields, status: number | null): void {
+  const code = fields.code ?? (status === 503 ? 'temporarily_unavailable' : undefined);
   if (code !== undefined) metrics.refusals.inc({ code });
-  else if (facts.grant !== undefined && status === 200) metrics.grants.inc({ grant: facts.grant });
+  else if (fields.grant !== undefined && status === 200) metrics.grants.inc({ grant: fields.grant });
 }
