@@ -113,7 +113,7 @@ function validate(
 
 /**
  * Limits the connections that the mutations of one tenant hold at once.
- * They may wait for each other's row locks, and hold their connections meanwhile.
+ * Mutations may wait for each other's row locks, and hold their connections meanwhile.
  */
 function createWriterPermits({ poolSize, poolWaitMs }: Config) {
   const writers = createPermits({
@@ -134,5 +134,5 @@ function createWriterPermits({ poolSize, poolWaitMs }: Config) {
  * With two of ten they waited for each other's commits.
  */
 const shareOfWriters = 0.4;
-/** Each keeps its document. */
+/** A waiting request keeps its document in memory. */
 const maxWaitingWriters = 200;

@@ -22,7 +22,7 @@ type Options = {
     graphql: RequestListener;
     /** The handlers of all other requests except health checks, in this order. */
     mounts: RequestHandler[];
-    /** What an operator should know though requests are served; null when there is nothing. */
+    /** A message for the operator while requests are served; null when there is none. */
     notice(): string | null;
   } | null;
 };

@@ -118,7 +118,7 @@ export type ComposedApp = {
   mounts: RequestHandler[];
   /** Hot swap: builds the graph from the database's present catalogue. If that fails, the old one stays. */
   reload(): Promise<SchemaChange>;
-  /** What an operator should know of a service that is ready; null when there is nothing. */
+  /** A message for the operator of a service that is ready; null when there is none. */
   notice(): string | null;
   /** Completes the open streams, and refuses new ones. */
   endStreams(): void;

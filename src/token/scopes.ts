@@ -1,8 +1,9 @@
 /**
  * The table of scopes (RFC 6749 section 3.3), from which everything about scopes derives.
- * A new scope is a row here and a migration, which widens the constraints on scopes, adds the role's policies, and adds it to the views of
- * `audit`; test/oauth/agreesWithMigrations.test.ts names what it lacks. A root field of its own is in RootFieldsPlugin. Scopes are in order
- * of precedence: a token's role is that of its first scope, since `me` stands alone and `app` includes what `basic` may do.
+ * A new scope needs a row here and a migration. The migration widens the constraints on scopes, and adds the role's policies and the role to
+ * the views of `audit`; test/oauth/agreesWithMigrations.test.ts names what is missing. A root field of its own is in RootFieldsPlugin.
+ *
+ * Scopes are in order of precedence: a token's role is that of its first scope. `me` stands alone, and `app` includes what `basic` may do.
  */
 const table = {
   me: {

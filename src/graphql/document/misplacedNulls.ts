@@ -16,9 +16,8 @@ import type { PreparedDocument } from './document.ts';
 
 /**
  * Rejects null, given or absent, in a nullable variable at a position that takes none.
- * Validation allows such a variable with a default (GraphQL section 5.8.5), and as a field of a `@oneOf` input object that may not be null,
- * since only its value decides. Grafast would then fail to plan the whole operation, take null for true, or call a function without any
- * key.
+ * Validation allows such a variable with a default (GraphQL section 5.8.5). It also allows one as a field of a `@oneOf` input object, since
+ * only the value decides there. Grafast would then fail to plan the whole operation, take null for true, or call a function without any key.
  */
 export function misplacedNulls(
   schema: GraphQLSchema,

@@ -14,13 +14,13 @@ export type Evaluation = {
   readonly settings: TransactionSettings | null;
   readonly statements: Statements;
   readonly newContext: () => Partial<Grafast.Context>;
-  /** Of the run that goes on; plans add to it what they know. */
+  /** The context of the present run, to which plans add what they know. */
   context: Partial<Grafast.Context>;
 };
 
 /**
- * Evaluates operations by what they were compiled to, once they are planned.
- * When a compiled run fails, what it has done is undone, and Grafast executes all of it anew.
+ * Evaluates operations: compiled if they have been planned before, otherwise by Grafast.
+ * If a compiled run fails, its changes are undone, and Grafast executes the whole operation anew.
  */
 export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
   const runGrafast = async (
@@ -60,7 +60,7 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
       runGrafast: (added) => runGrafast(requested, evaluation, added),
       runCompiled: (compiled) => runCompiled(compiled, requested, evaluation, settings),
       async undo(error) {
-        // Nothing else is the outcome of a token that was revoked.
+        // If the token was revoked, that is the outcome, and nothing is executed again.
         if (error instanceof InvalidTokenError) throw error;
         await statements.again();
       },

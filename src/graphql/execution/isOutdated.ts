@@ -25,7 +25,6 @@ function mayBeOfMigration(error: GraphQLError): boolean {
 /**
  * SQLSTATEs that a migration may have caused.
  * Class 42: a named object is missing or has another type. 0A000: a prepared statement would have other columns. 3F000: a schema is
- * missing.
- * XX000: a function was dropped while PostgreSQL looked it up.
+ * missing. XX000: a function was dropped while PostgreSQL looked it up.
  */
 const codes = /^(42(?!501)...|0A000|3F000|XX000)$/;

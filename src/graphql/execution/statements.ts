@@ -62,8 +62,8 @@ export class Statements {
 
   /**
    * Undoes what a mutation has done, so that it can be executed anew.
-   * Then a statement that has failed fails again without being run, if its text and its values are the same: it would wait for its
-   * timeout once more.
+   * A statement that has failed and comes again with the same text and values then fails without being run. It would wait for its timeout
+   * once more.
    */
   async again(): Promise<void> {
     this.#isAgain = true;
@@ -71,12 +71,12 @@ export class Statements {
     if (!this.#options.transaction) this.#writing = null;
   }
 
-  /** What the mutation has done takes place. Rejects when it does not. */
+  /** Keeps the changes of the mutation. Rejects if that fails. */
   async keep(): Promise<void> {
     await this.#writing?.keep();
   }
 
-  /** After its last statement: what was not kept is undone. */
+  /** Ends it after its last statement, and undoes changes that were not kept. */
   async end(): Promise<void> {
     void this.#snapshot?.commit().catch(() => undefined);
     if (!this.#options.transaction) await this.#writing?.undo();
@@ -158,14 +158,14 @@ export class Statements {
     } catch (error) {
       // Nothing was changed. A query that collided on a replica goes to the primary.
       if (!isMigratedMeanwhile(error) && (this.#target.lsnCheck || !isCollision(error))) throw error;
-      // Of two that deadlocked, the other one gets the lock that was freed only if it is not requested again at once.
+      // After a deadlock, the other transaction gets the lock that was freed only if this one does not request it at once.
       await delay(backoffMs);
       return attempt({ lock_timeout: this.#options.retryLockTimeout });
     }
   }
 }
 
-/** Who runs a statement: what the plan was compiled to, Grafast, or a plan besides its own statements. */
+/** The origin of a statement: a compiled run, Grafast, or a plan besides its own statements. */
 type Asker = 'compiled run' | 'Grafast' | 'plan beside';
 
 /** A statement that has failed. */

@@ -19,7 +19,7 @@ export function createAnswerSender({ extensions }: GraphQLSchema, config: Config
   const encode = createEncoder();
 
   /**
-   * Compressed if the client asks.
+   * Sends an answer, compressed if the client accepts that.
    * No browser adds a credential to these requests by itself, so BREACH has no victim here.
    */
   const send = async (request: IncomingMessage, response: ServerResponse, answer: Answer) => {

@@ -7,8 +7,8 @@ import type { ExecutionOptions } from '../execution/executionOptions.ts';
 
 /**
  * Warm-up: executes operations with claims that see no row, so that the first clients do not wait.
- * They would wait for connections, and for Node.js to compile the code that all operations share (JIT). What the limits or the schema
- * refuse to clients is left out: a team may have low limits, and other fields.
+ * They would wait for connections, and for Node.js to compile the code that all operations share (JIT). Documents
+ * that the limits or the schema refuse are left out: a team may have low limits, and other fields.
  */
 export async function warmUp(options: ExecutionOptions): Promise<void> {
   const execute = createExecution(options);

@@ -11,8 +11,8 @@ import { queryOnce } from '../../token/transaction.ts';
 /**
  * Fan-out of the change feed: one read for all streams of an organization.
  * While there are streams, one statement asks every 50 ms whether a transaction has ended, and if so another asks which organizations have
- * new changes. LISTEN and NOTIFY are not used: a transaction that notifies holds a lock of the whole cluster while it commits, so all
- * writers would commit one by one (PostgreSQL, src/backend/commands/async.c, PreCommit_Notify).
+ * new changes. LISTEN and NOTIFY are not used: a transaction that notifies locks the whole cluster while it commits. So all writers would
+ * commit one by one (PostgreSQL, src/backend/commands/async.c, PreCommit_Notify).
  */
 export class Feed {
   readonly #pool: Pool;

@@ -8,7 +8,7 @@ import type { QueryConfig, QueryResult } from 'pg';
  * @param query runs one statement in a transaction of its own, in a role that may call the functions
  * @param signal ends it after the batch that is running
  * @returns how many rows of each kind were deleted, and the outcome for the history; null when another process purges
- * @throws the first failure, such as lock_not_available (55P03) when the history or the feed is in use; the rest is purged by then
+ * @throws the first failure, after purging the rest: such as lock_not_available (55P03) when the history or the feed is in use
  */
 export async function purgeExpired(query: RunQuery, signal?: AbortSignal): Promise<Counts | null> {
   const [first, ...others] = subjects;
