@@ -15,7 +15,7 @@ export const ScalarInputPlugin: GraphileConfig.Plugin = {
       GraphQLScalarType(config, build, { scope: { isCursorType } }) {
         const { name, parseValue, parseLiteral } = config;
         if (objects(build).includes(name)) return config;
-        // The check of cursors names the connection that it is none of.
+        // The check of cursors has a better message, which names the connection.
         if (isCursorType) return { ...config, parseValue: (value) => (typeof value === 'string' ? value : '') };
         const kinds = [Kind.STRING, ...(numberKinds(build).get(name) ?? [])];
         const ofText = (text: string): unknown => (parseValue ? parseValue(text) : text);

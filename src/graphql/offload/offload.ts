@@ -53,7 +53,7 @@ export function createOffload(settings: OffloadSettings, log: Log): Offload {
 
 /** While one operation waits for the database, another can be planned; a third would only delay both. */
 const maxConcurrent = 2;
-/** Each keeps its document, whose tree takes up to 1 MB. */
+/** A waiting operation keeps its document, whose tree takes up to 1 MB. */
 const maxQueued = 64;
 
 /** Planning takes longer with more fields and nested connections, the answer with more rows and values. */

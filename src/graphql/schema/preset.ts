@@ -75,7 +75,6 @@ export function createPreset(pool: Pool, compilation: CompilationOptions): Graph
   };
 }
 
-/** Our plugins. */
 const plugins: readonly GraphileConfig.Plugin[] = [
   TenantPlugin,
   TextFormsPlugin,
