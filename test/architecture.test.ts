@@ -75,7 +75,7 @@ test('layers are used downwards only', () => {
   expect(upwards.map(([path, used]) => `${path} uses ${used}`)).toEqual([]);
 });
 
-/** What a path is a part of, if it is a package's. */
+/** The package that a path belongs to, if any. */
 const packageOf = (path: string) => /^packages\/[^/]+/.exec(path)?.[0];
 
 test('a package imports no file but its own, and is imported by its name', () => {

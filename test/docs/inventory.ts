@@ -1,6 +1,6 @@
 import { type Block, blocksOf, notRun, pagesOf } from './pages.ts';
 
-/** What other tests follow: the blocks of a page, or those below one of its headings. */
+/** The pages, or the headings of pages, whose blocks another test runs. */
 export const followedBy: Record<string, string> = {
   'CONTRIBUTING.md': 'test/development/development.test.ts',
   'README.md#Start': 'test/process/embedded.test.ts',
@@ -45,7 +45,7 @@ export const testOf = ({ page, heading }: Block) => followedBy[`${page}#${headin
 /** Whether a block is pasted into a shell by these tests. */
 export const isRun = (block: Block) => /^(sh|js)$/.test(block.language) && !notRun(block) && !testOf(block);
 
-/** What a page shows below a block: the output. */
+/** The output that a page shows below a block. */
 export function outputBelow(block: Block): Block | undefined {
   const next = blocks[blocks.indexOf(block) + 1];
   return next?.page === block.page && /^(json|text)$/.test(next.language) ? next : undefined;

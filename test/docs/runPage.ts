@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Demo } from '../support/demo.ts';
 import { type Block, root } from './pages.ts';
 
-/** What a block printed. */
+/** The output of a block. */
 export type Printed = { readonly block: Block; readonly output: string };
 
 /**

@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What a browser goes by. */
+/** The headers by which a browser decides. */
 function accessOf({ headers }: Response): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 }

@@ -117,7 +117,7 @@ describe('the HTTP server', () => {
 
     clearInterval(drip);
     expect(toSilent).toMatch(/^HTTP\/1.1 408/);
-    // What is sent meanwhile may reset the connection before the answer was read.
+    // Bytes that are sent meanwhile may reset the connection before the answer is read.
     expect(toSlow).toMatch(/^(HTTP\/1.1 408|$)/);
     await server.stop(0);
   });
@@ -163,7 +163,7 @@ describe('the HTTP server', () => {
 const listenWith = (timeouts: Partial<typeof connectionTimeouts>, listener: RequestListener) =>
   listen('127.0.0.1', 0, listener, undefined, { ...connectionTimeouts, ...timeouts });
 
-/** What came until the connection ended, in whatever way. */
+/** The text that came until the connection ended or broke. */
 async function untilHungUp(socket: Socket): Promise<string> {
   let text = '';
   socket.on('data', (chunk) => {

@@ -120,7 +120,7 @@ test('the grants, and those of mobile apps, are the ones of the list', async () 
   const known = words(await constraint('oauth.grants', 'grants_grant_type_known'));
   const mobile = words(await constraint('oauth.applications', 'applications_mobile_app_authentication_type_known'));
 
-  // What a refresh token renews was given by another one.
+  // A refresh token renews tokens of the other grant types.
   expect(known.toSorted()).toEqual(grantTypes.filter((type) => type !== 'refresh_token').toSorted());
   expect(mobile).toEqual(mobileAppGrants);
 });

@@ -204,7 +204,7 @@ test('of 20 exchanges at once one wins, and those that were on their way with it
   for (const loser of losers) expectRefusal(loser, 400, 'invalid_grant');
   const tokens = expectTokens(winners[0] as Answer, 'me');
   expect(await isAlive(tokens)).toBe(true);
-  // What comes later is a replay.
+  // Each later exchange is a replay.
   expectRefusal(await token(oauth, { form }), 400, 'invalid_grant');
   expect(await isAlive(tokens)).toBe(false);
 });

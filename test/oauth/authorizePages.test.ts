@@ -87,7 +87,7 @@ describe.each([
     return Object.fromEntries(new URL(page.url()).searchParams);
   };
 
-  /** What the browser complained of, without what this test asks for: the client, and pages that refuse. */
+  /** The browser's complaints, except those that this test causes: the client's address, and pages that refuse. */
   const complaints = () =>
     problems.filter((problem) => !problem.startsWith('foreign: http://127.0.0.1:') && !/\b40[03]\b/.test(problem));
 

@@ -8,7 +8,7 @@ import {
   type TestUser,
 } from './support.ts';
 
-// What is refused before anybody is asked anything, and how.
+// Authorization requests that the server refuses before it shows a page, and how.
 
 let oauth: OauthTest;
 let application: TestApplication;

@@ -12,7 +12,7 @@ import {
   type TestUser,
 } from './support.ts';
 
-// Who is signed in, and whose consent counts.
+// Sessions of the sign-in pages: the person who is signed in, and the consent that counts.
 
 let oauth: OwnOauthTest;
 let application: TestApplication;
@@ -317,7 +317,7 @@ test('denying sends the person back without a code, by form and by DELETE', asyn
   });
   expect(answer.status).toBe(200);
   expect(await codes()).toBe(before);
-  // Nor can it be allowed afterwards.
+  // Afterwards it cannot be allowed either.
   for (const { approval } of [byForm, byMethod, byJson]) expectForbidden(await visitor.submit(approval));
 });
 

@@ -98,7 +98,7 @@ export function only<T>(list: T[]): T {
   return list[0] as T;
 }
 
-/** What the client receives at its redirect. */
+/** The parameters that the client receives at its redirect URI. */
 export function answerOf(visit: Visit, uri: string = redirectUri): Record<string, string> {
   expect(visit.status).toBe(303);
   const location = visit.headers.get('Location') ?? '';

@@ -156,7 +156,7 @@ test('issuing clears away what has expired under the same grant, and nothing els
   }
 });
 
-/** Of the application's grants, the newest first. */
+/** The unused refresh tokens of an application, the newest first. */
 const unusedTokens = async (applicationId: string): Promise<string[]> => {
   const { rows } = await oauth.database.owner.query(
     `select encode(t.token_hash, 'hex') as hash

@@ -19,7 +19,7 @@ import {
   token,
 } from './support.ts';
 
-// What ends here has ended there: in another process on the same database, from the next request on.
+// A token that ends in one process has ended in another on the same database, from the next request on.
 
 let oauth: OauthTest;
 let other: TestProcess;

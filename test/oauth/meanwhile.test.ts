@@ -14,7 +14,7 @@ import {
   untilWaiting,
 } from './support.ts';
 
-// What a request relies on goes away while it is being answered.
+// Rows that a request relies on are deleted while it is being answered.
 
 let oauth: OauthTest;
 beforeAll(async () => {

@@ -78,7 +78,7 @@ test('a page that has to wait too long says so to the person', async () => {
     expect(page.headers.get('Retry-After')).toMatch(/^\d+$/);
     expect(page.text).toContain('<h1>Not right now</h1>');
   }
-  // What was not answered can still be.
+  // A form that was not answered can be sent again.
   expect((await visitor.submit(approval)).status).toBe(303);
 });
 

@@ -32,7 +32,7 @@ beforeAll(async () => {
   user = await createUser(oauth);
 });
 
-/** What the canonical line of the request says. */
+/** The canonical log line of the request. */
 async function lineOf({ headers }: { headers: Headers }): Promise<Record<string, unknown>> {
   const id = headers.get('X-Request-Id');
   const find = () =>

@@ -117,7 +117,7 @@ export const commonPassword = 'correct horse battery';
 
 export type Answer = { status: number; headers: Headers; text: string; body: Record<string, unknown> };
 
-/** What a client sends: form parameters, or anything else as it is. */
+/** A client's request: form parameters, or a raw body. */
 export type Sent = {
   form?: Record<string, string> | [string, string][];
   raw?: { body: string | Uint8Array<ArrayBuffer>; type?: string };
@@ -149,7 +149,7 @@ export function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
 }
 
-/** What `client_id` and `client_secret` make of an application in a form. */
+/** The form parameters by which an application authenticates. */
 export const asClient = ({ clientId, secret }: TestApplication) => ({ client_id: clientId, client_secret: secret });
 
 /** The answer is this refusal and nothing more: status, body, challenge and caching (RFC 6749 section 5.2). */

@@ -1,4 +1,4 @@
-/** Mistakes that somebody could make in a migration. Each must be seen, or neither the comparison nor the prover says anything. */
+/** Mistakes that a migration could have. The comparison and the prover must find each, or they prove nothing. */
 export const bugs: Record<string, string> = {
   'forgets the organization': `
     alter policy select_graph_user on app_public.users using (id = (select app_hidden.current_user_id()))`,

@@ -12,7 +12,7 @@ export const changes: fc.Arbitrary<Change> = fc.record({
   second: fc.nat(99),
 });
 
-/** What a change makes of a world, and the statement that does it to a database; null where it changes nothing. */
+/** Applies a change to a world. The result has the statement that does the same to a database; null if nothing changes. */
 export function changeWorld(world: World, { kind, organization, first, second }: Change): Changed {
   const place = pick(world.organizations, organization) ?? '';
   const here = <Row extends { organization: string }>(rows: Row[]) => rows.filter((row) => row.organization === place);

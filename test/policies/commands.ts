@@ -3,11 +3,11 @@ import type { Principal } from './principals.ts';
 import { type Row, type Table, tables } from './tables.ts';
 import type { World } from './world.ts';
 
-/** What a command is tried with, apart from who tries it. */
+/** The circumstances in which a command is tried. */
 export type Circumstances = {
   world: World;
   principal: Principal;
-  /** Where to: one's own organization, another's or nobody's. */
+  /** The organization of the row: the principal's own, another, or one that does not exist. */
   organization: string;
   /** Which person or grant of it, existing or not. */
   number: number;
@@ -147,7 +147,7 @@ function inserting(
   onConflict: string,
   whenThere: number | 'unique violation',
 ): Command {
-  // Whoever may not insert tries what somebody else may.
+  // A role that may not insert tries the insert of a role that may.
   const insert = insertInto(table);
   if (!insert) return { text: `insert into ${name} default values${onConflict}`, values: [], expected: refused };
   const { world, principal, organization, number, fresh } = on;
@@ -171,7 +171,7 @@ function inserting(
 const rightsOf = (table: Table, { principal }: Circumstances) => table.changes?.[principal.role] ?? {};
 const insertInto = (table: Table) => Object.values(table.changes ?? {}).find(({ insert }) => insert)?.insert;
 
-/** What somebody may set, or a column that all may name and nobody may set. */
+/** An assignment that some role may make, or else one to a column that no role may set. */
 function assignment(name: string): string {
   const table = tables[name];
   const allowed = Object.values(table?.changes ?? {}).find(({ update }) => update)?.update;

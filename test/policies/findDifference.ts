@@ -9,8 +9,8 @@ import { unknownOrganization, type World } from './world.ts';
 type Attempt = (settings: Record<string, string>, statement: Statement) => Promise<Outcome>;
 
 /**
- * Tries everything in a world: all that every principal sees, and every command on every table and every function in every
- * role, by somebody of that role. `choose(n)` chooses a number below n: who, on what, and in which order.
+ * Tries everything in a world: the rows that each principal sees, and each command on each table and each function as a principal of
+ * each role. `choose(n)` chooses a number below n: the principal, the object and the order.
  *
  * @returns where the database and the oracle first differ, or null
  */

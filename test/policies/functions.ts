@@ -206,7 +206,7 @@ export const functions: Record<string, Function> = {
     values: ({ world, organization, number }) => [
       hash('access', organization, keyOf(world, 'grant', organization, number)),
     ],
-    // Whoever claims nothing but whose organization, application and person they are has not the claims of a token.
+    // A principal that claims only an organization, application and person does not have the claims of a token.
     expected: () => ({ refused: 'TOKEN' }),
   },
   'oauth.written_lsn(uuid,uuid)': {

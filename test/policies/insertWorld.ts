@@ -1,7 +1,7 @@
 import { escapeLiteral } from 'pg';
 import { assignmentKey, keyOf, type World } from './world.ts';
 
-/** Statements after which a database holds this world and nothing else. The owner runs them. */
+/** Statements after which a database holds exactly this world. The owner runs them. */
 export function insertWorld(world: World): string {
   return [
     clear,
@@ -120,7 +120,7 @@ export function insertWorld(world: World): string {
   ].join(';\n');
 }
 
-/** 32 bytes in hex, as PostgreSQL writes them; different for each organization, since nobody can choose a hash. */
+/** 32 bytes in hex, as PostgreSQL writes them; different for each organization, since no client can choose a hash. */
 export const hash = (what: string, organization: string, key: string) =>
   `\\x${Buffer.from(`${what} ${organization.slice(-4)} ${numberOf(key)}`.padEnd(32, '.')).toString('hex')}`;
 export const sessionId = ({ organization, user }: { organization: string; user: string }) =>
@@ -130,9 +130,9 @@ export const clientId = ({ organization, application }: { organization: string; 
 /** These are unique within an organization and the same in all. */
 export const email = (user: string) => `user${numberOf(user)}@example.test`;
 export const externalIdentifier = (key: string) => `external-${numberOf(key)}`;
-/** The time zones that are left; the list is nobody's. */
+/** The time zones that are left; they belong to no organization. */
 export const timeZones = ['UTC'] as const;
-/** How often something was tried is nobody's: the counts of all organizations stand together. */
+/** The counts of failed tries, which belong to no organization. */
 export const throttles = [`address:${'0'.repeat(43)}`, `account:${'0'.repeat(43)}`] as const;
 /** Each has used the same idempotency key: an application in both roles of its tokens, a person in theirs, who may be gone. */
 export const keptAnswers = (world: World) => [
@@ -145,18 +145,18 @@ export const keptAnswers = (world: World) => [
     role: 'graph_user' as const,
   })),
 ];
-/** Of every grant; behind the log of any PostgreSQL. */
+/** The LSN that each grant has written: before the present one of any PostgreSQL. */
 export const writtenLsn = '0/1';
 
 const numberOf = (key: string) => key.slice(-12);
 
-/** Of the one webhook that each organization has, and of its one delivery. */
+/** The id of the one webhook of each organization, and of its one delivery. */
 export const webhookId = '00000000-0000-7000-8000-0000000000fe';
 
 /** The hash of the idempotency key that all have used. */
 export const keptKey = hash('kept', '', '');
 
-/** What is done to a world leaves its trace in the change feed, too; each organization has one change that is kept. */
+/** Deletes the changes that come from changing the world. Each organization has one change that stays. */
 export const forgetChanges = `delete from feed.changes where type is distinct from 'kept'`;
 
 const clear = [

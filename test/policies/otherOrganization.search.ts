@@ -6,8 +6,8 @@ import { email, externalIdentifier, insertWorld } from './insertWorld.ts';
 import { keyOf, type World, worlds } from './world.ts';
 
 /**
- * Two worlds that differ in the other organizations only must look the same from the first: every answer is the same byte by
- * byte, whether the others exist or not, and whatever of theirs a request names.
+ * Two worlds that differ only in the other organizations must look the same from the first. Every answer is the same byte by byte:
+ * whether the others exist, and whichever of their ids a request names.
  */
 describe(`an organization's answers (SEED=${seed})`, () => {
   let service: OwnGraphTest;
@@ -141,7 +141,7 @@ type Theirs = {
   rootUnits: Page;
 };
 
-/** Whatever one may ask and do with the ids, cursors and identifiers of others, and what changes one's own. */
+/** Operations with the ids, cursors and identifiers of other organizations, and operations that change one's own. */
 function operationsWith(world: World, { users, byName, rootUnits }: Theirs): Omit<Request, 'token'>[] {
   const ids = [...users.nodes, ...rootUnits.nodes].map(({ id }) => id);
   const cards = users.nodes.flatMap(({ cardAssignments }) => cardAssignments.flatMap(({ id, card }) => [id, card.id]));

@@ -4,7 +4,7 @@ import { keyOf, unknownOrganization, type World } from './world.ts';
 export const roles = ['graph_app', 'graph_user', 'graph_basic', 'graph_oauth', 'none'] as const;
 export type Role = (typeof roles)[number];
 
-/** What a transaction claims to be; an absent claim is `''`. */
+/** The claims of a transaction; an absent claim is `''`. */
 export type Claims = { organization: string; application: string; user: string };
 export type Principal = { role: Role; claims: Claims };
 

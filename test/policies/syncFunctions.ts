@@ -8,7 +8,7 @@ const user = `array[jsonb_build_object('external_identifier', $1::text, 'full_na
 const unit = `array[jsonb_build_object('external_identifier', $1::text, 'parent_external_identifier', null)]`;
 const outcome = `outcome || coalesce(' ' || (error).code, '')`;
 
-/** What the mutations that sync call; the row that they get has the same external identifier in every organization. */
+/** The functions behind the mutations that sync. Their row has the same external identifier in every organization. */
 export const syncFunctions: Record<string, Called> = {
   'app_public.users_sync(jsonb[],boolean)': ofRow(
     'user',

@@ -29,12 +29,12 @@ export type Table = {
   view?: true;
   /** An SQL expression that makes a row's `key`. */
   key: string;
-  /** Where rows are nobody's: what stands for the organization. */
+  /** For rows of no organization: the SQL expression that stands for it. */
   organization?: string;
   rows(world: World): Row[];
-  /** Whoever is absent is refused. */
+  /** Which rows each role sees. A role that is absent here is refused. */
   sees: Partial<Record<Role, Sees>>;
-  /** Who changes rows: always those that the role sees. Whatever is absent is refused. */
+  /** How each role changes the rows that it sees. A role or command that is absent here is refused. */
   changes?: Partial<Record<Role, Changes>>;
 };
 
@@ -53,7 +53,7 @@ export type Changes = {
 export type Insert = {
   /** With the organization as $1. */
   into: string;
-  /** What says that its key is taken; the primary key, when it is not named. */
+  /** The constraint that reports that its key is taken; the primary key unless given. */
   key?: string;
   values(world: World, organization: string, number: number, fresh: boolean): string[];
   exists(world: World, organization: string, number: number, principal: Principal): boolean;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * What a test database holds, as plain sets of keys. A row is its own organization's; a key alone names nobody, since
- * another organization may have the same. Nothing here knows a policy.
+ * The contents of a test database, as plain sets of keys. A row belongs to its organization. A key alone does not identify it, since
+ * another organization may have the same key. Nothing here knows a policy.
  */
 export type World = {
   /** Whether organizations use the same keys. Nothing prevents it. */
@@ -38,7 +38,7 @@ export function keyOf(
 
 export const organizationKey = (number: number) => keyOf({ sharedKeys: true }, 'organization', '', number + 1);
 
-/** An organization that nobody has. */
+/** An organization that does not exist. */
 export const unknownOrganization = organizationKey(98);
 
 /** The key of the assignment of a card to a user. */

@@ -26,7 +26,7 @@ export async function launchBrowser(): Promise<Browser> {
 
 export type OpenPage = {
   readonly page: Page;
-  /** What a page must not do: write errors to the console, throw, or ask for what fails or is not of this service. */
+  /** Mistakes of the page: errors in the console, exceptions, and requests that fail or go to another service. */
   readonly problems: string[];
   /**
    * Resolves when no request has been under way for half a second: editors start their workers late, and leaving the page
@@ -83,7 +83,7 @@ function isOf(baseUrl: string, url: string): boolean {
   return protocol === 'data:' || protocol === 'blob:' || origin === new URL(baseUrl).origin;
 }
 
-/** Which requests are under way. Of a worker's own script the end is not always reported, and then it counts as aborted. */
+/** The requests in flight. Chromium does not always report the end of a worker's own script, which then counts as aborted. */
 function followRequests(page: Page) {
   const underWay = new Set<Request>();
   const workerScripts = new Set<string>();

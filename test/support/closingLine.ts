@@ -1,6 +1,6 @@
 /**
- * Tells now and then how far the run is; ends the output with the ten slowest files, how much was asserted, and one plain line,
- * `N passed, N failed`, for whatever reads only that.
+ * A reporter that shows the progress of a run from time to time. It ends the output with the ten slowest files, the number of assertions,
+ * and one plain line for programs: `N passed, N failed`.
  */
 export default class ClosingLine {
   readonly #begunAt = Date.now();

@@ -10,7 +10,7 @@ import { testPasswordCost } from './passwords.ts';
 export type Demo = { url: string; dataDir: string; credentials: DemoCredentials; stop(): Promise<void> };
 
 /**
- * What `npm start` gives: the service on an embedded database of its own, with the demo organization and the explorers;
+ * Starts the service as `npm start` does: on an embedded database of its own, with the demo organization and the explorers.
  * `overrides` are environment variables.
  */
 export async function startDemo(

@@ -1,6 +1,6 @@
 /**
- * About how long files take that take long, in seconds on two cores, by their path in `test`: for the order of a run and the shards of CI.
- * The round figures of files of the whole system are estimates until each has been measured alone; what is not here counts as few seconds.
+ * The seconds that long files take on two cores, by their path in `test`: for the order of a run and the shards of CI.
+ * Round figures of files of the whole system are estimates until each has been measured alone. A file that is not here takes few seconds.
  */
 export const fileSeconds: Readonly<Record<string, number>> = {
   'audit/prove/mistakes.system.ts': 300,

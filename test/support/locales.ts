@@ -3,7 +3,7 @@ import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, openTestDatabase, type TestDatabase } from './database.ts';
 
-/** What somebody else's database may be made with; `C.UTF-8` is of the C library, where PostgreSQL is older than 17. */
+/** Locales with which another team may have created its database. `C.UTF-8` comes from the C library before PostgreSQL 17. */
 const clauses = {
   C: "locale_provider libc locale 'C'",
   'C.UTF-8': "locale_provider libc locale 'C.UTF-8'",

@@ -7,8 +7,8 @@ import type { Log } from '../../src/log.ts';
 import { createTestDataDirectory, directoryInMemory, placeElsewhere } from './dataDirectory.ts';
 
 /**
- * A data directory with a migrated database and nothing else, as a stopped service leaves it: a copy of the run's template, since
- * `initdb` and the migrations take seconds. For tests whose subject is not the first start; it is in memory where there is room.
+ * Makes a data directory with only a migrated database, as a stopped service leaves it. It copies the run's template, since `initdb` and
+ * the migrations take seconds. It is for tests whose subject is not the first start, and in memory if there is room.
  */
 export async function createMigratedDataDirectory(): Promise<string> {
   const template = process.env.TEST_DATA_DIR_TEMPLATE;

@@ -8,7 +8,7 @@ export function opened(name: string): () => void {
   return () => void open.delete(name);
 }
 
-/** Forgets what is open, and tells: what the test file that has run left, which the next start of the same would meet. */
+/** Returns the things that a test file left open, and forgets them. The next file of the worker would meet them. */
 export function takeLeftOpen(): string[] {
   const left = [...open];
   open.clear();

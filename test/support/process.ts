@@ -78,5 +78,5 @@ async function ended(child: ChildProcess) {
 }
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
-/** Of the modules that processes load, which then start in half the time. */
+/** The cache of compiled modules, with which processes start in half the time. */
 export const compileCache = join(repository, 'node_modules/.cache/node');

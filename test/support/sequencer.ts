@@ -9,8 +9,8 @@ type Tests = Parameters<InstanceType<Sequencing['default']>['sort']>[0];
 
 /**
  * Longest processing time first (Graham 1969), for the workers of one run and for the shards of CI.
- * Jest's own sequencer knows times only where it has run before; in a new clone it goes by size, and a small file that takes long would
- * be left to run alone at the end. Its shards have equal numbers of files, whatever they take.
+ * Jest's own sequencer knows times only where it has run before. In a new clone it sorts by size, so that a small file that takes long may
+ * run alone at the end. Its shards have equal numbers of files, however long these take.
  */
 export default class Sequencer extends TestSequencer {
   override async sort(tests: Tests): Promise<Tests> {

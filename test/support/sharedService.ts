@@ -7,7 +7,7 @@ export type SharedService = Omit<TestService, 'stop'> & { readonly database: Tes
 
 /**
  * The service and database that the test files of one Jest worker share: starting one takes longer than most files run.
- * Each file makes tenants of its own, which see nothing of the others. It begins with an empty log.
+ * Each file makes its own tenants, which see no other, and begins with an empty log.
  */
 export async function shareService(): Promise<SharedService> {
   shared ??= start();

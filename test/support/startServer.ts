@@ -1,7 +1,7 @@
 import { startProcess, type TestProcess } from './process.ts';
 import { testSecretKey } from './service.ts';
 
-/** `npm start` on a database that runs, in a process of its own that serves; `environment` has its AUTH_DATABASE_URL and what else. */
+/** Starts a server process on a running database, and waits until it serves. `environment` has AUTH_DATABASE_URL and other variables. */
 export async function startServer(environment: Record<string, string>): Promise<TestProcess> {
   const started = startProcess([], {
     PATH: process.env.PATH ?? '',

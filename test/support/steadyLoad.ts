@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 export type SteadyLoad = {
   /** How many requests have had their answer. */
   readonly answered: number;
-  /** What went wrong with the others, and statuses other than 200. */
+  /** The failures of the other requests, and statuses other than 200. */
   readonly failures: readonly string[];
   /** Resolves when no request is under way any more. */
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ export type LoadSettings = {
   readonly pauseMs?: number;
 };
 
-/** Sends queries on kept-alive connections, one after the other on each. What a connection that was open could not send or read is a failure. */
+/** Sends queries on kept-alive connections, one after the other on each. It is a failure if an open connection cannot send or read. */
 export function startSteadyLoad({ urls, token, connections, pauseMs }: LoadSettings): SteadyLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const failures: string[] = [];

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { takeLeftOpen } from './openThings.ts';
 
-/** What a test runner of Jest is called with: the whole configuration, the project's, and how to load and report. */
+/** The parameters of a test runner of Jest: both configurations, and the functions to load and report. */
 type RunTestFile = (
   globalConfig: object,
   config: object,
@@ -15,8 +15,8 @@ type RunTestFile = (
 /**
  * Jest's own test runner, jest-circus, over Node's module loader instead of Jest's registry of modules in a vm context.
  *
- * A worker then parses the service, PostGraphile and the test support once and not once per file, and the state of a module
- * lives as long as the worker. The price: the files of one worker share its globals.
+ * A worker then parses the service, PostGraphile and the test support once, and not for each file. The state of a module lives as long as
+ * the worker. The price: the files of one worker share its globals.
  *
  * Jest documents the extension point: https://jestjs.io/docs/configuration#testrunner-string
  */

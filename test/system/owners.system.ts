@@ -8,7 +8,7 @@ import { type OlderPostgres, startOlderPostgres } from './support/olderPostgres.
 import { binariesOf, majors } from './support/postgresMajors.ts';
 import { query } from './support/query.ts';
 
-// Who owns the database, and what that one may do: PostgreSQL 16 has changed who may grant roles.
+// Owners of the database with few and with many rights: PostgreSQL 16 has changed which roles may grant others.
 
 const log = createLog('error');
 
@@ -47,7 +47,7 @@ describe.each(majors)('on PostgreSQL %i', (major) => {
     await expectToServe(urls);
   }, 60_000);
 
-  test('an owner without CREATEROLE is told what is missing, and goes on with that', async () => {
+  test('an owner without CREATEROLE reads which statements are missing, and continues after them', async () => {
     const message = await migrate(urls, log).catch((error: Error) => error.message);
 
     const statements = String(message).split('\n').slice(1, -1);
@@ -110,7 +110,7 @@ describe.each(majors)('on PostgreSQL %i', (major) => {
     await expectToServe(urls);
   }, 60_000);
 
-  test('who does not own the database may migrate it, too', async () => {
+  test('a role that does not own the database may migrate it, too', async () => {
     await administer(...(await rolesOfGuide()), 'alter database graph owner to postgres');
     await expect(migrate(urls, log)).rejects.toThrow('grant create on database graph to graph_owner;');
 
@@ -132,7 +132,7 @@ async function rolesOfGuide(): Promise<string[]> {
   return statements.split(/;\s*/).filter(Boolean);
 }
 
-/** What the owner can only ask with the rights that a superuser has anyway. */
+/** Asks the questions for which an owner needs rights that a superuser has anyway. */
 async function expectToAnswer(ownerUrl: string): Promise<void> {
   await query(ownerUrl, `insert into app_hidden.organizations (name) values ('Acme')`);
   await query(

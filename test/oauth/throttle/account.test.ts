@@ -155,7 +155,7 @@ test('where the account has signed in before, strangers lock no one out, and the
   for (const answer of await fail(user, 3, here)) expectRefusal(answer, 400, 'invalid_grant');
   expectLocked(await signIn(user.email, user.password, here));
 
-  // What is known is of this account alone.
+  // A known address is known for this account only.
   const other = await createUser(oauth);
   for (let address = 1; address <= 5; address++) await fail(other, 3, `198.51.100.${address}`);
   expectLocked(await signIn(other.email, other.password, here));

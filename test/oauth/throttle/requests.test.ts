@@ -92,7 +92,7 @@ describe('the requests of an address', () => {
     const { access_token } = expectTokens(await ask(address), 'app');
     const info = () => from(address, oauth, '/oauth/token/info', { method: 'GET', headers: bearer(access_token) });
     for (const answer of await times(8, info)) expect(answer.status).toBe(200);
-    // What is refused for another reason counts, too.
+    // A request that is refused for another reason counts, too.
     expect((await from(address, oauth, '/oauth/revoke', { method: 'GET' })).status).toBe(405);
 
     const retryAfter = expectTooMany(await ask(address));
