@@ -54,6 +54,6 @@ function countBeforeUse($connection: ConnectionStep<unknown>): void {
   $connection.addValidation(() => lambda(list([context().get('countRows'), selectOf($connection).items()]), countPage));
 }
 
-export const countPage = ([countRows, rows]: readonly [Grafast.Context['countRows'], readonly unknown[]]) =>
+const countPage = ([countRows, rows]: readonly [Grafast.Context['countRows'], readonly unknown[]]) =>
   countRows?.(rows.length);
 countPage.isSync = true;

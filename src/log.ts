@@ -32,7 +32,7 @@ type LogLine = { level: number; time: number; msg?: string; error?: unknown } & 
  * Redaction: the parts of an error that are safe to log.
  * An error may carry a request's raw body, a connection with its password or the row that broke a rule, so no other part is written.
  */
-export function describeError(error: unknown): Record<string, unknown> {
+function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: typeof error === 'string' ? error : 'not an error object' };
   const { name, message, stack, cause } = error;
   const { code, constraint, where } = error as { code?: unknown; constraint?: unknown; where?: unknown };

@@ -10,7 +10,7 @@ export type UnitOf<T> = T & {
 };
 
 /** No real tree is deeper; each level takes a statement or two. */
-export const maxUnitDepth = 1000;
+const maxUnitDepth = 1000;
 
 /**
  * Flattens nested `children` level by level, without recursion: a deep tree overflows no stack.

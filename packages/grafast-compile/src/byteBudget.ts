@@ -24,7 +24,7 @@ export class ByteBudget {
 }
 
 /** The budget of an operation, stored on an object that Grafast keeps for it. */
-export function budgetOf(keeper: object & { [key]?: ByteBudget }, max: number): ByteBudget {
+function budgetOf(keeper: object & { [key]?: ByteBudget }, max: number): ByteBudget {
   keeper[key] ??= new ByteBudget(max);
   return keeper[key];
 }

@@ -237,7 +237,7 @@ function translateSubquery(
 }
 
 /** The value of a query: null without a row, else that of one of its rows. */
-export function someRow(elements: Collection, env: Environment): Scalar {
+function someRow(elements: Collection, env: Environment): Scalar {
   const { problem, variables } = env;
   const value = problem.unknown(elements.type, variables);
   const isOne = elements.some((element) => and(not(element.isNull), `(= ${value.value} ${element.value})`));

@@ -80,7 +80,7 @@ export function cast(value: Value, type: string, env: Environment): Value {
 }
 
 /** Whether a cast may call a function of one's own, also for elements of an array or a domain's base. */
-export const hasOwnCast = (from: string, to: string, { catalogue: { casts } }: Environment): boolean =>
+const hasOwnCast = (from: string, to: string, { catalogue: { casts } }: Environment): boolean =>
   casts.size > 0 && (from === '' || casts.has(`${from} ${to}`) || /[.[]/.test(from + to));
 
 /** Literals take the type of the others; undefined when types differ. */

@@ -24,7 +24,7 @@ export const refuseWrongClient: RequestHandler = (request, _response, next) => {
 };
 
 /** The grant that a request is for (RFC 6749 section 5.2). @throws {OAuthError} when it names none */
-export function requireGrant(parameters: Parameters): Grant {
+function requireGrant(parameters: Parameters): Grant {
   const grant = grantOf(parameters);
   if (grant) return grant;
   if (parameters.grant_type === undefined)
