@@ -4,9 +4,9 @@ import { StartupError } from './startupError.ts';
 
 /** A failure outside of this program, in sentences. */
 export type Explanation = {
-  /** What failed, and at which object. */
+  /** The failure, with its object. */
   readonly cause: string;
-  /** What its user can do. */
+  /** The action that the user can take. */
   readonly remedy: string;
 };
 
@@ -29,7 +29,7 @@ export function describeFailure(error: unknown): string {
 
 function explainOwn(error: Error): Explanation | null {
   if (error instanceof DatabaseError) return explainRejection(error);
-  // Of a host with two addresses, each of which was tried.
+  // A host with two addresses gives an error for each.
   const [first] = error instanceof AggregateError ? error.errors : [];
   const { code = '', syscall = '', path, ...at } = (first ?? error) as NodeJS.ErrnoException & Partial<Address>;
   if (/^(connect|getaddrinfo)/.test(syscall)) return unreachable(code, at);

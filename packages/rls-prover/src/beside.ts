@@ -20,7 +20,7 @@ export type Beside = {
  * - A trigger that runs with its owner's rights does what the reason for accepting it says.
  * - A trigger that runs with the caller's rights does nothing that the caller could not do, unless a cascade runs it.
  * - Claims are constants of the transaction unless something sets them. Known setters are in `broken`; functions that run text are found here.
- * - A client owns no object and may grant no right. Of PostgreSQL's own objects it reads only those that everybody may read.
+ * - A client owns no object and may grant no right. It reads only those of PostgreSQL's own objects that everybody may read.
  */
 export async function readBeside({
   client,

@@ -73,7 +73,7 @@ async function fieldConflict(key: string, text: string, preset: GraphileConfig.P
   );
 }
 
-/** What makes a type, last what has no other name than the type's, and a singular after its plural. */
+/** The objects that make a type: last those whose only name is the type's, and a singular after its plural. */
 const findOwners = async (type: string, preset: GraphileConfig.Preset): Promise<Owner[]> =>
   (await readOwners(preset))
     .filter(({ types }) => types.includes(type))
@@ -91,7 +91,7 @@ async function readOwners(preset: GraphileConfig.Preset): Promise<(Owner & { cod
     const resource = Object.values(pgResources).find((one) => one.codec === codec && !one.parameters);
     const { isView, isMaterializedView } = resource?.extensions ?? {};
     const kind = isMaterializedView ? 'materialized view' : isView ? 'view' : resource ? 'table' : 'type';
-    // What has no columns has fewer types, and none that these names could be mistaken for.
+    // An object without columns has fewer types. None of these names could be mistaken for one of another object.
     const type = inflection.tableType(codec as never);
     const made = [inflection.tableConnectionType(codec), inflection.tableEdgeType(codec)];
     const types = [
