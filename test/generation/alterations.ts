@@ -12,14 +12,14 @@ export const spansSql = tableSql({
 export const insertSpans = `
   insert into app_public.spans (organization_id, name, note) select $1, 'Span ' || n, 'x' from generate_series(1, 3) as n`;
 
-/** What asks for its rows in each way that has a statement of its own. */
+/** Queries that read its rows in each way that has a statement of its own. */
 export const spanQueries = (id: string): readonly string[] => [
   `{ node(id: "${id}") { id ... on Span { name width note } } }`,
   '{ app { spans(first: 2) { nodes { id name width note } pageInfo { endCursor } } } }',
   '{ app { spans(first: 2, orderBy: [NAME_DESC]) { totalCount edges { cursor node { name } } } other: spans(last: 1) { nodes { note } } } }',
 ];
 
-/** Each is what somebody does to a table by hand or in a migration, while requests go on. */
+/** Changes that a person makes to a table by hand or in a migration, while the service answers requests. */
 export const alterations: Readonly<Record<string, string>> = {
   'another type of the same values': 'alter column name type varchar(100)',
   'that type back': 'alter column name type text',

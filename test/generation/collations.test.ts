@@ -2,7 +2,7 @@ import { createTenant, type OwnGraphTest, read, startGraphTest, type Tenant } fr
 import { tableSql } from './tables.ts';
 import { walk } from './walk.ts';
 
-// Columns of somebody's own collation; by one that is not deterministic, texts of different characters are equal.
+// Columns of a team's own collation. If it is not deterministic, texts of different characters are equal.
 
 const collations = {
   ignore_case: "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)",

@@ -1,7 +1,7 @@
 import { ask, createTenant, type OwnGraphTest, read, startGraphTest, type Tenant } from '../graphql/support.ts';
 import { define, doors, sqlBody } from './doors.ts';
 
-// What a client is told by the SQLSTATE alone, by a constraint's columns, and by its comment.
+// Messages that a client gets from a SQLSTATE alone, from a constraint's columns, and from its comment.
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
@@ -116,8 +116,8 @@ const functions = [
   ),
 ].join('\n');
 
-/** What a client is told of the only error, and with which status. */
-const told = async (mutation: string) => {
+/** The status of the answer, and what its only error says. */
+const errorOf = async (mutation: string) => {
   const { status, body } = await ask(graph, tenant.app, `mutation { it: ${mutation} { result } }`);
   const [error] = body.errors ?? [];
   const { requestId: _id, ...extensions } = error?.extensions ?? { code: 'done' };
@@ -232,26 +232,26 @@ test.each<[string, string[], object]>([
   await graph.database.owner.query('truncate app_public.windows, app_public.events');
   const before = ['windowCreate', ...mutations.slice(0, -1)];
 
-  for (const mutation of before) expect(await told(mutation)).toEqual(done);
+  for (const mutation of before) expect(await errorOf(mutation)).toEqual(done);
 
-  expect(await told(mutations.at(-1) ?? '')).toEqual({ status: 200, message: expect.any(String), ...expected });
+  expect(await errorOf(mutations.at(-1) ?? '')).toEqual({ status: 200, message: expect.any(String), ...expected });
 });
 
 test('what does not break the rules is done', async () => {
   await graph.database.owner.query('truncate app_public.windows, app_public.events');
 
-  expect(await told('windowCreate(name: "two", width: 5, label: "a", during: null)')).toEqual(done);
-  expect(await told('eventAdd(code: "y")')).toEqual(done);
-  expect(await told('divide(by: 1)')).toEqual(done);
-  expect(await told('found(name: "two")')).toEqual(done);
+  expect(await errorOf('windowCreate(name: "two", width: 5, label: "a", during: null)')).toEqual(done);
+  expect(await errorOf('eventAdd(code: "y")')).toEqual(done);
+  expect(await errorOf('divide(by: 1)')).toEqual(done);
+  expect(await errorOf('found(name: "two")')).toEqual(done);
 });
 
 test('a missing right is logged with its object, a mistake with its function and line, and neither with a value', async () => {
   const since = graph.logs.length;
 
-  await told('forbidden');
-  await told('mistaken');
-  await told('windowCreate(name: "value-of-a-client", width: 5)');
+  await errorOf('forbidden');
+  await errorOf('mistaken');
+  await errorOf('windowCreate(name: "value-of-a-client", width: 5)');
 
   const lines = graph.logs.slice(since);
   expect(lines.find((line) => line.includes('a right is missing'))).toContain(
@@ -266,8 +266,8 @@ test('a missing right is logged with its object, a mistake with its function and
 test('a minute has a hundred warnings of a right, whatever asks, and those of another right', async () => {
   const since = graph.logs.length;
 
-  for (let asked = 0; asked < 101; asked++) await told('forbidden');
-  await told('forbiddenToo');
+  for (let asked = 0; asked < 101; asked++) await errorOf('forbidden');
+  await errorOf('forbiddenToo');
 
   const warnings = graph.logs
     .slice(since)
@@ -282,7 +282,7 @@ test('what is told of constraints is told in every organization alike', async ()
   const other = await createTenant(graph);
   await graph.database.owner.query('truncate app_public.windows');
 
-  await told('windowCreate');
+  await errorOf('windowCreate');
 
   expect(await read(graph, other.app, 'mutation { windowCreate { result } }')).toEqual({
     windowCreate: { result: 'done' },

@@ -171,14 +171,14 @@ const mutations = [
 
 const run = (query: string, variables: object = {}) => read<object>(graph, tenant.app, query, { ...variables });
 
-/** Of the unit that the tests are about. */
+/** Reads a selection of the unit that the tests are about. */
 const ofDepot = async (selection: string, variables: object = {}, definitions = '') => {
   const query = `query ($id: ID!${definitions}) { node(id: $id) { ... on Unit { ${selection} } } }`;
   const { node } = await read<{ node: object }>(graph, tenant.app, query, { id: depot.id, ...variables });
   return node;
 };
 
-/** What a client is told, by the request and its token. */
+/** The status and errors of a request. */
 const refusals = async (query: string, variables: object = {}) => {
   const { status, body } = await ask(graph, tenant.app, query, { ...variables });
   return [status, ...(body.errors ?? []).map(({ message, extensions }) => [message, extensions])];
@@ -634,7 +634,7 @@ describe('the schema is not built, and says which function is wrong', () => {
     await graph.reload();
   });
 
-  /** Of each function f, however many there are. */
+  /** Runs a statement for each function f. */
   const each = (statement: string) => `do $do$ declare f regprocedure; begin
     for f in select oid from pg_proc where proname = 'f' loop execute format('${statement}', f); end loop; end $do$`;
   const comment = (text: string) => each(`comment on function %s is ''${text}''`);

@@ -9,7 +9,7 @@ import {
 } from '../graphql/support.ts';
 import { tableSql } from './tables.ts';
 
-// Several types in one table: an interface, told apart by a column.
+// Several types in one table: an interface, whose types a column distinguishes.
 
 let graph: OwnGraphTest;
 let tenant: Tenant;

@@ -57,7 +57,7 @@ const typesTaken = [
   ['readings', 'app_public.reading[]'],
 ] as const;
 
-/** What GraphQL has for each of the types. */
+/** The GraphQL type of each column. */
 const graphqlTypes: Readonly<Record<string, string>> = {
   big: 'BigInt!',
   bigs: '[BigInt!]!',

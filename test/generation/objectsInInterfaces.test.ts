@@ -10,7 +10,7 @@ import {
 } from '../graphql/support.ts';
 import { tableSql } from './tables.ts';
 
-// What is within an object that a field of an interface has: the bounds of a range, the parts of an interval, the fields of a composite.
+// Objects in fields of an interface, with their contents: bounds of a range, parts of an interval, fields of a composite.
 // The interface is at the top, in a node, and below a type of itself.
 
 const columns = {

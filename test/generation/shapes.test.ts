@@ -10,7 +10,7 @@ import {
 import { tableSql } from './tables.ts';
 import { walk } from './walk.ts';
 
-/** Of a view and the like: the rows of the organization by a connection of `app`. */
+/** The comment by which rows of a view, which has no foreign keys, are a connection of `app`. */
 const ofApp = (field: string, more = '') =>
   `E'${more}@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName ${field}|@forwardBehavior -*|@backwardBehavior -list +connection\\nRows of ${field}.'`;
 

@@ -60,7 +60,7 @@ it.each([
     await until(async () => (await waiting()) === 0);
   });
 
-  // The connections are as good as before, and nobody else was hit.
+  // The connections are as good as before, and no other request was cancelled.
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => read(graph, tenant.app, '{ app { users { totalCount } } }')),
   );

@@ -1,4 +1,4 @@
-/** What a client sees of one operation. */
+/** An answer, as a client sees it. */
 export type Answer = {
   status: number;
   headers: Headers;
@@ -22,8 +22,8 @@ export async function ask(
 }
 
 /**
- * Asks again after 503, as a client does: on a busy machine the last of many that race for a row waits for longer than the service
- * lets it.
+ * Asks again after 503, as a client does. On a busy machine, the last of many requests that race for a row waits for longer than the
+ * service allows.
  */
 export async function askUntilServed(...request: Parameters<typeof ask>): Promise<Answer> {
   const answer = await ask(...request);
@@ -39,7 +39,7 @@ export async function read<Data>(...request: Parameters<typeof ask>): Promise<Da
   return answer.body.data as Data;
 }
 
-/** What the client is told about one error. */
+/** The extensions of one error, and its path. */
 export type Refusal = Extensions & { path?: (string | number)[] };
 
 /** Refused before anything was executed: the status, exactly these errors, and no data. */

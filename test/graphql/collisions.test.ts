@@ -155,7 +155,7 @@ test('a lock that stays is UNAVAILABLE after two seconds, and what another field
     errors: [{ path: ['locked'], extensions: { code: 'UNAVAILABLE' } }],
   });
   expect(performance.now() - since).toBeGreaterThan(1900);
-  // An operator is told what waited, and for how long.
+  // The log says which operation waited, and for how long.
   await until(() => graph.logs.some((line) => line.includes('an operation was slow') && line.includes('user_update')));
 });
 

@@ -33,7 +33,7 @@ test(
     const { compiled, notCompiled, failedRuns, reasons } = comparison.seen;
     // A text that cannot be built would not be built for any request.
     expect([...reasons.keys()].filter((reason) => reason.includes('SQL with'))).toEqual([]);
-    // Of 20,000 it is 95 %; of fewer, more or less by chance.
+    // Compilation succeeds for 95 % of 20,000 operations. With fewer, the share varies by chance.
     expect(compiled).toBeGreaterThan(14 * notCompiled);
     expect(failedRuns).toBeGreaterThan(0);
   },

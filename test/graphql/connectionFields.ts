@@ -80,7 +80,7 @@ function values(type: GraphQLInputType): string[] {
   return known;
 }
 
-/** Of each scalar that a filter may have. */
+/** Values of each scalar that a filter may have. */
 const scalars: Readonly<Record<string, string[]>> = {
   Boolean: ['true', 'false'],
   BigFloat: ['1.5'],

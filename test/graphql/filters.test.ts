@@ -29,7 +29,7 @@ type Connection = {
   token: string;
   /** The three rows, in order; the last without an external identifier. */
   rows: [Row, Row, Row];
-  /** What is of another type, or exists but is not in this connection. */
+  /** Rows of another type, and rows that are not in this connection. */
   elsewhere: Row[];
 };
 type ConnectionName = 'users' | 'rootUnits' | 'accessibleUnits' | 'children';

@@ -54,7 +54,7 @@ describe.each([
     holder.release();
     const answers = await Promise.all(writing);
 
-    // What has waited for its turn meanwhile is told to come again, or is done.
+    // A request that waited meanwhile has succeeded, or got 503.
     for (const { status, body } of answers) {
       const { errors } = body as { errors?: { extensions: { code: string } }[] };
       expect(['200 done', '503 UNAVAILABLE']).toContain(`${status} ${errors?.[0]?.extensions.code ?? 'done'}`);

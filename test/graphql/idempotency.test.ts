@@ -585,7 +585,7 @@ describe('what is kept', () => {
     expect(refused.headers.get('Retry-After')).toBe('3600');
     expect(await countUsers(email)).toBe(0);
     expect(beside.status).toBe(200);
-    // What is kept is there, and what needs no key is done.
+    // Kept answers are there, and requests without a key succeed.
     expect((await send(null, { token: full.app, variables: { email: newEmail() } })).status).toBe(200);
     await setTo(max - 1);
     expect((await send(key, { token: full.app, variables: { email } })).status).toBe(200);

@@ -9,7 +9,7 @@ import { noRequest } from '../../src/observability/requestFields.ts';
 const schema = buildSchema(await readFile(new URL('schema.graphql', import.meta.url), 'utf8'));
 const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits);
 
-/** What the endpoint asks of a document before it is executed. */
+/** Judges a document as the endpoint does before it executes it. */
 function judge(query: string) {
   const prepared = readDocument(query, null);
   const { cost, coerced } = checkArguments(schema, prepared, {});

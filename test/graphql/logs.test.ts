@@ -14,7 +14,7 @@ import { testSecretKey } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ask } from './support.ts';
 
-// Whatever is sent and however it fails, the log at its most talkative has no credential, no query and no value in it.
+// For any request and failure, the log at its most detailed level has no credential, no query and no value.
 
 let service: OauthTest;
 let application: TestApplication;
@@ -175,7 +175,7 @@ test('a database that goes away and comes back', async () => {
 
 test('a line of the log has a sentence of ours and plain facts beside it', () => {
   for (const line of service.logs) {
-    // What was slow or failed is described at length; other tests look at that.
+    // Slow and failed operations have more fields, which other tests check.
     const {
       msg,
       error,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { askUntilServed, type GraphTest, globalId, type Tenant } from './support.ts';
 
-/** What became of a mutation: the data of its field, or the extensions of its only error. */
+/** Returns the data of the mutation's field, or the extensions of its only error. */
 export type Mutate = (field: string, args: object, selection: string, token?: string) => Promise<unknown>;
 
 /** Sends one mutation with its arguments in the document, where null and absent differ as in variables. */

@@ -37,7 +37,7 @@ async function createAcme() {
   return { tenant, person, root, granted, below, beacon, nfc, code };
 }
 
-/** What the person may see, as `node(id:)` shows it. */
+/** The objects that the person may see, as `node(id:)` shows them. */
 const visibleToPerson = () => {
   const { person, granted, below, beacon, nfc, code } = acme;
   return [
@@ -58,7 +58,7 @@ const visibleToPerson = () => {
   ];
 };
 
-/** What of it an application sees, too: the unit above, in which the person has no access. */
+/** The objects that only an application sees: the unit above, to which the person has no access. */
 const visibleToAppOnly = () => [{ __typename: 'Unit', id: acme.root.id, unitName: 'Root' }];
 
 const query = `query($id: ID!) {

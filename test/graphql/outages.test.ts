@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => graph.stop());
 
-/** Runs the work while somebody else holds the user's row. */
+/** Runs the work while another transaction holds the user's row. */
 async function whileLocked<T>(work: (holder: PoolClient) => Promise<T>): Promise<T> {
   const holder = await graph.database.owner.connect();
   try {
@@ -146,7 +146,7 @@ test('a query of several statements is over with the first that takes too long',
 });
 
 test('a token that cannot be looked up in time is no failure of ours', async () => {
-  // Of one that was seen before nothing has to be looked up.
+  // A token that was seen before needs no look-up.
   const { app: unknown } = await createTenant(graph);
   const holder = await graph.database.owner.connect();
   await holder.query('begin');

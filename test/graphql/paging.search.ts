@@ -29,7 +29,7 @@ type Walk = {
   /** One after the other, and then from the start again. */
   sizes: number[];
   rows: Row[];
-  /** What happens after each page, to the row at this place or to a new one. */
+  /** The changes after each page: to the row at this place, or to a new one. */
   changes: { kind: 'insert' | 'remove' | 'change'; at: number; row: Row }[][];
 };
 

@@ -41,7 +41,7 @@ const unknown = { status: 400, errors: [{ code: 'PERSISTED_QUERY_NOT_FOUND', mes
 const persisted = (id: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash: id } } });
 
 let count = 0;
-/** A document that nobody has sent yet. */
+/** A document that no client has sent yet. */
 const newDocument = () => `query Number${++count} { app { name } }`;
 
 describe('automatic persisted queries', () => {

@@ -14,7 +14,7 @@ import {
   type Tenant,
 } from './support.ts';
 
-// What hangs on a card is found whichever types of card are among the rows.
+// Objects related to a card are found, whichever types of card are among the rows.
 
 describe('a step that the types of an interface share', () => {
   const cards = {

@@ -50,7 +50,7 @@ test(`${count} requests that are drawn from the schema are answered in JSON, non
 
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   expect(graph.logs.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
-  // What was drawn has gone nearly everywhere: else the above says little. A stream is no JSON, and few rows of a sync fit.
+  // The drawn operations have used nearly every field; otherwise the above says little. A stream is no JSON, and few rows of a sync fit.
   const missed = allFields().filter((field) => !fields.has(field));
   if (isWhole) expect(missed.length / allFields().length).toBeLessThan(0.1);
   expect([...codes]).toEqual(expect.arrayContaining(everyday));

@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgresServer } from '../system/support/post
 import { startTcpProxy } from '../system/support/tcpProxy.ts';
 import { type Answer, ask, createTenant, createUnit, createViewer, issueToken, type Tenant } from './support.ts';
 
-// A primary and its streaming replica, which can be told to replay nothing for a while.
+// A primary and its streaming replica, whose replay can be paused.
 
 let primary: PostgresServer;
 let replica: PostgresServer;

@@ -51,7 +51,7 @@ const connection = (type: string) => ({
   totalCount: 'Int!',
 });
 
-// What clients rely on, type by type. What a migration adds to it is in the golden file, and there only.
+// The fields that clients rely on, type by type. Only the golden file has the fields that migrations add.
 test.each<[string, string[], Record<string, string>]>([
   ['Query', [], { viewer: 'User', app: 'App', 'node(id: ID!)': 'Node' }],
   [

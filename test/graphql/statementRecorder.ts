@@ -14,8 +14,8 @@ export type StatementRecorder = {
 };
 
 /**
- * Stands between the service and PostgreSQL and reads along, so that it sees what is really sent, whatever sends it: simple
- * queries, and each binding of a prepared statement
+ * A proxy between the service and PostgreSQL that records each statement which is really sent: simple queries, and each binding of a
+ * prepared statement
  * (https://www.postgresql.org/docs/current/protocol-message-formats.html).
  */
 export async function recordStatements(databaseUrl: string): Promise<StatementRecorder> {

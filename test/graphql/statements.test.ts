@@ -22,8 +22,8 @@ let person: string;
 beforeAll(async () => {
   const database = await createTestDatabase();
   recorder = await recordStatements(database.authUrl);
-  // One connection, so that a request waits for the end of the transaction before, which its client does not wait for. Of a slow operation
-  // the plan would be asked for, which is a statement, too.
+  // One connection, so that a request waits for the end of the transaction before, which its client does not wait for. For a slow
+  // operation the service would request the plan, which is a statement, too.
   const service = await startTestService(
     { ownerUrl: database.ownerUrl, authUrl: recorder.url },
     { DATABASE_POOL_SIZE: '1', SLOW_MS: '600000' },
@@ -55,7 +55,7 @@ async function createRows(): Promise<void> {
   }
 }
 
-/** What one request makes the service run: in how many round trips and transactions, and which statements beside the token's. */
+/** The statements of one request beside the token's, and the number of round trips and transactions. */
 async function run(token: string, query: string): Promise<Ran> {
   recorder.take();
   recorder.takeRoundTrips();

@@ -23,7 +23,7 @@ export const upstreamTables = `
   insert into upstream.assignments values (1, 1, 1);`;
 
 /**
- * What PostGraphile as it comes answers over these tables, with some of our plugins.
+ * Asks stock PostGraphile over these tables, with some of our plugins.
  * For faults that are upstream's: the test that expects one fails when a release mends it.
  */
 export async function askStock(

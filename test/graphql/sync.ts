@@ -37,7 +37,7 @@ export async function syncUnits(
   return data.unitsSync.results;
 }
 
-/** What the owner sees: `$1` of the statement is the tenant's organization. */
+/** Reads rows as the owner. `$1` of the statement is the tenant's organization. */
 export async function asOwner<Row extends QueryResultRow>(
   { owner, organizationId }: Tenant,
   statement: string,

@@ -112,7 +112,7 @@ describe('unitsSync', () => {
       'NOT_FOUND parentExternalIdentifier',
     ]);
     expect(await tree()).toEqual(['a', 'a/b', 'a/b/c', 'x', 'y']);
-    // What makes room for it is enough.
+    // A sync that makes room for it succeeds.
     expect((await sync([unit('a', 'c'), unit('b', null)])).map(reason)).toEqual(['UPDATED', 'UPDATED']);
     expect(await tree()).toEqual(['b', 'b/c', 'b/c/a', 'x', 'y']);
     await expectAncestorsOfParents();

@@ -1,7 +1,7 @@
 import { shareService } from '../support/sharedService.ts';
 import { type Answer, ask, createTenant, createUser, expectErrors, type GraphTest, type Tenant } from './support.ts';
 
-// What a user's values may be: the same rules for userCreate and userUpdate, so each case goes through both.
+// The rules for a user's values. They are the same for userCreate and userUpdate, so each case tries both.
 
 let graph: GraphTest;
 let tenant: Tenant;

@@ -38,7 +38,7 @@ test('limits that refuse every operation leave nothing to warm up, and other nam
   expect(renamed.lines).toEqual([]);
 });
 
-/** What the warm-up asks of the tables, and the lines of its log. */
+/** The warm-up's statements on the tables, and the lines of its log. */
 async function warmedUp(
   limits: Record<string, string>,
   change: (database: TestDatabase) => Promise<unknown> = async () => undefined,

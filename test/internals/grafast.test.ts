@@ -1,4 +1,4 @@
-// What plugins/internals.ts assumes of Grafast and @dataplan/pg. When one of these fails, a release has changed it.
+// The assumptions of plugins/internals.ts about Grafast and @dataplan/pg. If one of these fails, a release has changed it.
 import { constant, grafast, makeGrafastSchema, type Step } from 'postgraphile/grafast';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import { layersAbove, withPlanCache } from '../../plugins/internals.ts';

@@ -5,7 +5,7 @@ import { opened } from '../support/openThings.ts';
 export type CollectedSpan = {
   traceId: string;
   spanId: string;
-  /** Of the span above; unset for the first. */
+  /** The id of the span above; unset for the first. */
   parentSpanId?: string;
   name: string;
   kind: number;
@@ -20,7 +20,7 @@ export type Collector = {
   /** Every body as it was sent. */
   bodies: Buffer[];
   contentTypes: Set<string>;
-  /** What the spans say they are from. */
+  /** The resources that the spans name. */
   resources: Record<string, unknown>[];
   stop(): Promise<void>;
 };

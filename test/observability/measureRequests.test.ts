@@ -6,9 +6,9 @@ import { createMetrics } from '../../src/observability/metrics/createMetrics.ts'
 import { fieldsOf, type RequestFields } from '../../src/observability/requestFields.ts';
 import { parseMetrics } from './support.ts';
 
-// What no request of a test can be made to do at will: be refused before anybody looks at it, or be left by its client.
+// Ends that a test cannot cause by a real request: a refusal before it is read, or a client that leaves.
 
-/** What is counted of one request that ends so, without the times. */
+/** The counters after one request that ends in this way, without the times. */
 async function counted(url: string, statusCode: number, writableFinished: boolean, facts: RequestFields = {}) {
   const metrics = createMetrics();
   const response = Object.assign(new EventEmitter(), { statusCode, writableFinished }) as unknown as ServerResponse;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** What the work has added to each sample; those that it has not moved are not there. */
+/** The difference that the work makes in each sample; samples without a difference are left out. */
 async function moved(work: () => Promise<unknown>, isThere: (changes: Record<string, number>) => boolean = () => true) {
   const before = (await scrape(portOf())).samples;
   await work();

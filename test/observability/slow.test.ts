@@ -1,7 +1,7 @@
 import { ask, createTenant, createUser, type OwnGraphTest, startGraphTest, type Tenant } from '../graphql/support.ts';
 import { until } from '../support/until.ts';
 
-// What the log tells of an operation that was slow or failed: enough to see why, and nothing that a client has sent.
+// The log of an operation that was slow or failed: enough to see why, without text that a client has sent.
 
 let service: OwnGraphTest;
 let tenant: Tenant;

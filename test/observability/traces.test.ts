@@ -166,7 +166,7 @@ test('the OAuth server is traced, too', async () => {
 
 test('no value, token or query is in a trace', async () => {
   await ask({ url: service.url } as never, tenant.app, '{ node(id: "marker-id") { id } }');
-  // What fails to be read is quoted in the answer's error.
+  // The answer's error quotes text that cannot be parsed.
   await ask({ url: service.url } as never, tenant.app, '{ app marker-syntax');
   await fetch(`${service.url}/graphql/marker-path?query=marker-query`);
   await until(() => collector.spans.some(({ name }) => name === 'GET other'));

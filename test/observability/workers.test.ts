@@ -41,7 +41,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What a counter has come to in all workers. */
+/** The sum of a counter over all workers. */
 async function total(name: string): Promise<number> {
   const { samples } = await scrape(port);
   return [...samples].filter(([sample]) => sample.startsWith(name)).reduce((sum, [, value]) => sum + value, 0);

@@ -1,7 +1,7 @@
 import { buildSchema, getVariableValues, Kind, parse, validate } from 'postgraphile/graphql';
 import { createExamples } from '../../src/pages/documentation/createExamples.ts';
 
-// What tables, functions and input objects of a later migration become.
+// Examples for tables, functions and input objects of a later migration.
 const schema = buildSchema(`
   type Query { app: App  node(id: ID!): Node  version: String! }
   interface Node { id: ID! }

@@ -265,7 +265,7 @@ async function someId(demo: Demo, isOfWebhook: boolean): Promise<string> {
   return app.nodes.nodes[0]?.id ?? '';
 }
 
-/** Of a change by an example before this one. */
+/** The id of a delivery of a change that an earlier example made. */
 async function someDeliveryId(demo: Demo): Promise<string> {
   type Data = { app: { webhooks: { nodes: { deliveries: { nodes: { id: string }[] } }[] } } };
   const token = await getDemoToken(demo);

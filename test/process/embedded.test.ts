@@ -225,7 +225,7 @@ describe('npm start without a database', () => {
     return Number(rows[0]?.pg_read_file.split('\n')[0]);
   }
 
-  /** What the server has said since it was started. */
+  /** PostgreSQL's log since its start. */
   async function postgresLog(): Promise<string> {
     const { rows } = await asOwner((client) => client.query<{ data_directory: string }>('show data_directory'));
     return readFile(join(dirname(rows[0]?.data_directory ?? ''), 'postgres.log'), 'utf8');

@@ -1,4 +1,4 @@
-// What a person reads when a command fails for a reason outside of it.
+// The messages of commands that fail for a reason outside of them.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

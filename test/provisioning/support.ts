@@ -11,7 +11,7 @@ export function apply(owner: Pool, document: unknown, secrets: Secrets = testSec
   return applyDocument(owner, document, { secrets, passwords: testPasswords, report: () => undefined });
 }
 
-/** What is wrong with a document, as `path: message`; fails when it is applied. */
+/** The problems of a document, as `path: message`. Throws if the document can be applied. */
 export async function problemsOf(owner: Pool, document: unknown, secrets?: Secrets): Promise<readonly string[]> {
   try {
     await apply(owner, document, secrets);

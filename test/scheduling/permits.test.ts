@@ -158,7 +158,7 @@ test('a tenant that holds none gets a permit of the reserve at once, and queues 
   await soon();
   expect(started).toEqual([0, 1, 10]);
 
-  // What holds fewest goes first.
+  // The tenant that holds fewest goes first.
   for (const [id, next] of [
     [0, 20],
     [20, 20],

@@ -41,7 +41,7 @@ async function bring(text: string): Promise<AccessToken> {
   return accessToken;
 }
 
-/** Reads the application's name as the holder of the token, and tells whether there was a check. */
+/** Reads the application's name as the holder of the token, and returns whether there was a check. */
 async function readName(accessToken: AccessToken, claims = accessToken.claims, statement: Statement = nameQuery) {
   let wasChecked: boolean | null = null;
   const rows = await accessToken.withTokenCheck(async (check) => {
@@ -114,7 +114,7 @@ test.each([
   await expect(readName(remembered)).rejects.toThrow(InvalidTokenError);
   await expect(asked.requireLive()).rejects.toThrow(InvalidTokenError);
   expect(await verifyToken(issued.text, noRequest)).toBeNull();
-  // What was found live stays so for the rest of its request.
+  // A token that was found live stays live for the rest of its request.
   expect(await readName(before)).toMatchObject({ names: [expect.any(String)] });
 });
 

@@ -63,7 +63,7 @@ const names = Object.keys(settings).filter((name) => name !== 'role');
 const state = `select current_user::text as role,
   ${names.map((name) => `coalesce(current_setting('${name}', true), '') as "${name}"`).join(', ')}`;
 
-/** What the next request would find on the connection. */
+/** The state that the next request would find on the connection. */
 async function leftovers(connection: PoolClient): Promise<unknown> {
   const { rows } = await connection.query(`${state}, current_user = session_user as "isItself"`);
   return rows[0];

@@ -18,7 +18,7 @@ export const connections = {
   accessibleUnits: { orders: unitOrders, wrap: (page: string) => `viewer { accessibleUnits${page} }` },
 } as const;
 
-/** What a row is sorted by. */
+/** The values by which a row is sorted. */
 export type Row = {
   readonly name: string;
   /** How its external identifier begins; null for none. */
@@ -60,7 +60,7 @@ export async function createRows(graph: GraphTest, connection: ConnectionName) {
   return {
     /** All that are there now. */
     ids: () => [...fixed, ...keys.keys()],
-    /** Of these, those that were inserted. */
+    /** The keys of inserted rows. */
     inserted: () => [...keys.keys()],
 
     /** @returns the new ids */

@@ -126,7 +126,7 @@ function metaFields(schema: GraphQLSchema, type: Composite): Field[] {
   return [TypeNameMetaFieldDef, ...(type === schema.getQueryType() ? onQuery : [])];
 }
 
-/** What is required, and one in four of the others. */
+/** The required arguments, and one in four of the others. */
 function argumentsOf(args: readonly GraphQLArgument[], valuesOf: ValuesOf): fc.Arbitrary<readonly Argument[]> {
   const some = args.map((argument) => {
     const given = fc.record({

@@ -11,7 +11,7 @@ import {
 /** A value twice: as it stands in the JSON of variables, and as a literal in a document. */
 export type Value = { readonly json: string; readonly literal: string };
 
-/** What values are made of, so that they meet rows and rules. */
+/** Texts from which values are drawn, so that they meet rows and rules. */
 export type Known = {
   readonly ids: readonly string[];
   readonly cursors: readonly string[];

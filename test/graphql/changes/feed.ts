@@ -52,8 +52,8 @@ export async function present(graph: Pick<GraphTest, 'url'>, tenant: Tenant): Pr
   return (await readPage(graph, tenant, { first: 0 })).pageInfo.endCursor;
 }
 
-/** What the feed has after a cursor, to its end, as `CREATE User`, without what tells the objects apart. */
-export async function told(
+/** The changes from a cursor to the end of the feed, as `CREATE User`: the operation, type and fields, without ids. */
+export async function changesInShort(
   graph: Pick<GraphTest, 'url'>,
   tenant: Tenant,
   after: string | null = null,

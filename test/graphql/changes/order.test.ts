@@ -35,7 +35,7 @@ const write = (statement: string) => graph.database.owner.query(statement);
 /** As it is shown at this moment. */
 const shown = async (after: string | null = null) => (await readPage(graph, tenant, { after, first: 1000 })).nodes;
 
-/** What the rows of changes are called, `+` for a creation. */
+/** The names of the rows of changes, with `+` for a creation. */
 async function names(changes: readonly Change[]): Promise<string[]> {
   const { rows } = await graph.database.owner.query('select id, name from app_public.cards');
   const nameOf = new Map(rows.map(({ id, name }) => [id, name]));

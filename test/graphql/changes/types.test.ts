@@ -2,7 +2,7 @@ import { shareService } from '../../support/sharedService.ts';
 import { type Mutate, mutating } from '../mutating.ts';
 import { ask, createTenant, type GraphTest, globalId, newExternalToken, type Tenant } from '../support.ts';
 import { asOwner, syncUnits, syncUsers } from '../sync.ts';
-import { type Change, follow, inShort, present, told } from './feed.ts';
+import { type Change, changesInShort, follow, inShort, present } from './feed.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -23,7 +23,7 @@ async function write(field: string, args: object, payload: string): Promise<stri
   return id;
 }
 
-/** What the feed says of one mutation. */
+/** The changes that one mutation adds to the feed. */
 async function changesOf(field: string, args: object, payload: string): Promise<[id: string, changes: Change[]]> {
   const before = await present(graph, tenant);
   return [await write(field, args, payload), await follow(graph, tenant, before)];
@@ -51,7 +51,7 @@ describe('what is followed', () => {
     ]);
     const [, deleted] = await changesOf(remove, { id }, payload);
     expect(deleted).toMatchObject([{ operation: 'DELETE', typeName, id, fields: [], node: null }]);
-    // The object is gone, also where its creation is told of.
+    // The object is gone, also in the change that created it.
     expect(await follow(graph, tenant, before)).toMatchObject([
       { operation: 'CREATE', id, node: null },
       { operation: 'DELETE', id, node: null },
@@ -171,7 +171,7 @@ describe('an update names the fields that changed', () => {
   });
 });
 
-describe('what goes along is told, too', () => {
+describe('what goes along is changesInShort, too', () => {
   it('the assignments of a card', async () => {
     await write('userCreate', ada, 'user');
     const cardId = await write('identificationCodeCreate', { name: 'PIN' }, 'card');
@@ -221,17 +221,21 @@ describe('syncs', () => {
     ];
 
     await sync(users, true);
-    expect(await told(graph, tenant, begin)).toEqual([]);
+    expect(await changesInShort(graph, tenant, begin)).toEqual([]);
     await sync(users);
-    expect((await told(graph, tenant, begin)).sort()).toEqual(['CREATE AccessGrant', 'CREATE User', 'CREATE User']);
+    expect((await changesInShort(graph, tenant, begin)).sort()).toEqual([
+      'CREATE AccessGrant',
+      'CREATE User',
+      'CREATE User',
+    ]);
     const then = await present(graph, tenant);
     await sync(users);
-    expect(await told(graph, tenant, then)).toEqual([]);
+    expect(await changesInShort(graph, tenant, then)).toEqual([]);
     await sync([
       { externalIdentifier: 'ada', locale: 'de', accessibleUnits: [] },
       { externalIdentifier: 'grace', email: 'no' },
     ]);
-    expect((await told(graph, tenant, then)).sort()).toEqual(['DELETE AccessGrant', 'UPDATE User locale']);
+    expect((await changesInShort(graph, tenant, then)).sort()).toEqual(['DELETE AccessGrant', 'UPDATE User locale']);
   });
 
   it('tell of units, of a move as one change, and of a refused one nothing', async () => {
@@ -243,10 +247,10 @@ describe('syncs', () => {
     });
 
     await syncUnits(graph, tenant, [row('b', 'a'), row('a', null), row('c', 'b'), row('x', 'nowhere')]);
-    expect(await told(graph, tenant, begin)).toEqual(['CREATE Unit', 'CREATE Unit', 'CREATE Unit']);
+    expect(await changesInShort(graph, tenant, begin)).toEqual(['CREATE Unit', 'CREATE Unit', 'CREATE Unit']);
     const then = await present(graph, tenant);
     await syncUnits(graph, tenant, [row('b', null), row('a', null), row('c', 'b')]);
-    expect(await told(graph, tenant, then)).toEqual(['UPDATE Unit parent']);
+    expect(await changesInShort(graph, tenant, then)).toEqual(['UPDATE Unit parent']);
   });
 });
 
@@ -267,8 +271,8 @@ test('a mutation that is refused, or fails as a whole, is in no change', async (
   );
   expect(body.errors).toHaveLength(1);
 
-  // Each mutation field is a transaction: the one that succeeded is told.
-  expect(await told(graph, tenant, before)).toEqual(['UPDATE User locale']);
+  // Each mutation field is a transaction: the feed has the one that succeeded.
+  expect(await changesInShort(graph, tenant, before)).toEqual(['UPDATE User locale']);
 });
 
 test('what is rolled back is in no change, and what is committed is', async () => {
@@ -276,7 +280,7 @@ test('what is rolled back is in no change, and what is committed is', async () =
     `insert into app_public.units (organization_id, name) values ('${tenant.organizationId}', '${name}')`;
 
   await tenant.owner.query(`begin; ${insert('A')}; rollback`);
-  expect(await told(graph, tenant)).toEqual([]);
+  expect(await changesInShort(graph, tenant)).toEqual([]);
   await tenant.owner.query(`begin; ${insert('A')}; savepoint s; ${insert('B')}; rollback to s; commit`);
-  expect(await told(graph, tenant)).toEqual(['CREATE Unit']);
+  expect(await changesInShort(graph, tenant)).toEqual(['CREATE Unit']);
 });

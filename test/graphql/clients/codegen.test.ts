@@ -76,7 +76,7 @@ const compilerOptions = {
   skipLibCheck: true,
 };
 
-/** What the command line of graphql-codegen does with its client preset, without its questions and its watching. */
+/** Generates files as the command line of graphql-codegen does with its client preset, without questions and watching. */
 async function generate() {
   const sdl = await readFile(schemaFile, 'utf8');
   const files = await preset.buildGeneratesSection({
@@ -126,7 +126,7 @@ describe('a client with the types of graphql-codegen', () => {
   });
 });
 
-/** What graphql-codegen makes of a document, with the id under which it has stored it. */
+/** A document as graphql-codegen generates it, with the id under which it is stored. */
 type Generated = DocumentNode & { __meta__: { hash: string } };
 
 async function useClient(environment: Record<string, string>, toParameters: (document: Generated) => object) {

@@ -82,7 +82,7 @@ describe.each([
   const artifact = async <Kind>(name: string): Promise<Kind> =>
     (await import(join(workshop.folder, folder, `${name}.graphql.js`))).default;
 
-  /** What an application's bundler does: Node.js wants the whole name of a file. */
+  /** Completes the names of imported files, as an application's bundler does: Node.js needs them. */
   async function resolveImports(): Promise<void> {
     for await (const file of glob(join(workshop.folder, folder, '*.graphql.js'))) {
       const source = await readFile(file, 'utf8');

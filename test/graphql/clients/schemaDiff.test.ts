@@ -14,7 +14,7 @@ beforeAll(async () => {
   served = await (await fetch(`${graph.url}/graphql/schema.graphql`)).text();
 });
 
-/** What graphql-inspector tells a client's author who has the one schema and gets the other. */
+/** The changes between two schemas that graphql-inspector reports to a client's author. */
 async function changes(from: string, to: string): Promise<[level: CriticalityLevel, path: string | undefined][]> {
   const found = await diff(buildSchema(from), buildSchema(to));
   return found.map(({ criticality, path }) => [criticality.level, path]);

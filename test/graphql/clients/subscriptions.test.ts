@@ -31,7 +31,7 @@ const created = { changes: { operation: 'CREATE', typeName: 'Unit' } };
 
 const headers = () => ({ Authorization: `Bearer ${tenant.app}` });
 
-/** Creates units until a client that is connecting has been told of one. */
+/** Creates units until a client that is connecting has received one. */
 async function tellUntil(told: readonly unknown[]): Promise<void> {
   const mutate = mutating(graph, tenant);
   let number = 0;

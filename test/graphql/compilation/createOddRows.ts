@@ -5,7 +5,7 @@ import type { Secrets } from '../../../src/crypto/secrets.ts';
 import type { Claims } from '../../../src/token/claims.ts';
 import type { Scope } from '../../../src/token/scopes.ts';
 
-/** Whose claims an operation runs with. */
+/** The caller whose claims an operation has. */
 export type Caller = 'app' | 'app and basic' | 'person' | 'stranger' | 'basic';
 
 export type OddRows = {
@@ -15,8 +15,8 @@ export type OddRows = {
 };
 
 /**
- * An organization whose rows have everything in them that text in text in JSON can be confused by, nulls, empty lists, a deep chain
- * of units, and what the schema promises cannot be: nulls and types for which fields fail.
+ * Creates an organization of odd rows. Their texts have everything that can confuse text in text in JSON. There are nulls, empty lists and
+ * a deep chain of units. There are also values that the schema excludes: nulls and types for which fields fail.
  */
 export async function createOddRows(owner: Pool, secrets: Secrets): Promise<OddRows> {
   // Rows that break the schema's promises are kept out by these.
@@ -44,7 +44,7 @@ export async function createOddRows(owner: Pool, secrets: Secrets): Promise<OddR
     });
     users.push(id);
     const sealed = secrets.seal(`token of the user ${index} ${text}`, { organizationId, userId: id });
-    // One of them was sealed for somebody else.
+    // One of them was sealed for another user.
     const ciphertext = index === 5 ? secrets.seal('misplaced', { organizationId, userId: randomUUID() }) : sealed;
     if (index % 2 === 1)
       await owner.query(
@@ -53,7 +53,7 @@ export async function createOddRows(owner: Pool, secrets: Secrets): Promise<OddR
         [organizationId, id, ciphertext, Buffer.from(randomUUID())],
       );
     for (const card of index % 4 === 3 ? [] : oddCards(index).slice(index % 7)) {
-      // What breaks a promise is held by a few only.
+      // Only one person has the cards that break a promise of the schema.
       if ('isBroken' in card && index !== 8) continue;
       const { isBroken: _isBroken, ...values } = { isBroken: false, ...card };
       const cardId = await insert('app_public.cards', { ...values, name: text });
@@ -161,7 +161,7 @@ const oddTexts = [
   'x'.repeat(1000),
 ];
 
-/** Of each person others: what readers read of them is unique. */
+/** The cards of a person. Each person has others, since identifiers are unique. */
 const oddCards = (index: number) =>
   [
     { type: 'IdentificationCode' },

@@ -27,7 +27,7 @@ export type Comparison = {
   readonly drawn: fc.Arbitrary<Asked>;
   /** The answers of both for all variables of a document, as text: status, data, errors, order of keys. */
   answers(asked: Asked): Promise<{ compiled: string; plain: string }>;
-  /** What was done until now, by which it can be seen that the comparison was one. */
+  /** Counts so far, which show that there was something to compare. */
   readonly seen: { compiled: number; notCompiled: number; failedRuns: number; reasons: Map<string, number> };
   stop(): Promise<void>;
 };
@@ -73,7 +73,7 @@ export async function startComparison(urls: {
         const execute = isFrugal ? sparing : generous;
         const asked = { prepared, variables, coerced, token, requestId: noRequest, cost, replicaLsns: null, signal };
         const { status, body } = await execute(asked);
-        // What the client is not told is in the log.
+        // The log has what the answer leaves out.
         return [status, withoutTime(body), ...lines.map(described)].join('\n');
       } catch (error) {
         if (error instanceof DocumentError) return JSON.stringify(error.errors);
