@@ -1,5 +1,5 @@
 --! Previous: sha1:6da91bacae3618b31691517731f7015bbbfa4ac0
---! Hash: sha1:6e0f877f83594b11103f4fe8e3b1b4588a13ed6b
+--! Hash: sha1:24347ecc31eecc74b99ab14c04832229f222e7d0
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
@@ -280,7 +280,7 @@ create view audit.column_lints with (security_invoker = true) as
   )
   select
     'column_not_readable' as name, 'error' as level, u.object,
-    format('is what %s compares, and %s may not read it, though other columns of the table', u.what, u.roles) as detail,
+    format('is needed by %s; %s may not read it, though other columns of the table', u.what, u.roles) as detail,
     format('grant select (%I) on %s to %s', u.attname, u.relation_id::regclass, u.roles) collate "default" as remedy
   from unreadable u
   where not exists (select from audit.accepted a where a.kind = 'column_not_readable' and a.object = u.object);

@@ -1,5 +1,5 @@
---! Previous: sha1:6e0f877f83594b11103f4fe8e3b1b4588a13ed6b
---! Hash: sha1:65212dc3d6a9883ad1c720805a68000c83c031ea
+--! Previous: sha1:24347ecc31eecc74b99ab14c04832229f222e7d0
+--! Hash: sha1:e03e57dc3a2f45ba7263d8b1f946873bef1d02cf
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:65212dc3d6a9883ad1c720805a68000c83c031ea
---! Hash: sha1:d91871373c455a8dda6f6c447fa99b0a942b95d1
+--! Previous: sha1:e03e57dc3a2f45ba7263d8b1f946873bef1d02cf
+--! Hash: sha1:a3b8eaabe437b51ed8981b5200fc96b93b481662
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:d91871373c455a8dda6f6c447fa99b0a942b95d1
---! Hash: sha1:7760354cfa374a99a38f335b25bb867f39f5102b
+--! Previous: sha1:a3b8eaabe437b51ed8981b5200fc96b93b481662
+--! Hash: sha1:b2c9051286da40a33848cd9f712cf29531bc74e6
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

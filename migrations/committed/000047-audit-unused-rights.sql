@@ -1,5 +1,5 @@
---! Previous: sha1:7760354cfa374a99a38f335b25bb867f39f5102b
---! Hash: sha1:7dbd4bc00bc807fdd748a2ed4cbbc9df86b3b396
+--! Previous: sha1:b2c9051286da40a33848cd9f712cf29531bc74e6
+--! Hash: sha1:66dfdbf8763a00ca1185bbf9e356d26d0a1aedd3
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

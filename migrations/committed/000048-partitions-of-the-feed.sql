@@ -1,5 +1,5 @@
---! Previous: sha1:7dbd4bc00bc807fdd748a2ed4cbbc9df86b3b396
---! Hash: sha1:7c385993c0e3a54ad7d17449d97c7bc6c6f1aab5
+--! Previous: sha1:66dfdbf8763a00ca1185bbf9e356d26d0a1aedd3
+--! Hash: sha1:ef27a0f1ab49466721bbbdd13a6b2f2afeda9916
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

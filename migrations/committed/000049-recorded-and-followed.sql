@@ -1,5 +1,5 @@
---! Previous: sha1:7c385993c0e3a54ad7d17449d97c7bc6c6f1aab5
---! Hash: sha1:d97f0778a9a7b513a7ce2dde3c8e57d7bda25a15
+--! Previous: sha1:ef27a0f1ab49466721bbbdd13a6b2f2afeda9916
+--! Hash: sha1:d08377902f6f9fb8c009164c8628ae1b4a4de7dc
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

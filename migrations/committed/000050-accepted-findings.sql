@@ -1,5 +1,5 @@
---! Previous: sha1:d97f0778a9a7b513a7ce2dde3c8e57d7bda25a15
---! Hash: sha1:5a82d1b35dab20a0bb9fa9764ef208e704a6487a
+--! Previous: sha1:d08377902f6f9fb8c009164c8628ae1b4a4de7dc
+--! Hash: sha1:202f137fac4f98ddb3972afb0c07fc7f448c126c
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

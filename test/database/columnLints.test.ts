@@ -34,7 +34,7 @@ test('names the column, the role and the right that is missing, as a finding', a
     name: 'column_not_readable',
     level: 'error',
     object: key,
-    detail: 'is what the filter names compares, and graph_user may not read it, though other columns of the table',
+    detail: 'is needed by the filter names; graph_user may not read it, though other columns of the table',
     remedy: 'grant select ("Name key") on app_public.doors to graph_user',
   };
 
@@ -47,32 +47,32 @@ test('names the column, the role and the right that is missing, as a finding', a
 });
 
 test.each<[what: string, object: string, detail: RegExp, wrong: string, right: string]>([
-  ['an order by an index', key, /an order compares/, index('("Name key")'), index('using hash ("Name key")')],
+  ['an order by an index', key, /an order;/, index('("Name key")'), index('using hash ("Name key")')],
   [
     'an order by an index of several columns',
     key,
-    /an order compares/,
+    /an order;/,
     index('(organization_id, name, "Name key")'),
     index(`(organization_id, "Name key") where name <> ''`),
   ],
   [
     'an order and several filters',
     key,
-    /an order and the filter hasName and the filter names compares/,
+    /an order and the filter hasName and the filter names;/,
     `${index('("Name key")')}; ${onKey('@filter names\\n@filter hasName isNull')}`,
     `${index('("Name key")')}; ${onKey('@behavior -orderBy')}`,
   ],
   [
     'the filter that a name brings along',
     'app_public.doors.external_identifier',
-    /the filter externalIdentifiers compares/,
+    /the filter externalIdentifiers;/,
     'revoke select (external_identifier) on app_public.doors from graph_user',
     'revoke select (external_identifier) on app_public.doors from graph_user; alter table app_public.doors rename external_identifier to number',
   ],
   [
     'an order of a view',
     'app_public.door_names.name',
-    /and graph_basic may not read it/,
+    /; graph_basic may not read it/,
     ...(['id', 'id, name'].map(
       (columns) => `
         create view app_public.door_names with (security_invoker = true) as select organization_id, id, name from app_public.doors;

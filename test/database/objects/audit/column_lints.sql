@@ -61,7 +61,7 @@ create view audit.column_lints with (security_invoker=true) as
  SELECT 'column_not_readable'::text,
     'error'::text AS level,
     object,
-    format('is what %s compares, and %s may not read it, though other columns of the table'::text, what, roles) AS detail,
+    format('is needed by %s; %s may not read it, though other columns of the table'::text, what, roles) AS detail,
     format('grant select (%I) on %s to %s'::text, attname, relation_id::regclass, roles) COLLATE "default" AS remedy
    FROM unreadable u
   WHERE NOT (EXISTS ( SELECT
