@@ -87,10 +87,9 @@ const contents = waysOf<DatabaseOptions>('What is in the database', {
   },
   'an event trigger of others, which records each DDL statement': {
     sql: [
-      'create schema ops',
-      'create table ops.ddl (tag text not null)',
-      'create function ops.record() returns event_trigger language plpgsql as $$ begin insert into ops.ddl values (tg_tag); end $$',
-      'create event trigger record on ddl_command_end execute function ops.record()',
+      'create table public.ddl (tag text not null)',
+      'create function public.record_ddl() returns event_trigger language plpgsql as $$ begin insert into public.ddl values (tg_tag); end $$',
+      'create event trigger record_ddl on ddl_command_end execute function public.record_ddl()',
     ],
   },
   '`public` of another owner': { sql: ['alter schema public owner to graph_auditor'] },

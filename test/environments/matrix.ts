@@ -50,7 +50,7 @@ export async function runRow(row: Row, cluster: Cluster): Promise<Cells> {
   const place = environment as Place;
   const cells: Cells = {};
   try {
-    for (const [name, run] of Object.entries(columns) as [Column, (place: Place) => Promise<void>][]) {
+    for (const [name, run] of columnsOf(cluster)) {
       cells[name] = await outcomeOf(run(place));
       if (!place.tenant && name !== 'migrate') break;
     }
