@@ -49,7 +49,7 @@ export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {
         plans: {
           change($delivery: Row & { record(): Step }) {
             const $row = feedRows.execute([{ step: $delivery.record() }] as never) as Step;
-            return lambda(list([$row, $delivery.get('organization_id')]), changes(changeNaming));
+            return lambda(list([context(), $row, $delivery.get('organization_id')]), changes(changeNaming));
           },
         },
       },
@@ -61,9 +61,11 @@ export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {
 
 type Row = Step & { get(attribute: string): Step };
 
+type Sent = readonly [Grafast.Context, row: (FeedRow & { origin: string }) | null, organizationId: string];
+
 function changes(naming: Naming) {
-  const present = ([row, organizationId]: readonly [(FeedRow & { origin: string }) | null, string]): Change | null =>
-    row && presentChange(toChange(row, { origin: row.origin, organizationId }), naming);
+  const present = ([graph, row, organizationId]: Sent): Change | null =>
+    row && presentChange(toChange(row, { origin: row.origin, organizationId }), naming, graph);
   present.isSync = true;
   return present;
 }

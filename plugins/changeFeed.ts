@@ -1,4 +1,4 @@
-import { decodePosition, type FeedPosition } from './changeCursor.ts';
+import { type CursorKeys, decodePosition, type FeedPosition } from './changeCursor.ts';
 import { refusal } from './refusal.ts';
 
 /** A row of feed.changes, as its organization's applications see it. */
@@ -25,13 +25,23 @@ export type FeedReader = Pick<Grafast.Context, 'organizationId' | 'pgSettings' |
 /**
  * The position that a client goes on from; null for the beginning.
  *
- * @throws `BAD_USER_INPUT` when it is no cursor of the organization's feed
+ * @throws `BAD_USER_INPUT` when it is no cursor of the organization's feed, `CURSOR_EXPIRED` when an earlier version issued it
  */
-export function startOf({ organizationId }: FeedReader, after: string | null | undefined): FeedPosition | null {
+export function startOf(
+  { organizationId, cursorChecksums }: Pick<FeedReader, 'organizationId'> & Pick<CursorKeys, 'cursorChecksums'>,
+  after: string | null | undefined,
+): FeedPosition | null {
   if (after == null) return null;
-  const position = decodePosition(after);
-  if (position?.organizationId === organizationId) return position;
-  throw refusal('BAD_USER_INPUT', 'after: not a cursor of this feed.', { argument: 'after' });
+  const position = decodePosition(after, { cursorChecksums });
+  if (position?.organizationId !== organizationId)
+    throw refusal('BAD_USER_INPUT', 'after: not a cursor of this feed.', { argument: 'after' });
+  if (position.isUnkeyed)
+    throw refusal(
+      'CURSOR_EXPIRED',
+      'This cursor was issued by an earlier version of the service; read everything and begin anew.',
+      { argument: 'after' },
+    );
+  return position;
 }
 
 /**

@@ -25,6 +25,9 @@ declare global {
         /** The hash under the previous key, if there is one: the database may store the token under it, too. */
         previousHash: Buffer | undefined;
       };
+      /** The keyed checksum of a new cursor, and all that a cursor may have. */
+      cursorChecksum(text: string): string;
+      cursorChecksums(text: string): readonly string[];
       /** Seals the secret of a webhook, and opens a sealed one. */
       sealWebhookSecret(secret: string, owner: WebhookOwner): Buffer;
       openWebhookSecret(ciphertext: Buffer, owner: WebhookOwner): string;

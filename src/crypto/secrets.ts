@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 
 export type Secrets = ReturnType<typeof createSecrets>;
 
@@ -16,6 +24,8 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const lookupKeys = keys.map((key) => subkey(key, 'external authentication token lookup'));
   const answerKeys = keys.map((key) => subkey(key, 'idempotent answer sealing'));
   const webhookKeys = keys.map((key) => subkey(key, 'webhook secret sealing'));
+  // As key objects: with the bytes themselves each HMAC makes a key of them, which takes six times as long.
+  const cursorKeys = keys.map((key) => createSecretKey(subkey(key, 'change feed cursor')));
   const [sealingKey, lookupKey, answerKey, webhookKey] = [sealingKeys, lookupKeys, answerKeys, webhookKeys].map(
     ([current]) => current,
   ) as [Buffer, Buffer, Buffer, Buffer];
@@ -45,6 +55,10 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
       if (secret !== null) return secret;
       throw new Error('The secret of a webhook does not open under SECRET_KEY or SECRET_KEY_PREVIOUS');
     },
+    /** The checksums (HMAC-SHA-256, 12 bytes) that a cursor may have: by SECRET_KEY, then by SECRET_KEY_PREVIOUS if set. */
+    cursorChecksums: (text: string) => cursorKeys.map((key) => checksum(key, text)),
+    /** The checksum that a new cursor gets, by SECRET_KEY. */
+    cursorChecksum: (text: string) => checksum(cursorKeys[0] as KeyObject, text),
     /** Seals the answer to a request. `request`, the whole text of the request, is associated data. */
     sealAnswer: (answer: string, request: string) => encrypt(answerKey, answer, request),
     /** Opens an answer, also under SECRET_KEY_PREVIOUS; null for another request or key. */
@@ -89,6 +103,9 @@ export function subkey(secret: Buffer, purpose: string): Buffer {
 const associatedData = (owner: TokenOwner) => `${owner.organizationId}\0${owner.userId}`;
 
 const dataOfWebhook = (owner: WebhookOwner) => `${owner.organizationId}\0${owner.webhookId}`;
+
+const checksum = (key: KeyObject, text: string) =>
+  createHmac('sha256', key).update(text).digest('base64url').slice(0, 16);
 
 const keyedHash = (key: Buffer, token: string, organizationId: string) =>
   createHmac('sha256', key).update(`${organizationId}\0${token}`).digest();

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Pool } from 'pg';
 import type { GraphQLSchema, OperationTypeNode } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
+import type { Secrets } from '../crypto/secrets.ts';
 import { DatabaseUnavailable } from '../database/pool/unavailable.ts';
 import { chooseEncoding } from '../http/compression.ts';
 import type { RequestFields, RequestId } from '../observability/requestFields.ts';
@@ -37,7 +38,7 @@ export type RequestExecutionOptions = Omit<ExecutionOptions, 'config' | 'replica
 
 /** Validates an authenticated request and executes it: in this thread, in the offload thread, or as a stream. */
 export function createRequestExecution(options: RequestExecutionOptions, parser: RequestParser) {
-  const { config, oauthPool, replica, graph, offload, log } = options;
+  const { config, oauthPool, replica, graph, offload, secrets, log } = options;
   const queries = replica && createReplicaQueries(replica, oauthPool, log);
   const executeOperation = createExecution({ ...options, replicaPool: replica?.pool ?? null });
   const introspected = createIntrospectionCache();
@@ -59,7 +60,9 @@ export function createRequestExecution(options: RequestExecutionOptions, parser:
     refuseGet(request, kind);
     fields.operationType = kind;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
-    const { cost, coerced } = validate(parsed, graph.schema, config.limits.rows, parser.hidesNames(claims));
+    const { cost, coerced } = validate(parsed, graph.schema, {
+      ...{ maxRows: config.limits.rows, cursorKeys: secrets, hidesNames: parser.hidesNames(claims) },
+    });
     const isQuery = kind === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
     const idempotencyKey = kind !== 'mutation' || !token ? null : readIdempotencyKey(request, prepared, variables);
@@ -101,12 +104,11 @@ function refuseGet({ method }: IncomingMessage, kind: OperationTypeNode): void {
 function validate(
   { parameters, prepared }: ParsedRequest,
   schema: GraphQLSchema,
-  maxRows: number,
-  hideSuggestions: boolean,
+  { maxRows, cursorKeys, hidesNames }: { maxRows: number; cursorKeys: Secrets; hidesNames: boolean },
 ): CheckedArguments {
   const inexact = inexactVariables(prepared, parameters.inexactNumbers);
   if (inexact.length > 0) throw new DocumentError(inexact);
-  const checked = checkArguments(schema, prepared, parameters.variables, hideSuggestions);
+  const checked = checkArguments(schema, prepared, parameters.variables, cursorKeys, hidesNames);
   if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
   return checked;
 }

@@ -23,7 +23,7 @@ import { signatureHeaders } from './sign.ts';
 
 export type SendOptions = {
   readonly pool: Pool;
-  readonly secrets: Pick<Secrets, 'openWebhookSecret'>;
+  readonly secrets: Pick<Secrets, 'openWebhookSecret' | 'cursorChecksum'>;
   readonly log: Log;
   /** The names of the schema, which may be swapped. */
   readonly naming: () => Naming;
@@ -68,7 +68,8 @@ export async function sendWebhook(options: SendOptions, key: WebhookKey): Promis
 async function attempt(options: SendOptions, webhook: Webhook, delivery: DueDelivery): Promise<Webhook | null> {
   const { organizationId } = webhook;
   const { row } = delivery;
-  const change = row && presentChange(toChange(row, { origin: row.origin, organizationId }), options.naming());
+  const feedChange = row && toChange(row, { origin: row.origin, organizationId });
+  const change = feedChange && presentChange(feedChange, options.naming(), options.secrets);
   const outcome = change ? await postChange(options, webhook, delivery, change) : gone;
   const isFinal = !change || (outcome.statusCode === 410 && (await disable(options.pool, webhook)));
   const retryMs = retryDelayMs(delivery.attempts + 1);

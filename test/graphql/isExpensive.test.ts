@@ -6,13 +6,14 @@ import { createDocumentReader } from '../../src/graphql/document/document.ts';
 import { isExpensive } from '../../src/graphql/offload/offload.ts';
 import { noRequest } from '../../src/observability/requestFields.ts';
 
+const noCursors = { cursorChecksums: () => [] };
 const schema = buildSchema(await readFile(new URL('schema.graphql', import.meta.url), 'utf8'));
 const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits);
 
 /** Judges a document as the endpoint does before it executes it. */
 function judge(query: string) {
   const prepared = readDocument(query, null);
-  const { cost, coerced } = checkArguments(schema, prepared, {});
+  const { cost, coerced } = checkArguments(schema, prepared, {}, noCursors);
   const signal = new AbortController().signal;
   const operation = {
     prepared,

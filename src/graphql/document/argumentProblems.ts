@@ -1,6 +1,6 @@
 import { type FieldNode, GraphQLError, type GraphQLField } from 'postgraphile/graphql';
 import { defaultPageSize } from '../../../plugins/ConnectionArgumentsPlugin.ts';
-import { decodePosition } from '../../../plugins/changeCursor.ts';
+import { type CursorKeys, decodePosition } from '../../../plugins/changeCursor.ts';
 import { readerOf } from '../../../plugins/functions/functionArguments.ts';
 import { isCursorOf } from '../../../plugins/isCursorOf.ts';
 import { areNodeIds, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
@@ -22,8 +22,9 @@ export function problemsOf(context: Context, node: FieldNode, values: Values): G
   });
 }
 
-/** The field whose argument is checked. */
-type Context = { readonly field: Field; readonly nodeKeys: NodeKeys };
+/** The field whose argument is checked, and what ids and cursors are recognized by. */
+type Context = { readonly field: Field; readonly nodeKeys: NodeKeys; readonly cursorKeys: CursorChecks };
+export type CursorChecks = Pick<CursorKeys, 'cursorChecksums'>;
 type Check = (value: unknown, values: Values, context: Context) => string | null;
 
 function problemOf(context: Context, argument: string, values: Values): string | null {
@@ -84,8 +85,8 @@ export function pageSizeOf({ first, last, ids, externalIdentifiers }: Values): n
   );
 }
 
-function cursor(value: unknown, { orderBy }: Values, { field }: Context): string | null {
-  if (!field.extensions.pagedResource) return decodePosition(value) ? null : 'not a cursor of this feed.';
+function cursor(value: unknown, { orderBy }: Values, { field, cursorKeys }: Context): string | null {
+  if (!field.extensions.pagedResource) return decodePosition(value, cursorKeys) ? null : 'not a cursor of this feed.';
   const orders = Array.isArray(orderBy) ? orderBy.map(String) : [];
   return isCursorOf(field, orders, parseCursor(value)) ? null : 'not a cursor of this connection in this order.';
 }

@@ -7,6 +7,7 @@ import {
 } from 'postgraphile/graphql';
 import { rootOf } from '../errors.ts';
 import { argumentOf } from './argumentOf.ts';
+import type { CursorChecks } from './argumentProblems.ts';
 import { DocumentError, type PreparedDocument } from './document.ts';
 import { misplacedNulls, selectedIn } from './misplacedNulls.ts';
 import { CostAnalysis, type QueryCost } from './queryCost.ts';
@@ -21,6 +22,7 @@ export function checkArguments(
   schema: GraphQLSchema,
   prepared: PreparedDocument,
   variables: Readonly<Record<string, unknown>>,
+  cursorKeys: CursorChecks,
   hideSuggestions = true,
 ): CheckedArguments {
   const { operation } = prepared;
@@ -30,7 +32,7 @@ export function checkArguments(
   const nulls = misplacedNulls(schema, prepared, coerced);
   if (nulls.length > 0) throw new DocumentError(nulls);
 
-  const analysis = new CostAnalysis(schema, prepared, coerced);
+  const analysis = new CostAnalysis(schema, prepared, coerced, cursorKeys);
   const cost = analysis.costOfOperation();
   const { problems, writtenRows } = analysis;
   if (problems.length > 0) throw new DocumentError(problems);

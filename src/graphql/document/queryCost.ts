@@ -12,7 +12,7 @@ import {
 } from 'postgraphile/graphql';
 import { readerOf } from '../../../plugins/functions/functionArguments.ts';
 import type { NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
-import { type Field, pageSizeOf, problemsOf, type Values } from './argumentProblems.ts';
+import { type CursorChecks, type Field, pageSizeOf, problemsOf, type Values } from './argumentProblems.ts';
 import type { PreparedDocument } from './document.ts';
 import { fieldOf, isConnectionType } from './measureOperations.ts';
 
@@ -40,12 +40,14 @@ export class CostAnalysis {
   readonly #prepared: PreparedDocument;
   readonly #coerced: Values;
   readonly #nodeKeys: NodeKeys;
+  readonly #cursorKeys: CursorChecks;
   readonly #costOfFragment = new Map<string, QueryCost>();
 
-  constructor(schema: GraphQLSchema, prepared: PreparedDocument, coerced: Values) {
+  constructor(schema: GraphQLSchema, prepared: PreparedDocument, coerced: Values, cursorKeys: CursorChecks) {
     this.#schema = schema;
     this.#prepared = prepared;
     this.#coerced = coerced;
+    this.#cursorKeys = cursorKeys;
     this.#nodeKeys = schema.extensions.nodeKeys as NodeKeys;
   }
 
@@ -104,7 +106,7 @@ export class CostAnalysis {
     if (!isPaged && !isFunction(field) && type !== schema.getSubscriptionType()) return inner;
 
     const values = getArgumentValues(field, node, this.#coerced);
-    this.problems.push(...problemsOf({ field, nodeKeys: this.#nodeKeys }, node, values));
+    this.problems.push(...problemsOf({ field, nodeKeys: this.#nodeKeys, cursorKeys: this.#cursorKeys }, node, values));
     if (!isPaged) return inner;
     const size = pageSizeOf(values);
     return { rows: size * (1 + inner.rows), values: size * inner.values + inner.once, once: 0 };

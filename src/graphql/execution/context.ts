@@ -15,6 +15,8 @@ export function createContext(
     countRows,
     scopes: claims?.scopes ?? [],
     organizationId: claims?.organizationId ?? '',
+    cursorChecksum: secrets.cursorChecksum,
+    cursorChecksums: secrets.cursorChecksums,
     sealWebhookSecret: secrets.sealWebhookSecret,
     openWebhookSecret: secrets.openWebhookSecret,
     problemOfWebhookUrl: (url) => problemOfUrl(url, webhookPrivateAddresses),

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { decodePosition } from '../../../plugins/changeCursor.ts';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
+import type { Secrets } from '../../crypto/secrets.ts';
 import { withBudgetPerWait, withoutPermit } from '../../scheduling/caller.ts';
 import { readBearer } from '../../token/bearer.ts';
 import { hashToken } from '../../token/format.ts';
@@ -36,7 +37,7 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
       if (!token || bearer.kind !== 'token') throw new Error('A subscription was let through without a token');
       if (!acceptsEvents(request))
         throw new RequestError('A subscription is answered as text/event-stream; accept that.', { status: 406 });
-      const lastEventId = readLastEventId(request);
+      const lastEventId = readLastEventId(request, options.secrets);
       refuseExpensive(operation);
       await token.requireLive();
       const { organizationId } = token.claims;
@@ -67,10 +68,10 @@ function refuseExpensive(operation: Operation): void {
 const maxRowsOfEvent = 1000;
 
 /** Where a disconnected client continues: HTML, section 9.2.4. Null without the header. */
-function readLastEventId({ headers }: IncomingMessage): string | null {
+function readLastEventId({ headers }: IncomingMessage, secrets: Secrets): string | null {
   const id = headers['last-event-id'];
   if (!id) return null;
-  if (typeof id === 'string' && decodePosition(id)) return id;
+  if (typeof id === 'string' && decodePosition(id, secrets)) return id;
   throw new DocumentError([
     refusal('BAD_USER_INPUT', 'Last-Event-ID: not a cursor of this feed.', { argument: 'after' }),
   ]);

@@ -41,7 +41,7 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
     const cursors: string[] = [];
 
     const followChanges = async (given: string | null | undefined) => {
-      const after = startOf(reader, lastEventId ?? given);
+      const after = startOf({ ...reader, ...secrets }, lastEventId ?? given);
       // A wrong cursor is reported in the answer, and not by the end of a stream.
       if (after) await readFeed(reader, after, 0);
       const start = after ?? (await readEnd(reader));
@@ -56,7 +56,7 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
           await stream.ready();
           await turn();
           if (signal.aborted) return;
-          cursors.push(encodePosition(change));
+          cursors.push(encodePosition(change, secrets));
           yield change;
         }
       } catch (error) {

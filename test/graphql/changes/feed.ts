@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import { decodePosition, encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
+import type { Secrets } from '../../../src/crypto/secrets.ts';
 import { until } from '../../support/until.ts';
-import { type GraphTest, read, type Tenant } from '../support.ts';
+import { type GraphTest, read, secrets, type Tenant } from '../support.ts';
 
 export type Change = {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
@@ -82,8 +84,20 @@ export async function follow(
 }
 
 /** A cursor that the service could have issued at another time or place. */
-export function altered(cursor: string, change: (position: FeedPosition) => Partial<FeedPosition>): string {
-  const position = decodePosition(cursor);
+export const altered = (cursor: string, change: (position: FeedPosition) => Partial<FeedPosition>): string =>
+  rekeyed(cursor, secrets, change);
+
+/** The cursor as a service with another key issues it. */
+export function rekeyed(
+  cursor: string,
+  keys: Pick<Secrets, 'cursorChecksum'>,
+  change: (position: FeedPosition) => Partial<FeedPosition> = () => ({}),
+): string {
+  const position = decodePosition(cursor, secrets);
   if (!position) throw new Error(`${cursor} is no cursor of the feed`);
-  return encodePosition({ ...position, ...change(position) });
+  return encodePosition({ ...position, ...change(position) }, keys);
 }
+
+/** The cursor as versions before the key issued it. */
+export const unkeyed = (cursor: string): string =>
+  rekeyed(cursor, { cursorChecksum: (parts) => hash('sha256', parts, 'base64url').slice(0, 11) });

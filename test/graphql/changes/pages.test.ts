@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { createSecrets } from '../../../src/crypto/secrets.ts';
+import { startTestService, testSecretKey } from '../../support/service.ts';
 import { shareService } from '../../support/sharedService.ts';
 import {
   ask,
@@ -10,7 +13,7 @@ import {
   read,
   type Tenant,
 } from '../support.ts';
-import { altered, follow, inShort, pageQuery, present, readPage, settled } from './feed.ts';
+import { altered, follow, inShort, pageQuery, present, readPage, rekeyed, settled, unkeyed } from './feed.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -189,11 +192,72 @@ describe('a cursor', () => {
     // Its checksum is right, and no database has such numbers.
     const impossible = (['horizon', 'id'] as const).map((part) => altered(now, () => ({ [part]: '9'.repeat(30) })));
 
-    for (const after of [tampered, ...impossible, app.units.pageInfo.endCursor, ...rubbish])
+    const foreignKey = createSecrets([randomBytes(32)]);
+    for (const after of [rekeyed(now, foreignKey), tampered, ...impossible, app.units.pageInfo.endCursor, ...rubbish])
       expectRefused(await ask(graph, tenant.app, pageQuery, { after }), 400, {
         ...{ code: 'BAD_USER_INPUT', argument: 'after' },
       });
     expect(await readPage(graph, tenant, { after: now })).toMatchObject({ nodes: [] });
+  });
+
+  it('of a version whose checksums had no key has expired, also if somebody makes one of the present', async () => {
+    await createUnits(1);
+    const now = await present(graph, tenant);
+    const foreign = await present(graph, await createTenant(graph));
+
+    const errors = await ask(graph, tenant.app, pageQuery, { after: unkeyed(now) });
+
+    expectErrors(errors, { app: null }, expired);
+    expect(errors.body.errors?.[0]?.message).toBe(
+      'This cursor was issued by an earlier version of the service; read everything and begin anew.',
+    );
+    expectErrors(
+      await ask(graph, tenant.app, pageQuery, { after: unkeyed(foreign) }),
+      { app: null },
+      { code: 'BAD_USER_INPUT', argument: 'after', path: ['app', 'changes'] },
+    );
+    expect((await readPage(graph, tenant, { after: now })).nodes).toEqual([]);
+  });
+
+  it('is the same in an answer that the offload thread makes', async () => {
+    await createUnits(2);
+    const { nodes } = await readPage(graph, tenant);
+    // By the number of its fields.
+    const many = 'at '.repeat(210);
+
+    const { app } = await read<{ app: { changes: { edges: unknown[] } } }>(
+      graph,
+      tenant.app,
+      `{ app { changes { edges { cursor node { cursor ${many} } } } } }`,
+    );
+
+    expect(app.changes.edges).toMatchObject(nodes.map(({ cursor }) => ({ cursor, node: { cursor } })));
+  });
+
+  it('outlives a change of SECRET_KEY while the one before is SECRET_KEY_PREVIOUS, and new ones are of the new key', async () => {
+    const SECRET_KEY = randomBytes(32).toString('base64');
+    const before = await present(graph, tenant);
+    await createUnits(1);
+    const [rotated, later] = [
+      await startTestService(graph.database, { SECRET_KEY, SECRET_KEY_PREVIOUS: testSecretKey }),
+      await startTestService(graph.database, { SECRET_KEY }),
+    ];
+    try {
+      const page = await readPage(rotated, tenant, { after: before });
+      expect(page.nodes.map(inShort)).toEqual(['CREATE Unit']);
+
+      const { endCursor } = page.pageInfo;
+      expect((await readPage(later, tenant, { after: endCursor })).nodes).toEqual([]);
+      for (const [service, after] of [
+        [later, before],
+        [graph, endCursor],
+      ] as const)
+        expectRefused(await ask(service, tenant.app, pageQuery, { after }), 400, {
+          ...{ code: 'BAD_USER_INPUT', argument: 'after' },
+        });
+    } finally {
+      await Promise.all([rotated.stop(), later.stop()]);
+    }
   });
 
   it('of another organization is refused, and is good there', async () => {

@@ -12,7 +12,7 @@ import {
   type Tenant,
 } from '../support.ts';
 import { openStream, type StreamRequest } from './eventStream.ts';
-import { altered, type Change, follow, inShort, present, readPage, settled } from './feed.ts';
+import { altered, type Change, follow, inShort, present, readPage, settled, unkeyed } from './feed.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -286,11 +286,15 @@ describe('a subscription is refused', () => {
 
     expect(await answer(tenant.app, { variables: { after: foreign } })).toEqual(refusedInStream('BAD_USER_INPUT'));
     for (const after of [
+      unkeyed(own),
       altered(own, () => ({ origin: '1' })),
       altered(own, ({ atMs }) => ({ atMs: atMs - 32 * dayMs })),
       altered(own, ({ horizon }) => ({ horizon: String(BigInt(horizon) + 1_000_000n) })),
     ])
       expect(await answer(tenant.app, { variables: { after } })).toEqual(refusedInStream('CURSOR_EXPIRED'));
+    expect(await answer(tenant.app, { headers: { 'Last-Event-ID': unkeyed(own) } })).toEqual(
+      refusedInStream('CURSOR_EXPIRED'),
+    );
     const stream = await openStream(graph, tenant.app, { variables: { after: own } });
     await createUnits(1);
     expect(await stream.changes(1)).toHaveLength(1);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Pool } from 'pg';
 import { decodePosition } from '../../../plugins/changeCursor.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { createSecrets } from '../../../src/crypto/secrets.ts';
+import { createSecrets, type Secrets } from '../../../src/crypto/secrets.ts';
 import { createPool } from '../../../src/database/pool/pools.ts';
 import { checkArguments } from '../../../src/graphql/document/arguments.ts';
 import { createDocumentReader, DocumentError } from '../../../src/graphql/document/document.ts';
@@ -67,14 +67,14 @@ export async function startComparison(urls: {
       try {
         const prepared = read(document.query, null);
         const variables = JSON.parse(document.variables);
-        const { cost, coerced } = checkArguments(graph.schema, prepared, variables);
+        const { cost, coerced } = checkArguments(graph.schema, prepared, variables, secrets);
         const signal = new AbortController().signal;
         const token = liveToken(rows.claims[caller]);
         const execute = isFrugal ? sparing : generous;
         const asked = { prepared, variables, coerced, token, requestId: noRequest, cost, replicaLsns: null, signal };
         const { status, body } = await execute(asked);
         // The log has what the answer leaves out.
-        return [status, withoutTime(body), ...lines.map(described)].join('\n');
+        return [status, withoutTime(body, secrets), ...lines.map(described)].join('\n');
       } catch (error) {
         if (error instanceof DocumentError) return JSON.stringify(error.errors);
         throw error;
@@ -151,9 +151,9 @@ const callers = ['app', 'app and basic', 'person', 'stranger', 'basic'] as const
 const suitedFor = ({ query }: Document): Caller => (query.includes('viewer') ? 'person' : 'app');
 
 /** The end of the change feed is where it is at the time of reading. */
-const withoutTime = (body: string) =>
+const withoutTime = (body: string, secrets: Secrets) =>
   body.replace(/"([\w-]{40,250})"/g, (text, cursor) => {
-    const position = decodePosition(cursor);
+    const position = decodePosition(cursor, secrets);
     return position ? JSON.stringify({ ...position, atMs: 0, horizon: '' }) : text;
   });
 
