@@ -40,13 +40,13 @@ export class Feed {
   ): AsyncGenerator<FeedChange> {
     let position = start;
     const follower = createFollower(reader, signal);
-    let live = isPresent && !signal.aborted ? this.#join(position, follower) : null;
+    let live = isPresent && !signal.aborted ? this.#join(position, follower, false) : null;
     while (!follower.hasEnded()) {
       if (!live) {
         const { changes, end } = await readFeed(reader, position, pageSize);
         yield* changes;
         position = end;
-        if (changes.length < pageSize) live = this.#join(position, follower);
+        if (changes.length < pageSize) live = this.#join(position, follower, changes.length === 0);
       }
       if (!live) continue;
       try {
@@ -64,11 +64,18 @@ export class Feed {
     }
   }
 
-  /** Null if the shared read is ahead, so that the changes between must be read first. */
-  #join(position: FeedPosition, follower: Follower): Live | null {
+  /**
+   * Null if the shared read is ahead, so that the changes between must be read first.
+   * If the stream has just read them and found none, the shared read goes back to its position instead: the stream would read without end
+   * where none are shown, such as those of a table that was dropped.
+   */
+  #join(position: FeedPosition, follower: Follower, foundNone: boolean): Live | null {
     const { organizationId } = position;
     const live = this.#organizations.get(organizationId) ?? { tail: position, followers: new Set(), isReading: false };
-    if (isAfter(live.tail, position)) return null;
+    if (isAfter(live.tail, position)) {
+      if (!foundNone) return null;
+      live.tail = position;
+    }
     this.#organizations.set(organizationId, live);
     live.followers.add(follower);
     // The stream's position may be older than the snapshot that the last tick has read.
@@ -124,7 +131,8 @@ export class Feed {
     for (let isFull = true; isFull; ) {
       const follower = live.followers.values().find(({ hasEnded }) => !hasEnded());
       if (!follower) return;
-      const page = await readFeed(follower.reader, live.tail, pageSize).catch((error: unknown) => {
+      const { tail } = live;
+      const page = await readFeed(follower.reader, tail, pageSize).catch((error: unknown) => {
         // The client has disconnected, which ended its statement.
         if (follower.hasEnded()) return null;
         if (isRetryable(error)) throw error;
@@ -133,6 +141,8 @@ export class Feed {
         return null;
       });
       if (!page) continue;
+      // A stream that is behind has joined meanwhile, and is offered what is before this page first.
+      if (live.tail !== tail) continue;
       live.tail = page.end;
       isFull = page.changes.length === pageSize;
       for (const { offer } of live.followers) offer(page.changes);

@@ -1,3 +1,4 @@
+import type { FeedPosition } from '../../../plugins/changeCursor.ts';
 import { type FeedReader, readEnd } from '../../../plugins/changeFeed.ts';
 import { createPool, type EvictablePool } from '../../../src/database/pool/pools.ts';
 import { Statements } from '../../../src/graphql/execution/statements.ts';
@@ -38,12 +39,17 @@ function openPool(poolSize: number): EvictablePool {
   return pool;
 }
 
-type Following = { readonly pool?: EvictablePool; readonly afterRead?: () => Promise<void> };
+type Following = {
+  readonly pool?: EvictablePool;
+  readonly afterRead?: () => Promise<void>;
+  /** Where it begins, from the end. */
+  readonly from?: (end: FeedPosition) => FeedPosition;
+};
 
 /** Follows from now on as a stream of the tenant does. `afterRead` makes its connection a slow one. */
 async function startFollower(
   { organizationId, applicationId }: Tenant,
-  { pool = openPool(1), afterRead = async () => undefined }: Following = {},
+  { pool = openPool(1), afterRead = async () => undefined, from = (end) => end }: Following = {},
 ) {
   const closing = new AbortController();
   const claims = { organizationId, applicationId, userId: null, grantId: '', clientId: '', scopes: ['app'] };
@@ -64,7 +70,7 @@ async function startFollower(
     }) as typeof withPgClient,
   } as unknown as FeedReader;
   const start = await readEnd({ ...reader, withPgClient: withPgClient as FeedReader['withPgClient'] });
-  const changes = feed.follow(reader, start, closing.signal);
+  const changes = feed.follow(reader, from(start), closing.signal);
   return { next: async () => (await changes.next()).value?.key[0], abort: () => closing.abort() };
 }
 
@@ -130,4 +136,60 @@ test('an organization that is slow to read does not hold up the others', async (
   arrive();
   expect(await late).toBe(unit.uuid);
   for (const follower of [slow, quick]) follower.abort();
+});
+
+test('a stream ahead of others lets none of them read again and again, and all get what comes', async () => {
+  const [tenant, other] = [await createTenant(graph), await createTenant(graph)];
+  await createUnit(tenant);
+  await settled(tenant);
+  let reads = 0;
+  const afterRead = async () => {
+    reads++;
+  };
+  const quick = await startFollower(other);
+  const ahead = await startFollower(tenant, { afterRead, from: (end) => ({ ...end, id: '999999999999999999' }) });
+  const first = ahead.next();
+  await until(() => reads === 1);
+  const others = await Promise.all(Array.from({ length: 5 }, () => startFollower(tenant, { afterRead })));
+  const nexts = others.map(({ next }) => next());
+  await until(() => reads >= 6);
+
+  // Each of these changes is found by a tick of its own.
+  for (let tick = 0; tick < 5; tick++) {
+    const unit = await createUnit(other);
+    expect(await quick.next()).toBe(unit.uuid);
+  }
+  expect(reads).toBe(6);
+
+  const unit = await createUnit(tenant);
+  expect(await Promise.all([first, ...nexts])).toEqual(Array(6).fill(unit.uuid));
+  for (const follower of [quick, ahead, ...others]) follower.abort();
+});
+
+test('a stream that joins behind the others is offered first what was read before it came', async () => {
+  const tenant = await createTenant(graph);
+  const gates = { shared: Promise.withResolvers<void>(), own: Promise.withResolvers<void>() };
+  const reads = { shared: 0, own: 0 };
+  const watching = await startFollower(tenant, {
+    afterRead: async () => (++reads.shared === 3 ? gates.shared.promise : undefined),
+  });
+  const beginning = await startFollower(tenant, {
+    afterRead: async () => (++reads.own === 1 ? gates.own.promise : undefined),
+  });
+  const one = watching.next();
+  await until(() => reads.shared === 1);
+  const theirs = beginning.next();
+  await until(() => reads.own === 1);
+
+  const first = await createUnit(tenant);
+  expect(await one).toBe(first.uuid);
+  const two = watching.next();
+  const second = await createUnit(tenant);
+  await until(() => reads.shared === 3);
+  gates.own.resolve();
+  await new Promise(setImmediate);
+  gates.shared.resolve();
+
+  expect([await theirs, await beginning.next(), await two]).toEqual([first.uuid, second.uuid, second.uuid]);
+  for (const follower of [watching, beginning]) follower.abort();
 });
