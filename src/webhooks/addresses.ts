@@ -8,6 +8,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
  * @param allowsPrivate also accepts http and addresses that are not public
  */
 export function problemOfUrl(text: string, allowsPrivate: boolean): string | null {
+  if (unprintable.test(text)) return 'url must have no control characters, and no spaces at its ends.';
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text)) return 'url is no absolute https URL.';
   if (url.protocol !== 'https:' && !allowsPrivate) return 'url must begin with https://.';
@@ -18,6 +19,9 @@ export function problemOfUrl(text: string, allowsPrivate: boolean): string | nul
   if (!allowsPrivate && (isIP(host) ? !isPublic(host) : isLocalName(host))) return 'url must have a public address.';
   return null;
 }
+
+/** What the URL parser removes in silence, and others that look like nothing: C0, C1, DEL, line separators, spaces at the ends. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}]|^\s|\s$/u;
 
 /** Without the brackets of IPv6. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');

@@ -71,7 +71,23 @@ const twins: readonly (readonly [hostile: string, fine: string])[] = [
   ['https://example.com:65536/', 'https://example.com:65535/'],
   ['https://[::1', 'https://[2a00::1]'],
   ['', 'https://example.com:8443/a?b=c'],
+  // Characters that the URL parser removes, or that nobody sees.
   [' https://example.com/', 'https://example.com/%20'],
+  ['https://example.com/ ', 'https://example.com/%20/'],
+  ['https://example.com/\r\n', 'https://example.com/%0D%0A'],
+  ['https://example.com/a\r\nX-Header: b', 'https://example.com/a X-Header: b'],
+  ['https://exam\nple.com/', 'https://example.com/n'],
+  ['\thttps://example.com/', 'https://example.com/%09'],
+  ['https://example.com/a\tb', 'https://example.com/a b'],
+  ['https://example.com/\0', 'https://example.com/%00'],
+  ['https://example.com/\x1b[2J', 'https://example.com/[2J'],
+  ['https://example.com/\x7f', 'https://example.com/~'],
+  ['https://example.com/\x85', 'https://example.com/…'],
+  ['https://example.com/\x9b', 'https://example.com/ž'],
+  ['https://example.com/\u2028a', 'https://example.com/ä'],
+  ['https://example.com/\u2029a', 'https://example.com/日'],
+  ['https://example.com/\u00a0', 'https://example.com/\u00a0a'],
+  ['https://example.com/\ufeff', 'https://example.com/%EF%BB%BF'],
 ];
 
 test('a hostile URL is refused when the webhook is made or changed, and its twin is not', async () => {
