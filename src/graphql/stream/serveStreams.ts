@@ -46,7 +46,7 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
       // The client disconnected while the token was verified.
       if (stream.signal.aborted) return;
       streams.add(stream, { organizationId, tokenHash: hashToken(bearer.token) });
-      const subscription = { ...operation, token, lastEventId };
+      const subscription = { ...operation, token, lastEventId, isLive: () => streams.isLive(stream) };
       await withoutPermit(() => withBudgetPerWait(config.poolWaitMs, () => subscribe(subscription, stream))).finally(
         stream.complete,
       );

@@ -1,33 +1,32 @@
 import type { Pool } from 'pg';
 import { isUnavailable } from '../../database/pool/unavailable.ts';
 import type { Log } from '../../log.ts';
-import { noRequest } from '../../observability/requestFields.ts';
 import { withoutCaller } from '../../scheduling/caller.ts';
-import { oauthSettings } from '../../token/settings.ts';
-import { queryOnce } from '../../token/transaction.ts';
 import { RequestError } from '../request/request.ts';
 import type { EventStream } from './eventStream.ts';
+import { createTokenCheck } from './tokenCheck.ts';
 
 export type Streams = ReturnType<typeof createStreams>;
 
 /**
  * The open streams of this process: limits, heartbeats, and their end with the token or the server.
- * Tokens are verified together, up to 100 in one statement.
  */
 export function createStreams(pool: Pool, log: Log) {
   const streams = new Map<EventStream, Owner>();
+  const isTokenLive = createTokenCheck(pool);
   let isClosed = false;
   let timers: NodeJS.Timeout[] = [];
 
+  const report = (error: unknown) => {
+    if (!isUnavailable(error)) log.error({ error }, 'the tokens of streams cannot be verified');
+  };
   const start = () => {
     timers = [
       setInterval(() => {
         for (const stream of streams.keys()) stream.heartbeat();
       }, heartbeatMs),
       setInterval(() => {
-        endInvalid().catch((error: unknown) => {
-          if (!isUnavailable(error)) log.error({ error }, 'the tokens of streams cannot be verified');
-        });
+        endInvalid().catch(report);
       }, verifyMs),
     ];
     for (const timer of timers) timer.unref();
@@ -37,18 +36,12 @@ export function createStreams(pool: Pool, log: Log) {
     timers = [];
   };
 
-  const endInvalid = async () => {
-    // A client with several streams uses one token for them.
-    const byToken = Map.groupBy(streams, ([, { tokenHash }]) => tokenHash.toString('hex'));
-    const tokens = [...byToken.values()];
-    for (let from = 0; from < tokens.length; from += maxTokens) {
-      const part = tokens.slice(from, from + maxTokens);
-      const statement = { text: areLive, values: [part.map(([first]) => first?.[1].tokenHash)] };
-      const { rows } = await queryOnce<{ isLive: boolean }>(pool, oauthSettings(null, noRequest), statement);
-      for (const [index, open] of part.entries())
-        if (!rows[index]?.isLive) for (const [stream] of open) stream.complete();
-    }
-  };
+  const endInvalid = () =>
+    Promise.all(
+      streams.entries().map(async ([stream, { tokenHash }]) => {
+        if (!(await isTokenLive(tokenHash))) stream.complete();
+      }),
+    );
 
   return {
     /** @throws {RequestError} 429 when there are too many, 503 when the server drains */
@@ -67,6 +60,16 @@ export function createStreams(pool: Pool, log: Log) {
       });
       if (isClosed) stream.complete();
     },
+    /** Whether the stream is open and its token is live, by a statement that begins after the call. False if the database does not answer. */
+    async isLive(stream: EventStream): Promise<boolean> {
+      const owner = streams.get(stream);
+      try {
+        return owner !== undefined && (await isTokenLive(owner.tokenHash));
+      } catch (error) {
+        report(error);
+        return false;
+      }
+    },
     /** Completes all streams, so that their clients connect elsewhere. */
     close(): void {
       isClosed = true;
@@ -82,7 +85,6 @@ const maxOfProcess = 1000;
 const heartbeatMs = 15_000;
 /** A revoked token's stream ends within 5 s. */
 const verifyMs = 2000;
-const maxTokens = 100;
 
 const tooMany = () =>
   new RequestError(
@@ -94,8 +96,3 @@ const tooMany = () =>
       headers: { 'Retry-After': '5' },
     },
   );
-
-const areLive = `
-  select exists (select from oauth.verify_access_token(token.hash)) as "isLive"
-  from unnest($1::bytea[]) with ordinality as token (hash, place)
-  order by place`;

@@ -20,13 +20,19 @@ import type { EventStream } from './eventStream.ts';
 import type { Feed } from './feed.ts';
 import { createPacer } from './pacer.ts';
 
-export type Subscription = Operation & { readonly token: AccessToken; readonly lastEventId: string | null };
+export type Subscription = Operation & {
+  readonly token: AccessToken;
+  readonly lastEventId: string | null;
+  /** Whether the stream may have what was read until now: it is open, and its token is live. */
+  isLive(): Promise<boolean>;
+};
 
 export type SubscriberOptions = Omit<ExecutionOptions, 'replicaPool'>;
 
 /**
  * Executes subscriptions by Grafast, an event for each change.
- * Each event is executed after the client has taken the previous one, with the claims of the token, in its own transactions.
+ * Each event is executed after the client has taken the previous one, with the claims of the token, in its own transactions. The token is
+ * verified once all of the event has been read, so that no event has what was written after the token was revoked.
  */
 export function createSubscriber(options: SubscriberOptions, feed: Feed) {
   const { config, pool, secrets, graph, log } = options;
@@ -35,7 +41,7 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
   const turnToPlan = createPacer(1);
 
   return async (subscription: Subscription, stream: EventStream): Promise<void> => {
-    const { prepared, variables, token, requestId, lastEventId } = subscription;
+    const { prepared, variables, token, requestId, lastEventId, isLive } = subscription;
     const { signal } = stream;
     const reader = createReader(pool, subscription, signal, config.limits.rows);
     const cursors: string[] = [];
@@ -80,15 +86,21 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
     await turnToPlan();
     if (signal.aborted) return;
     const results = (await subscribe(args)) as AsyncGenerator<OperationResult> | OperationResult;
-    await sendEvents(results, stream, cursors, (result) => toEvent(result, requestId, options));
+    await sendEvents(results, { stream, cursors, isLive }, (result) => toEvent(result, requestId, options));
   };
 }
 
-/** Sends an event for each result, with the cursor of its change; or the one answer of a subscription that fails. */
+/**
+ * Sends an event for each result, with the cursor of its change; or the one answer of a subscription that fails.
+ * An event waits until the token is verified after it was read, and meanwhile the next ones are executed.
+ */
 async function sendEvents(
   results: AsyncGenerator<OperationResult> | OperationResult,
-  stream: EventStream,
-  cursors: string[],
+  {
+    stream,
+    cursors,
+    isLive,
+  }: Pick<Subscription, 'isLive'> & { readonly stream: EventStream; readonly cursors: string[] },
   toText: (result: OperationResult) => string | null,
 ): Promise<void> {
   if (!(Symbol.asyncIterator in results)) {
@@ -96,12 +108,25 @@ async function sendEvents(
     if (event) stream.next(null, event);
     return;
   }
+  let sent: Promise<void> = Promise.resolve();
+  const send = async (before: Promise<void>, cursor: string | null, event: string) => {
+    const mayBeSent = await isLive();
+    await before;
+    if (mayBeSent) stream.next(cursor, event);
+    else stream.complete();
+  };
+  let heldBytes = 0;
   for await (const result of results) {
     // The client may have disconnected, which cancels its statements.
     const event = stream.signal.aborted ? null : toText(result);
-    if (!event) return;
-    stream.next(cursors.shift() ?? null, event);
+    if (!event) break;
+    sent = send(sent, cursors.shift() ?? null, event);
+    heldBytes += Buffer.byteLength(event);
+    if (heldBytes < maxEventBytes) continue;
+    await sent;
+    heldBytes = 0;
   }
+  await sent;
 }
 
 /** Reads the feed by the claims of the token. Each statement has its own transaction, since a stream has no end. */
@@ -136,6 +161,6 @@ function toEvent(
 
 /** An event takes up to 1 ms. Together, streams leave the thread to requests in between. */
 const maxEventsPerTurn = 4;
-/** One slow reader takes this much memory. */
+/** One slow reader takes this much memory, and its events that are being verified as much again. */
 const maxEventBytes = 64_000;
 const tooLong = toBody('null', [limitExceeded('bytes', maxEventBytes).toJSON()]);
