@@ -79,7 +79,10 @@ function secretOf($payload: Step): Step {
 type Sealed = readonly [Grafast.Context, ciphertext: Buffer | null, owner: readonly [string, string]];
 
 function openSecret([graph, ciphertext, [organizationId, webhookId]]: Sealed): string | null {
-  return ciphertext && graph.openWebhookSecret(ciphertext, { organizationId, webhookId });
+  if (!ciphertext) return null;
+  const secret = graph.openWebhookSecret(ciphertext, { organizationId, webhookId });
+  graph.shownSecrets?.push({ webhookId, secret });
+  return secret;
 }
 openSecret.isSync = true;
 

@@ -31,6 +31,8 @@ declare global {
       /** Seals the secret of a webhook, and opens a sealed one. */
       sealWebhookSecret(secret: string, owner: WebhookOwner): Buffer;
       openWebhookSecret(ciphertext: Buffer, owner: WebhookOwner): string;
+      /** The webhooks' secrets that the answer shows. */
+      shownSecrets?: { webhookId: string; secret: string }[];
       /** The reason why nothing can be sent to a URL, judged by its text alone; null when it can. */
       problemOfWebhookUrl(url: string): string | null;
       /**

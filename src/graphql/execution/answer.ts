@@ -2,6 +2,7 @@ import type { GraphQLFormattedError } from 'postgraphile/graphql';
 import type { Encoded } from '../../http/compression.ts';
 import type { RequestFields } from '../../observability/requestFields.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { ShownSecret } from './shownSecrets.ts';
 
 /** The HTTP status and the JSON text of an answer, and its fields for log and metrics. */
 export type Answer = {
@@ -12,6 +13,8 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether the same operation may succeed later, since the failure was not its own fault. */
   readonly isTransient?: boolean;
+  /** The webhooks' secrets in the body. */
+  readonly shownSecrets?: readonly ShownSecret[];
   readonly fields?: Pick<RequestFields, 'code' | 'statements' | 'planningMs' | 'server' | 'isReplayed'>;
 };
 

@@ -15,6 +15,7 @@ import { isOutdated } from './isOutdated.ts';
 import { isQueryOf, type Operation, type QueryTarget, type RanStatement } from './operation.ts';
 import { lockTimeouts } from './operationSettings.ts';
 import { createRowCounter } from './rows.ts';
+import type { ShownSecret } from './shownSecrets.ts';
 import { Statements } from './statements.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -40,7 +41,8 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
     const { prepared, token, requestId, cost, signal } = requested;
     const statements = openStatements(requested, execution, () => evaluation.context.statementCount);
     const countRows = () => (cost.rows > limits.rows ? createRowCounter(limits.rows) : null);
-    const newContext = () => createContext(token?.claims ?? null, secrets, countRows(), config);
+    const { shownSecrets } = execution;
+    const newContext = () => ({ shownSecrets, ...createContext(token?.claims ?? null, secrets, countRows(), config) });
     const evaluation: Evaluation = { settings, statements, newContext, context: {} };
     try {
       const result = await evaluate(requested, evaluation);
@@ -83,6 +85,7 @@ export type Execution = {
   readonly settings: TransactionSettings | null;
   readonly isReplica: boolean;
   readonly ran: RanStatement[];
+  readonly shownSecrets: ShownSecret[];
   isReplicaUnusable: boolean;
   planningMs: number;
 };

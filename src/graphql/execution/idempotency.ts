@@ -7,6 +7,7 @@ import type { TransactionSettings } from '../../token/settings.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import type { IdempotencyKey } from '../request/idempotencyKey.ts';
 import type { Answer } from './answer.ts';
+import { hideEndedSecrets, placesOf } from './shownSecrets.ts';
 import { openWriting, type Transaction } from './transaction.ts';
 
 /** A mutation with an idempotency key, and its token. */
@@ -25,7 +26,8 @@ export type OnceOnly = {
  *
  * All of that is one transaction, so that the answer is kept if and only if its changes are. The claim is an advisory lock, which ends with
  * the transaction. So a second request at the same time does not wait, and the lock of a killed process is released at once. The answer
- * opens only for the same principal, key and request; so another request with the same key is recognized.
+ * opens only for the same principal, key and request; so another request with the same key is recognized. A webhook's secret in it is
+ * replayed for an hour, while it is the present one: an answer is kept for longer than what it shows.
  *
  * @param run executes it in the transaction
  */
@@ -44,8 +46,11 @@ export async function executeOnce(
     const { rows } = await token.withTokenCheck((proof) => transaction.run({ ...claim, values: [keyHash] }, proof));
     const { state, answer } = rows[0] as Claim;
     if (state !== 'claimed') {
+      const kept = state === 'answered' ? secrets.openAnswer(answer, request) : null;
+      const hiding = { transaction, keyHash, secrets, claims: token.claims };
+      const replayed = kept === null ? null : await replay(kept, hiding);
       await transaction.rollBack();
-      return state === 'answered' ? replay(secrets.openAnswer(answer, request)) : refusals[state];
+      return replayed ?? refusals[state];
     }
 
     const answered = await run(transaction);
@@ -53,7 +58,9 @@ export async function executeOnce(
       await transaction.rollBack();
       return answered;
     }
-    const sealed = secrets.sealAnswer(`${answered.fields?.code ?? ''}\n${answered.body}`, request);
+    const places = placesOf(answered.body, answered.shownSecrets ?? []);
+    const head = [answered.fields?.code ?? '', ...places].join(' ');
+    const sealed = secrets.sealAnswer(`${head}\n${answered.body}`, request);
     await transaction.commit({ name: 'keep_answer', text: storeText, values: [keyHash, sealed] });
     return answered;
   } catch (error) {
@@ -87,13 +94,13 @@ const storeText = `
   select app_hidden.current_organization_id(), own, coalesce(app_hidden.current_user_id(), own), current_user, $1, $2
   from app_hidden.current_application_id() as own`;
 
-/** The kept answer. One that does not open was another request's, or its SECRET_KEY is gone. */
-function replay(kept: string | null): Answer {
-  if (kept === null) return refuse('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
+/** The kept answer: a line with its code and the places of secrets, then the body. */
+async function replay(kept: string, hiding: Parameters<typeof hideEndedSecrets>[2]): Promise<Answer> {
   const end = kept.indexOf('\n');
-  const code = kept.slice(0, end);
+  const [code, ...places] = kept.slice(0, end).split(' ');
+  const body = await hideEndedSecrets(kept.slice(end + 1), places, hiding);
   const fields = { statements: 0, isReplayed: true, ...(code && { code }) };
-  return { status: 200, body: kept.slice(end + 1), headers: { 'Idempotency-Replayed': 'true' }, fields };
+  return { status: 200, body, headers: { 'Idempotency-Replayed': 'true' }, fields };
 }
 
 function refuse(code: ErrorCode, message: string, { status, retryAfter, limit }: Details = {}): Answer {
@@ -109,6 +116,8 @@ function refuse(code: ErrorCode, message: string, { status, retryAfter, limit }:
 type Details = { readonly status?: number; readonly retryAfter?: string; readonly limit?: string };
 
 const refusals = {
+  // The answer does not open: it was another request's, or its SECRET_KEY is gone.
+  answered: refuse('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.'),
   'in use': refuse('IDEMPOTENCY_KEY_IN_USE', 'The first request with this Idempotency-Key is still under way.', {
     retryAfter: '1',
   }),

@@ -25,7 +25,7 @@ export function createRun(options: ExecutionOptions) {
     const settings = token && settingsOf(requested, token.claims, limits.rows);
     const execution: Execution = {
       ...{ server, transaction, settings, isReplica },
-      ...{ ran: [], isReplicaUnusable: false, planningMs: 0 },
+      ...{ ran: [], shownSecrets: [], isReplicaUnusable: false, planningMs: 0 },
     };
     const parts = isQuery ? [{ key: null, requested }] : fieldsOf(requested);
     const executed: Executed[] = [];
@@ -38,7 +38,7 @@ export function createRun(options: ExecutionOptions) {
     }
     if (signal.aborted && !transaction) return { status: errorCodes.UNAVAILABLE.status, body: '' };
 
-    const { ran, planningMs } = execution;
+    const { ran, shownSecrets, planningMs } = execution;
     const presented = executed.flatMap((part) => part.presented);
     const code = presented.map(({ extensions }) => String(extensions?.code))[0];
     const wasUnavailable = executed.some(({ errors }) => errors.some((error) => isUnavailable(rootOf(error))));
@@ -53,7 +53,7 @@ export function createRun(options: ExecutionOptions) {
     const ofServer = replicaPool && isQuery ? { server: isReplica ? 'replica' : 'primary' } : {};
     const fields = { statements: ran.length, planningMs, ...ofServer, ...(code && { code }) };
     const status = isRetryable ? errorCodes.UNAVAILABLE.status : 200;
-    return { status, body, isTransient: isTransient(presented), fields };
+    return { status, body, isTransient: isTransient(presented), shownSecrets, fields };
   };
 }
 
