@@ -87,8 +87,10 @@ const contents = waysOf<DatabaseOptions>('What is in the database', {
   },
   'an event trigger of others, which records each DDL statement': {
     sql: [
-      'create table public.ddl (tag text not null)',
-      'create function public.record_ddl() returns event_trigger language plpgsql as $$ begin insert into public.ddl values (tg_tag); end $$',
+      'create table public.ddl (id bigint generated always as identity primary key, tag text not null)',
+      `create function public.record_ddl() returns event_trigger language plpgsql set search_path = pg_catalog
+        as $$ begin insert into public.ddl (tag) values (tg_tag); end $$`,
+      'revoke execute on function public.record_ddl from public',
       'create event trigger record_ddl on ddl_command_end execute function public.record_ddl()',
     ],
   },
