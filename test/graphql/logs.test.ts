@@ -175,11 +175,12 @@ test('a database that goes away and comes back', async () => {
 
 test('a line of the log has a sentence of ours and plain facts beside it', () => {
   for (const line of service.logs) {
-    // Slow and failed operations have more fields, which other tests check.
+    // Slow and failed operations have more fields, and what PostgreSQL said of a connection; other tests check these.
     const {
       msg,
       error,
       reason = '',
+      cause: _cause,
       document: _document,
       statements: _statements,
       plan: _plan,
