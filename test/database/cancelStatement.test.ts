@@ -1,21 +1,16 @@
 import { once } from 'node:events';
-import { chmod, chown, copyFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client, type PoolClient } from 'pg';
 import { toDriverUrl } from '../../src/connectionUrl.ts';
 import { cancelStatement } from '../../src/database/driver/cancelStatement.ts';
-import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { certificateFile, serveTls } from '../support/serveTls.ts';
 import { until } from '../support/until.ts';
 import { type PostgresServer, startPostgresServer } from '../system/support/postgresServer.ts';
 
 // Who reads a cancel request has the key of its connection, and could cancel each statement after it.
 
-const files = fileURLToPath(new URL('../support/tls/', import.meta.url));
 let server: PostgresServer;
 let owner: Client;
-let directory: string;
 let wire: Server;
 /** What clients have sent, by connection. */
 let sent: Buffer[];
@@ -23,8 +18,7 @@ beforeAll(async () => {
   server = await startPostgresServer({ fsync: 'off' });
   owner = new Client({ connectionString: server.ownerUrl });
   await owner.connect();
-  directory = await createTestDataDirectory();
-  await serveTls();
+  await serveTls(async (statement) => (await owner.query(statement)).rows);
   wire = createServer((near) => {
     const index = sent.push(Buffer.alloc(0)) - 1;
     const far = connect(server.port, '127.0.0.1');
@@ -43,14 +37,13 @@ beforeEach(() => {
 afterAll(async () => {
   wire.close();
   await owner.end();
-  await removeTestDataDirectory(directory);
   await server.remove();
 });
 
 test.each(['require', 'verify-full'])(
   'with sslmode=%s a statement is cancelled, by a request that nobody reads',
   async (mode) => {
-    expect(await cancelled({ sslmode: mode, sslrootcert: join(files, 'server.crt') })).toBe('57014');
+    expect(await cancelled({ sslmode: mode, sslrootcert: certificateFile })).toBe('57014');
 
     const [own = Buffer.alloc(0), request = Buffer.alloc(0)] = sent;
     expect([own, request].map((bytes) => bytes.readInt32BE(4))).toEqual([sslRequest, sslRequest]);
@@ -84,19 +77,4 @@ async function cancelled(parameters: Record<string, string>): Promise<string> {
   await client.query('select 1');
   await client.end();
   return code;
-}
-
-/** The key must be the server's own, and nobody else's to read. */
-async function serveTls(): Promise<void> {
-  for (const name of ['server.crt', 'server.key']) {
-    const copy = join(directory, name);
-    await copyFile(join(files, name), copy);
-    await chmod(copy, 0o600);
-    if (server.user) await chown(copy, server.user.uid, server.user.gid);
-  }
-  await owner.query(`alter system set ssl_cert_file = '${directory}/server.crt'`);
-  await owner.query(`alter system set ssl_key_file = '${directory}/server.key'`);
-  await owner.query('alter system set ssl = on');
-  await owner.query('select pg_reload_conf()');
-  await until(async () => (await owner.query('show ssl')).rows[0].ssl === 'on');
 }

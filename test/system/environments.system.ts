@@ -12,6 +12,7 @@ import { machineRows } from '../environments/machines.ts';
 import { allPassed, type Cells, nameOf, type Row, startRows } from '../environments/matrix.ts';
 import { tableOf } from '../environments/table.ts';
 import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
+import { certificateFile, serveTls } from '../support/serveTls.ts';
 import { olderBinaries, startOlderPostgres } from './support/olderPostgres.ts';
 import { binariesOf, majors } from './support/postgresMajors.ts';
 
@@ -97,30 +98,20 @@ async function startCluster(major: number, stack: AsyncDisposableStack): Promise
     `create database ${template}`,
     'alter system set fsync = off',
     'alter system set autovacuum = off',
-    ...encrypt,
   ])
     await administer({ adminUrl }, statement);
+  await serveTls((statement) => administer({ adminUrl }, statement));
   await migrate(migrated, createLog('error'));
   if (major === 15) await run(join(olderBinaries, 'pg_dump'), [`--file=${dump}`, migrated.ownerUrl]);
-  const certificate = join(dataDir, 'certificate');
-  const [row] = await administer({ adminUrl }, `select pg_read_file('server.crt') as text`);
-  await writeFile(certificate, String(row?.text));
   return {
     major,
     adminUrl,
     authUrl,
     template,
     dump,
-    certificate,
+    certificate: certificateFile,
     ...(major === newest && { commit: workshop.commit }),
   };
 }
-
-/** The server makes its own certificate, which no other user could hand to it. */
-const encrypt = [
-  `copy (select) to program 'openssl req -x509 -nodes -newkey rsa:2048 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.crt 2> openssl.log'`,
-  'alter system set ssl = on',
-  'select pg_reload_conf()',
-];
 
 const run = promisify(execFile);
