@@ -29,7 +29,7 @@ export function encodePosition(
 
 /**
  * The position of a cursor; null when the service cannot have issued it.
- * `isUnkeyed` tells a cursor of an earlier version, whose checksum anybody can make.
+ * A cursor is unkeyed if an earlier version issued it: its checksum has no key.
  */
 export function decodePosition(
   cursor: unknown,

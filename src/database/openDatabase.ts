@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { type Config, type DatabaseConfig, requireSetting } from '../config.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { createLog, type Log } from '../log.ts';
@@ -13,6 +13,7 @@ import {
 } from './embedded/embedded.ts';
 import { migrate, migrationsAreCurrent } from './migrations/migrate.ts';
 import { withOwnerPool } from './pool/pools.ts';
+import { withClient } from './pool/withClient.ts';
 
 export type OpenDatabase = {
   ownerUrl: string;
@@ -73,7 +74,7 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
   const embedded = await startEmbeddedPostgres(dataDir, log);
   try {
     await migrate(embedded, log);
-    await withOwnerPool(embedded.ownerUrl, log, (owner) => seeDirectory(owner, embedded.cluster));
+    await withClient(embedded.ownerUrl, (owner) => seeDirectory(owner, embedded.cluster));
     return embedded;
   } catch (error) {
     await embedded.stop();
@@ -85,7 +86,7 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
  * Tells the database where its files are, by which it knows a copy of them. A copy is born later, and has another inode; the number of a
  * device may change when the machine or a container starts again.
  */
-async function seeDirectory(owner: Pool, cluster: string): Promise<void> {
+async function seeDirectory(owner: ClientBase, cluster: string): Promise<void> {
   const { ino, birthtimeNs } = await stat(cluster, { bigint: true });
   await owner.query('select app_hidden.see_webhook_directory($1)', [`${ino} ${birthtimeNs}`]);
 }

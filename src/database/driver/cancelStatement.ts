@@ -4,9 +4,9 @@ import { retire } from './retire.ts';
 
 /**
  * Cancels the running statement by a CancelRequest (PostgreSQL's protocol, message formats).
- * The request has its own connection, under TLS as the statement's, since whoever reads it could cancel all that follow. It passes PgBouncer,
- * too. It resolves when PostgreSQL has received it. If that is unknown after a second, it might come late and cancel the connection's next
- * statement. So the connection is not used again, and the statement ends by its timeout.
+ * The request has its own connection, which is encrypted as the statement's: its key would let a reader cancel each later statement. It
+ * passes PgBouncer, too. It resolves when PostgreSQL has received it. If that is unknown after a second, it might come late and cancel the
+ * connection's next statement. So the connection is not used again, and the statement ends by its timeout.
  */
 export function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port, processID, secretKey, ssl, sslNegotiation } = driverOf(client);

@@ -71,7 +71,7 @@ async function read<T>(path: string): Promise<T | undefined> {
     return value;
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // What the parser quotes may be a password.
+    // The parser's message may quote a password.
     throw unreadable(
       path,
       error instanceof SyntaxError ? new Error('It is not the JSON that was written there.') : error,

@@ -58,7 +58,7 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
 }
 
 /**
- * Sets a cluster aside that is elsewhere and whose data directory was deleted: a new directory begins with a new database. The former is
+ * Renames a cluster outside of its data directory when that was deleted: a new directory begins with a new database. The old cluster is
  * kept until the next time, since a directory may be missing for another reason, such as a disk that is not mounted.
  */
 async function setAsideWithout(dataDir: string, installation: Installation, log: Log): Promise<void> {

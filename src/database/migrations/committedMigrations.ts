@@ -50,7 +50,7 @@ function parseHeader(name: string, text: string) {
   }
 }
 
-/** Of graphile-migrate, whose message names the file. */
+/** An error of graphile-migrate, whose message names the file. */
 export const unreadable = (error: unknown) =>
   new StartupError(`${error instanceof Error ? error.message : error}. Get the file back from git.`);
 

@@ -2,7 +2,7 @@ import type { Connection, Field, Filter, Known, Root, Who } from './checks.ts';
 import { keysOf, ownerOf } from './render.ts';
 import { type Item, isKnownVisible, isVisible, keyOfKnown, type Source, type State } from './state.ts';
 
-/** What the service may choose: any cursor, and whether it says if there are rows on the side from which it does not page. */
+/** A value that the specification leaves to the service: a cursor, and `hasPreviousPage` of `first` or `hasNextPage` of `last`. */
 export const anyCursor = Symbol('a cursor');
 export const anyBoolean = Symbol('true or false');
 
