@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask } from '../graphql/client.ts';
 import type { TestProcess } from '../support/process.ts';
+import { until } from '../support/until.ts';
 import { type Copy, createCopy } from './createCopy.ts';
 
 let copy: Copy;
@@ -161,6 +162,8 @@ describe('the way of a change', () => {
     expect(await readFile(join(copy.root, 'migrations/committed', committed), 'utf8')).toContain(addLabel.trim());
     const { mode } = await stat(join(copy.root, 'migrations/committed', committed));
     expect((mode & 0o777).toString(8)).toBe('444');
+    // The server runs the empty file, too, when it is done with the save.
+    await until(async () => !(await copy.run(['status'])).output.includes('is not what the database ran last'));
     expect(await copy.run(['status'])).toEqual({
       code: 1,
       output: [
