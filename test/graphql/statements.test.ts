@@ -58,10 +58,8 @@ async function createRows(): Promise<void> {
 /** The statements of one request beside the token's, and the number of round trips and transactions. */
 async function run(token: string, query: string): Promise<Ran> {
   recorder.take();
-  recorder.takeRoundTrips();
   await read(graph, token, query);
-  const roundTrips = recorder.takeRoundTrips();
-  const all = recorder.take();
+  const { roundTrips, statements: all } = recorder.take();
   const isAboutToken = (statement: string) => /\b(require|verify)_access_token\b/.test(statement);
   return {
     roundTrips,
@@ -139,7 +137,7 @@ test('several statements share one transaction', async () => {
   recorder.take();
   await read(graph, tenant.app, query);
   // The end of a transaction is not waited for by the client.
-  await until(() => recorder.take().includes('commit'));
+  await until(() => recorder.take().statements.includes('commit'));
   const { roundTrips, transactions, statements } = await run(tenant.app, query);
 
   expect(statements).toHaveLength(3);

@@ -62,5 +62,5 @@ async function warmedUp(
   recorder.take();
 
   await warmUp({ config, pool, replicaPool: null, secrets: createSecrets([Buffer.alloc(32)]), graph, log });
-  return { statements: recorder.take().filter((statement) => /\bapp_public\b/.test(statement)), lines };
+  return { statements: recorder.take().statements.filter((statement) => /\bapp_public\b/.test(statement)), lines };
 }
