@@ -1,5 +1,5 @@
 --! Previous: sha1:df5117f65bb2343a5a9e7dbfb996f02f5ef166af
---! Hash: sha1:39efd997a9af204762c61d458fe65cf50bcfaa05
+--! Hash: sha1:5800ff4a3611bc6fb552f86e59797ac8f855d836
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.
@@ -62,7 +62,7 @@ comment on policy select_graph_helper on feed.changes is 'What is added comes af
 create policy select_graph_worker on feed.changes for select to graph_worker using (true);
 comment on policy select_graph_worker on feed.changes is 'The worker looks for what is new in every organization.';
 grant select on feed.changes to graph_app, graph_admin, graph_worker;
-grant select (organization_id, origin, horizon, id, at) on feed.changes to graph_helper;
+grant select (organization_id, origin, horizon, id, at, relation) on feed.changes to graph_helper;
 grant insert (origin, horizon, organization_id, relation, type, key, operation, columns) on feed.changes to graph_helper;
 -- Absent on purpose: any right of a person or of a basic token; any right to change or delete. What is old goes with its partition.
 
@@ -146,8 +146,9 @@ create function feed.changed_since(organizations uuid[], horizons xid8[], ids bi
         select from feed.changes c
         where c.organization_id = asked.organization_id and (c.horizon, c.id) > (asked.horizon, asked.id) and c.origin = (select feed.origin())
           and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
-          -- As a reader is shown them. Partitions of before are left out.
+          -- As a reader is shown them: else a stream would read again and again what it is not shown. Partitions of before are left out.
           and c.at >= feed.oldest()
+          and to_regclass(c.relation) is not null
         order by c.horizon, c.id
         limit 1) as next)
   $$;

@@ -1,5 +1,5 @@
---! Previous: sha1:39efd997a9af204762c61d458fe65cf50bcfaa05
---! Hash: sha1:5d5bcbc51006e305f3761455c03dc4c364fe382c
+--! Previous: sha1:5800ff4a3611bc6fb552f86e59797ac8f855d836
+--! Hash: sha1:e41288e85dad4a0a837117ec9bd766b8bad155dc
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

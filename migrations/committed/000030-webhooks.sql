@@ -1,5 +1,5 @@
---! Previous: sha1:5d5bcbc51006e305f3761455c03dc4c364fe382c
---! Hash: sha1:c78026e3e2e55ee33e04d817e8b6adccf50c53b4
+--! Previous: sha1:e41288e85dad4a0a837117ec9bd766b8bad155dc
+--! Hash: sha1:e1feebcbd846cc1987a143eee1ef58745cbd7d89
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:c78026e3e2e55ee33e04d817e8b6adccf50c53b4
---! Hash: sha1:a9f4d52543cac9d61778b3602308e52ba71312e0
+--! Previous: sha1:e1feebcbd846cc1987a143eee1ef58745cbd7d89
+--! Hash: sha1:8bd2c8f1258eb005025d28f3ff6708c929accea7
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:a9f4d52543cac9d61778b3602308e52ba71312e0
---! Hash: sha1:a75e060223aee42a81c2b448037e95db51bc4e48
+--! Previous: sha1:8bd2c8f1258eb005025d28f3ff6708c929accea7
+--! Hash: sha1:e510d1d2ce03c9e72ee25cd6fceb64fc7ccb957f
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

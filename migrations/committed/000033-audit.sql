@@ -1,5 +1,5 @@
---! Previous: sha1:a75e060223aee42a81c2b448037e95db51bc4e48
---! Hash: sha1:4848fb29ba7997309c8ed35828c3575249ad2a20
+--! Previous: sha1:e510d1d2ce03c9e72ee25cd6fceb64fc7ccb957f
+--! Hash: sha1:c619d2df0df3d85582a13fb30bf58427ea17d436
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

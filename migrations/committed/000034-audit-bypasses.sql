@@ -1,5 +1,5 @@
---! Previous: sha1:4848fb29ba7997309c8ed35828c3575249ad2a20
---! Hash: sha1:0c6989e4e1c17b4046f56493df2423e1f61551af
+--! Previous: sha1:c619d2df0df3d85582a13fb30bf58427ea17d436
+--! Hash: sha1:f6479b7ce20cc618db8a7a87883601d41c3c4c3a
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:0c6989e4e1c17b4046f56493df2423e1f61551af
---! Hash: sha1:2b3f1edd840fc152df9f486c4f62292c32242729
+--! Previous: sha1:f6479b7ce20cc618db8a7a87883601d41c3c4c3a
+--! Hash: sha1:405ac5feb7f8d8e944e446f2228800b20b92b3d5
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

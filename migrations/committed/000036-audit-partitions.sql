@@ -1,5 +1,5 @@
---! Previous: sha1:2b3f1edd840fc152df9f486c4f62292c32242729
---! Hash: sha1:ed33b9fefd7fc474cce35ca5899169dc9317a1c9
+--! Previous: sha1:405ac5feb7f8d8e944e446f2228800b20b92b3d5
+--! Hash: sha1:2aa757ba4cb0e800211fbcb762936fe6e4424d62
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:ed33b9fefd7fc474cce35ca5899169dc9317a1c9
---! Hash: sha1:ea372043f051f2e56eaa626418301fc0520b776a
+--! Previous: sha1:2aa757ba4cb0e800211fbcb762936fe6e4424d62
+--! Hash: sha1:38946c49f716bba7d2fefc88da4aa7f304067b43
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

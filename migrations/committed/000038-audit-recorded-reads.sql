@@ -1,5 +1,5 @@
---! Previous: sha1:ea372043f051f2e56eaa626418301fc0520b776a
---! Hash: sha1:de7c4097d9a91da35e49280ccdce6a2aeeb40c53
+--! Previous: sha1:38946c49f716bba7d2fefc88da4aa7f304067b43
+--! Hash: sha1:b1d25e365fb6d41a2f40989e41d84b00fade32ec
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

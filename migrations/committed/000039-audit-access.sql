@@ -1,5 +1,5 @@
---! Previous: sha1:de7c4097d9a91da35e49280ccdce6a2aeeb40c53
---! Hash: sha1:11c8218013edf2b76515d729db0f907c61fb2bfa
+--! Previous: sha1:b1d25e365fb6d41a2f40989e41d84b00fade32ec
+--! Hash: sha1:2301698c1eb9205fe6721d68c4591cf5fd54bdd7
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

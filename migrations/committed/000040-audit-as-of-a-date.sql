@@ -1,5 +1,5 @@
---! Previous: sha1:11c8218013edf2b76515d729db0f907c61fb2bfa
---! Hash: sha1:0bde882188bf9ef3780523908e886d187082e5c0
+--! Previous: sha1:2301698c1eb9205fe6721d68c4591cf5fd54bdd7
+--! Hash: sha1:91ce9cc40b2c2b5561d9e2d2cecd1401a62be42f
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:0bde882188bf9ef3780523908e886d187082e5c0
---! Hash: sha1:f28fc47fe6e7c5106043752409c1533fe4921290
+--! Previous: sha1:91ce9cc40b2c2b5561d9e2d2cecd1401a62be42f
+--! Hash: sha1:916159f91ae96989b6644f6bd3d5be29036d001b
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:f28fc47fe6e7c5106043752409c1533fe4921290
---! Hash: sha1:6da91bacae3618b31691517731f7015bbbfa4ac0
+--! Previous: sha1:916159f91ae96989b6644f6bd3d5be29036d001b
+--! Hash: sha1:1a059e319de3473cf168410d94edaec615c501ef
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:6da91bacae3618b31691517731f7015bbbfa4ac0
---! Hash: sha1:24347ecc31eecc74b99ab14c04832229f222e7d0
+--! Previous: sha1:1a059e319de3473cf168410d94edaec615c501ef
+--! Hash: sha1:0e2c7b2305148a2c9e4ceb357ba7419f7bbccff1
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:24347ecc31eecc74b99ab14c04832229f222e7d0
---! Hash: sha1:e03e57dc3a2f45ba7263d8b1f946873bef1d02cf
+--! Previous: sha1:0e2c7b2305148a2c9e4ceb357ba7419f7bbccff1
+--! Hash: sha1:c26ab2a3164fdb6db3490890b6bc862cf12fe049
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:e03e57dc3a2f45ba7263d8b1f946873bef1d02cf
---! Hash: sha1:a3b8eaabe437b51ed8981b5200fc96b93b481662
+--! Previous: sha1:c26ab2a3164fdb6db3490890b6bc862cf12fe049
+--! Hash: sha1:9be1c44d908c461163db07f73bf987df876ff662
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:a3b8eaabe437b51ed8981b5200fc96b93b481662
---! Hash: sha1:b2c9051286da40a33848cd9f712cf29531bc74e6
+--! Previous: sha1:9be1c44d908c461163db07f73bf987df876ff662
+--! Hash: sha1:2b30d02c99199d25393b73d30ca5b06507038814
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

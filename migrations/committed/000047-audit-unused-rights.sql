@@ -1,5 +1,5 @@
---! Previous: sha1:b2c9051286da40a33848cd9f712cf29531bc74e6
---! Hash: sha1:66dfdbf8763a00ca1185bbf9e356d26d0a1aedd3
+--! Previous: sha1:2b30d02c99199d25393b73d30ca5b06507038814
+--! Hash: sha1:a7243c958a8bd3086443919fb5674be58b656da4
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:66dfdbf8763a00ca1185bbf9e356d26d0a1aedd3
---! Hash: sha1:ef27a0f1ab49466721bbbdd13a6b2f2afeda9916
+--! Previous: sha1:a7243c958a8bd3086443919fb5674be58b656da4
+--! Hash: sha1:d8fcfdcf4f87b2545f034b2e523817fec4634249
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

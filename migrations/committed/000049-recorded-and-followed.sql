@@ -1,5 +1,5 @@
---! Previous: sha1:ef27a0f1ab49466721bbbdd13a6b2f2afeda9916
---! Hash: sha1:d08377902f6f9fb8c009164c8628ae1b4a4de7dc
+--! Previous: sha1:d8fcfdcf4f87b2545f034b2e523817fec4634249
+--! Hash: sha1:ec121c6f8a5d793a3d5a7b1fc5bcb3783906f68a
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:d08377902f6f9fb8c009164c8628ae1b4a4de7dc
---! Hash: sha1:202f137fac4f98ddb3972afb0c07fc7f448c126c
+--! Previous: sha1:ec121c6f8a5d793a3d5a7b1fc5bcb3783906f68a
+--! Hash: sha1:8eb744543c7b15b36584936825d32d0622be4a8a
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

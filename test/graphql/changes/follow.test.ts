@@ -117,6 +117,27 @@ describe('feed.follow adds the table of a team', () => {
     await graph.reload();
     expect((await follow(graph, tenant, before, 1)).map(inShort)).toEqual(['CREATE Unit']);
   });
+
+  // Else their streams would read as often as the service asks.
+  test('whose changes count as none when it is dropped', async () => {
+    const { owner } = graph.database;
+    await owner.query(`${tableSql({ name: 'hatches', columns: 'floor int', key: ['floor'] })}
+      select feed.follow('app_public.hatches')`);
+    const other = await createTenant(graph);
+    await owner.query('insert into app_public.hatches values ($1, 1)', [other.organizationId]);
+    await settled(other);
+    const changed = async () => {
+      const { rows } = await owner.query(`select feed.changed_since(array[$1::uuid], '{0}', '{0}') as changed`, [
+        other.organizationId,
+      ]);
+      return rows[0]?.changed;
+    };
+    expect(await changed()).toEqual([other.organizationId]);
+
+    await owner.query('drop table app_public.hatches');
+
+    expect(await changed()).toEqual([]);
+  });
 });
 
 describe('the days of the feed', () => {

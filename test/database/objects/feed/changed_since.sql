@@ -15,8 +15,9 @@ AS $function$
         select from feed.changes c
         where c.organization_id = asked.organization_id and (c.horizon, c.id) > (asked.horizon, asked.id) and c.origin = (select feed.origin())
           and c.horizon < pg_snapshot_xmin(pg_current_snapshot())
-          -- As a reader is shown them. Partitions of before are left out.
+          -- As a reader is shown them: else a stream would read again and again what it is not shown. Partitions of before are left out.
           and c.at >= feed.oldest()
+          and to_regclass(c.relation) is not null
         order by c.horizon, c.id
         limit 1) as next)
   $function$;

@@ -46,5 +46,5 @@ comment on policy select_graph_worker on feed.changes is 'The worker looks for w
 
 grant select on feed.changes to graph_admin;
 grant select on feed.changes to graph_app;
-grant insert (origin, horizon, organization_id, relation, type, key, operation, columns), select (id, origin, horizon, at, organization_id) on feed.changes to graph_helper;
+grant insert (origin, horizon, organization_id, relation, type, key, operation, columns), select (id, origin, horizon, at, organization_id, relation) on feed.changes to graph_helper;
 grant select on feed.changes to graph_worker;
