@@ -5,7 +5,7 @@ import { isWithoutTransaction, quiet, runGraphileMigrate } from '../../database/
 import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
 import { awaitMigrations } from '../../database/migrations/migrate.ts';
 import { migrationsFolder, readPlainText, withPlainFolder } from '../../database/migrations/plainText.ts';
-import { requireOwnHistory, requireVersion, runCommitted } from '../../database/migrations/runCommitted.ts';
+import { requireOwnHistory, requireServer, runCommitted } from '../../database/migrations/runCommitted.ts';
 import { withClient } from '../../database/pool/withClient.ts';
 import { hasCode } from '../../errors/hasCode.ts';
 import { createLog } from '../../log.ts';
@@ -40,7 +40,7 @@ export const withMigrationLock = <T>(ownerUrl: string, work: (owner: Client) => 
 /** Runs the migrations of `migrations/committed` on a database. @throws {StartupError} when one fails */
 export const applyCommitted = (ownerUrl: string): Promise<void> =>
   withMigrationLock(ownerUrl, async (owner) => {
-    await requireVersion(owner);
+    await requireServer(owner);
     await requireOwnHistory(owner);
     await runCommitted(owner, ownerUrl, log);
   });

@@ -10,7 +10,7 @@ import { findOther, readApplied } from './appliedMigrations.ts';
 import { type CommittedMigration, readCommitted } from './committedMigrations.ts';
 import { lockTimeoutMs } from './lockRetries.ts';
 import { preparePartitions } from './partitions.ts';
-import { requireOwnHistory, requireVersion, runCommitted } from './runCommitted.ts';
+import { requireOwnHistory, requireServer, runCommitted } from './runCommitted.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
@@ -32,9 +32,8 @@ export async function migrate(
   await owner.connect();
   owner.on('error', (error) => log.debug({ error }, 'lost the connection to the database'));
   try {
-    await requireUtf8(owner);
+    await requireServer(owner);
     await awaitMigrations(owner);
-    await requireVersion(owner);
     await requireOwnHistory(owner);
     await refuseForeignSchemas(owner);
     await ensureRoles(owner, logins);
@@ -45,17 +44,6 @@ export async function migrate(
   } finally {
     await owner.end();
   }
-}
-
-/** Names of people need every character. */
-async function requireUtf8(owner: ClientBase): Promise<void> {
-  const { rows } = await owner.query<{ encoding: string; name: string }>(
-    `select current_setting('server_encoding') as encoding, quote_ident(current_database()) as name`,
-  );
-  const [{ encoding, name } = { encoding: '', name: '' }] = rows;
-  if (encoding === 'UTF8') return;
-  const remedy = "Create one with: create database … template template0 encoding 'UTF8' locale 'C'";
-  throw new StartupError(`The database ${name} has the encoding ${encoding}, and the service needs UTF8. ${remedy}.`);
 }
 
 /** A migration drops objects of its own names, perhaps left by a failed run: the schema must be ours. */

@@ -8,6 +8,7 @@ import { parseSettings } from 'graphile-migrate/dist/settings.js';
 import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
+import { onlyRow } from '../onlyRow.ts';
 import { findOther, readApplied } from './appliedMigrations.ts';
 import { readCommitted, requireOrder, unreadable } from './committedMigrations.ts';
 import { isWithoutTransaction, quiet } from './graphileMigrate.ts';
@@ -76,11 +77,19 @@ export async function requireOwnHistory(owner: ClientBase): Promise<void> {
   );
 }
 
-/** @throws {StartupError} when the server is older than the migrations need */
-export async function requireVersion(owner: ClientBase): Promise<void> {
-  const { rows } = await owner.query<{ version: string }>(`select current_setting('server_version') as version`);
-  const problem = versionProblem(rows[0]?.version ?? '');
+/** @throws {StartupError} when the server is older than the migrations need, or the database lacks characters of people's names */
+export async function requireServer(owner: ClientBase): Promise<void> {
+  const { version, encoding, name } = onlyRow(
+    await owner.query<{ version: string; encoding: string; name: string }>(
+      `select current_setting('server_version') as version, current_setting('server_encoding') as encoding,
+         quote_ident(current_database()) as name`,
+    ),
+  );
+  const problem = versionProblem(version);
   if (problem) throw new StartupError(problem);
+  if (encoding === 'UTF8') return;
+  const remedy = "Create one with: create database … template template0 encoding 'UTF8' locale 'C'";
+  throw new StartupError(`The database ${name} has the encoding ${encoding}, and the service needs UTF8. ${remedy}.`);
 }
 
 /** @param version as PostgreSQL says it, such as `15.18 (Debian 15.18-0+deb12u1)` */

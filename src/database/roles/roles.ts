@@ -1,6 +1,7 @@
 import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
 import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
+import { onlyRow } from '../onlyRow.ts';
 import { withClient } from '../pool/withClient.ts';
 import { type NamedLogin, requestRoles } from './authenticator.ts';
 import { isForbidden } from './isForbidden.ts';
@@ -83,12 +84,11 @@ type Server = {
 };
 
 async function readServer(owner: ClientBase): Promise<Server> {
-  const { rows } = await owner.query<Server>(
-    `select current_user::text as owner, current_setting('server_version_num')::int >= 160000 as "hasGrantOptions"`,
+  return onlyRow(
+    await owner.query<Server>(
+      `select current_user::text as owner, current_setting('server_version_num')::int >= 160000 as "hasGrantOptions"`,
+    ),
   );
-  const [server] = rows;
-  if (!server) throw new Error('PostgreSQL did not say who is asking');
-  return server;
 }
 
 type Role = { readonly canLogin: boolean; readonly inherits: boolean };

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
+import { onlyRow } from '../../database/onlyRow.ts';
 import type { Scope } from '../../token/scopes.ts';
 import type { Client } from '../client/authenticateClient.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { onlyRow } from '../onlyRow.ts';
 import { issueTokens, type TokenReply } from './issueTokens.ts';
 
 /**

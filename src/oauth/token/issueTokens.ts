@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
+import { onlyRow } from '../../database/onlyRow.ts';
 import { createToken, hashToken } from '../../token/format.ts';
 import type { Scope } from '../../token/scopes.ts';
 import { lifetimes } from '../lifetimes.ts';
-import { onlyRow } from '../onlyRow.ts';
 
 /** The token endpoint's answer (RFC 6749 section 5.1), and `created_at`, as in Doorkeeper. */
 export type TokenReply = {

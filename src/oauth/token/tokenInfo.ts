@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
+import { onlyRow } from '../../database/onlyRow.ts';
 import { requestIdOf } from '../../http/middleware/requestId.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 import { requireClaims } from '../authenticateBearer.ts';
-import { onlyRow } from '../onlyRow.ts';
 import type { UserIdOf } from './introspect.ts';
 
 /** `GET /oauth/token/info`: rights and lifetime of the request's bearer token, in Doorkeeper's words. */

@@ -1,4 +1,4 @@
-import { requireVersion, versionProblem } from '../../src/database/migrations/runCommitted.ts';
+import { requireServer, versionProblem } from '../../src/database/migrations/runCommitted.ts';
 import { withClient } from '../../src/database/pool/withClient.ts';
 
 test.each(['9.6.24', '13.0', '14.23 (Debian 14.23-1)', '14beta2'])('PostgreSQL %s is named as too old', (version) => {
@@ -12,5 +12,5 @@ test.each(['15.0', '15beta1', '18.4 (Ubuntu 18.4-1)', '19devel'])('PostgreSQL %s
 });
 
 test('the server of the tests is not refused', async () => {
-  await expect(withClient(process.env.TEST_OWNER_URL ?? '', requireVersion)).resolves.toBeUndefined();
+  await expect(withClient(process.env.TEST_OWNER_URL ?? '', requireServer)).resolves.toBeUndefined();
 });
