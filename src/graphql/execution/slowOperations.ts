@@ -1,19 +1,13 @@
-import { LRUCache } from 'lru-cache';
+import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Log } from '../../log.ts';
+import { isDue } from '../../observability/isDue.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
-import type { ErrorCode } from '../errors.ts';
 import type { Operation, RanStatement } from './operation.ts';
 import { documentWithoutValues, sqlWithoutValues } from './withoutValues.ts';
 
-export type SlowOperations = {
-  pool: Pool;
-  slowMs: number;
-  log: Log;
-};
-
-export type OperationStats = {
+type OperationStats = {
   readonly durationMs: number;
   readonly planningMs: number;
   readonly code: string | undefined;
@@ -26,18 +20,15 @@ export type OperationStats = {
  * Slow-query log: operations that were slow, or failed by a fault of ours.
  * It has the document, its SQL, and PostgreSQL's plan of the slowest statement, all without values.
  */
-export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
-  const explain = createExplain(pool);
-  const mayLog = createRateLimit(maxReports, windowMs);
+export function createSlowOperations({ pool, slowMs, log }: { pool: Pool; slowMs: number; log: Log }) {
+  const explain = createExplain(pool, log);
 
   return (
     { prepared, token, requestId }: Operation,
     { durationMs, planningMs, code, wasUnavailable, ran, settings }: OperationStats,
   ): void => {
-    const hasFailed = code !== undefined && failures.has(code);
-    if (wasUnavailable) return;
-    if (durationMs < slowMs && !hasFailed) return;
-    if (!mayLog()) return;
+    const hasFailed = code === 'INTERNAL' || code === 'TIMEOUT';
+    if (wasUnavailable || (durationMs < slowMs && !hasFailed) || !isDue(log, 'slow operations', maxPerMinute)) return;
     const report = async () => {
       const slowest = ran.toSorted((one, other) => other.durationMs - one.durationMs)[0];
       const plan = slowest && settings && (await explain(slowest.text, settings));
@@ -61,43 +52,23 @@ export function createSlowOperations({ pool, slowMs, log }: SlowOperations) {
   };
 }
 
-const failures: ReadonlySet<string> = new Set<ErrorCode>(['INTERNAL', 'TIMEOUT']);
-
-/** Rate limit: the first few reports show why all is slow; request log and metrics have the others. */
-const maxReports = 20;
-const windowMs = 10_000;
-
-function createRateLimit(max: number, windowMs: number) {
-  let endsAt = 0;
-  let count = 0;
-  return (): boolean => {
-    if (performance.now() >= endsAt) {
-      endsAt = performance.now() + windowMs;
-      count = 0;
-    }
-    return ++count <= max;
-  };
-}
-
-const explainedForMs = 10 * 60_000;
+/** The first reports show why all is slow; request log and metrics have the others. */
+const maxPerMinute = 100;
 
 /**
  * PostgreSQL's generic plan of a statement (`generic_plan`, since 16), as its caller's role.
- * The role's policies apply, and nothing is executed. Null if the plan was logged a short while ago, since slow statements repeat. Null,
+ * The role's policies apply, and nothing is executed. Null if the plan was logged in the last minute, since slow statements repeat. Null,
  * too, while another is being explained or a request waits for a connection, and when PostgreSQL gives none.
  */
-function createExplain(pool: Pool) {
-  const explained = new LRUCache<string, true>({ max: 200, ttl: explainedForMs });
+function createExplain(pool: Pool, log: Log) {
   let busy = false;
 
   return async (sql: string, settings: TransactionSettings): Promise<string[] | null> => {
-    if (busy || pool.waitingCount > 0 || explained.has(sql)) return null;
+    if (busy || pool.waitingCount > 0 || !isDue(log, hash('sha1', sql))) return null;
     busy = true;
-    explained.set(sql, true);
     try {
-      const { rows } = await queryOnce<{ 'QUERY PLAN': string }>(pool, settings, {
-        text: `explain (generic_plan) ${sql}`,
-      });
+      const text = `explain (generic_plan) ${sql}`;
+      const { rows } = await queryOnce<{ 'QUERY PLAN': string }>(pool, settings, { text });
       return rows.map((row) => planWithoutValues(row['QUERY PLAN']));
     } catch {
       return null;
