@@ -20,7 +20,8 @@ import type { Answer } from './execution/answer.ts';
 import { createExecution } from './execution/execution.ts';
 import type { ExecutionOptions } from './execution/executionOptions.ts';
 import { createIntrospectionCache } from './execution/introspection.ts';
-import { isExpensive, type Offload } from './offload/offload.ts';
+import { isExpensive } from './offload/isExpensive.ts';
+import type { OffloadThread } from './offload/OffloadThread.ts';
 import { readIdempotencyKey } from './request/idempotencyKey.ts';
 import { wantsEvents } from './request/negotiate.ts';
 import type { ParsedRequest, RequestParser } from './request/parseRequest.ts';
@@ -33,7 +34,7 @@ export type RequestExecutionOptions = Omit<ExecutionOptions, 'config' | 'replica
   oauthPool: Pool;
   /** Null when the primary answers every request. */
   replica: Replica | null;
-  offload: Offload;
+  offload: OffloadThread;
 };
 
 /** Validates an authenticated request and executes it: in this thread, in the offload thread, or as a stream. */

@@ -9,7 +9,7 @@ import { readMigrations, watchMigrations } from '../database/migrations/watchMig
 import type { EvictablePool } from '../database/pool/pools.ts';
 import type { StoredOperations } from '../graphql/document/storedOperations.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
-import { createOffload } from '../graphql/offload/offload.ts';
+import { OffloadThread } from '../graphql/offload/OffloadThread.ts';
 import { compilationOptions } from '../graphql/schema/compilationOptions.ts';
 import { buildGraph } from '../graphql/schema/schema.ts';
 import { warmUp } from '../graphql/schema/warmUp.ts';
@@ -168,9 +168,9 @@ async function createGeneration(
   const showCompiling = (isCompiling: boolean) => context.metrics.compilation.set(Number(isCompiling));
   const graph = await buildGraph(pool, compilationOptions(config, log, showCompiling));
   const { schema } = graph;
-  const offload = createOffload({ config, authUrl, keys }, log);
-  context.metrics.watchThread('second', offload.state);
-  const unsubscribe = replica?.onTrouble(offload.reconnect);
+  const offload = new OffloadThread({ config, authUrl, keys }, log);
+  context.metrics.watchThread('second', () => offload.state);
+  const unsubscribe = replica?.onTrouble((server) => offload.reconnect(server));
   const release = async () => {
     unsubscribe?.();
     await offload.stop();

@@ -9,6 +9,8 @@ import type { Log } from '../../log.ts';
 import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import { traceHeaders } from '../../observability/tracing/traced.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
+import { callerPath, withoutPermit } from '../../scheduling/caller.ts';
+import { createPermits, type Permits } from '../../scheduling/permits.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { publishUse } from '../../token/uses.ts';
 import { DocumentError } from '../document/document.ts';
@@ -17,9 +19,16 @@ import type { Answer } from '../execution/answer.ts';
 import type { Operation } from '../execution/operation.ts';
 import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';
 
-/** This end of the offload thread, which starts with the first operation and again after it has ended. */
+/**
+ * Offloading: the offload thread executes expensive operations, which would block this event loop.
+ * Node.js plans an operation and writes its answer in one tick. Long texts, which are encoded there as well, make V8 collect the whole heap
+ * of their thread. The offload thread starts with the first such operation, and again after it has ended, and has its own connections.
+ * Operations wait in a fair queue as long as a statement may take, and then fail with {@link DatabaseUnavailable}. With 64 waiting, others
+ * fail at once, unless their tenant has less than its share of these.
+ */
 export class OffloadThread {
   readonly #settings: OffloadSettings;
+  readonly #permits: Permits;
   readonly #log: Log;
   readonly #relayed: Log;
   readonly #pending = new Map<number, PromiseWithResolvers<Answer>>();
@@ -30,6 +39,12 @@ export class OffloadThread {
   constructor(settings: OffloadSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
+    this.#permits = createPermits({
+      maxHeld: maxConcurrent,
+      maxWaiting: maxQueued,
+      waitMs: settings.config.statementTimeoutMs,
+      refusal: (cause) => new DatabaseUnavailable({ cause }),
+    });
     // The offload thread has serialized its log lines already.
     const asItIs = (described: unknown) => described;
     this.#relayed = log.child({}, { serializers: { error: asItIs, requestId: asItIs } });
@@ -41,7 +56,31 @@ export class OffloadThread {
   }
 
   /** @param encoding of the answer; null when its text is needed */
-  execute(
+  execute(operation: Operation, encoding: Encoding | null): Promise<Answer> {
+    const { token, signal } = operation;
+    const work = (proof: Precondition | null) =>
+      this.#permits.run(callerPath(), () => this.#send(operation, proof, encoding), signal);
+    return withoutPermit(() => (token ? token.withTokenCheck(work) : work(null)));
+  }
+
+  /** Replaces the connections that it has made before. */
+  reconnect(server: ServerName): void {
+    this.#worker?.postMessage({ reconnect: server } satisfies OffloadRequest);
+  }
+
+  async stop(): Promise<void> {
+    const thread = this.#worker;
+    if (!thread) return;
+    // The thread has to export its remaining spans.
+    if (this.#settings.config.tracing) {
+      const ended = once(thread, 'exit');
+      thread.postMessage({ end: true } satisfies OffloadRequest);
+      await Promise.race([ended, delay(3000, undefined, { ref: false })]);
+    }
+    await thread.terminate();
+  }
+
+  #send(
     { prepared, coerced: _coerced, signal, token, ...operation }: Operation,
     proof: Precondition | null,
     encoding: Encoding | null,
@@ -67,23 +106,6 @@ export class OffloadThread {
     } satisfies OffloadRequest);
     signal.addEventListener('abort', () => thread.postMessage({ id, aborted: true } satisfies OffloadRequest));
     return answer.promise;
-  }
-
-  /** Replaces the connections that it has made before. */
-  reconnect(server: ServerName): void {
-    this.#worker?.postMessage({ reconnect: server } satisfies OffloadRequest);
-  }
-
-  async stop(): Promise<void> {
-    const thread = this.#worker;
-    if (!thread) return;
-    // The thread has to export its remaining spans.
-    if (this.#settings.config.tracing) {
-      const ended = once(thread, 'exit');
-      thread.postMessage({ end: true } satisfies OffloadRequest);
-      await Promise.race([ended, delay(3000, undefined, { ref: false })]);
-    }
-    await thread.terminate();
   }
 
   #start(): Worker {
@@ -130,6 +152,11 @@ export class OffloadThread {
     }
   }
 }
+
+/** While one operation waits for the database, another can be planned; a third would only delay both. */
+const maxConcurrent = 2;
+/** A waiting operation keeps its document, whose tree takes up to 1 MB. */
+const maxQueued = 64;
 
 /** The declared variables. Others were not checked, and may be nested too deep for a message. */
 function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {

@@ -22,7 +22,7 @@ import { compilationOptions } from '../schema/compilationOptions.ts';
 import { buildGraph } from '../schema/schema.ts';
 import type { OffloadMessage, OffloadRequest, OffloadSettings } from './messages.ts';
 
-// The other end of offload.ts.
+// The other end of OffloadThread.ts.
 // On Linux, 0 is only this thread. When processors are scarce, cheap operations go first.
 setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 

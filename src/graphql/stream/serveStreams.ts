@@ -10,7 +10,7 @@ import { hashToken } from '../../token/format.ts';
 import { DocumentError } from '../document/document.ts';
 import type { ExecutionOptions } from '../execution/executionOptions.ts';
 import type { Operation } from '../execution/operation.ts';
-import { isExpensive } from '../offload/offload.ts';
+import { isExpensive } from '../offload/isExpensive.ts';
 import { acceptsEvents } from '../request/negotiate.ts';
 import { RequestError } from '../request/request.ts';
 import { openEventStream } from './eventStream.ts';
