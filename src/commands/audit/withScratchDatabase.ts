@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
 import { withClient } from '../../database/pool/withClient.ts';
-import { isForbidden } from '../../database/roles/isForbidden.ts';
 import { StartupError } from '../../errors/startupError.ts';
+import { createHelper, dropHelper } from '../development/helperDatabase.ts';
+import { otherDatabase } from '../development/migrations.ts';
 import type { Migration } from './migrationsAt.ts';
 
 /**
@@ -17,20 +18,20 @@ export async function withScratchDatabase<T>(
   migrations: readonly Migration[],
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const name = `audit_${randomUUID().replaceAll('-', '')}`;
-  await asking(url, (client) => client.query(`create database ${name} template template0`)).catch((cause: unknown) => {
-    if (!isForbidden(cause)) throw cause;
-    throw new StartupError("DATABASE_URL's role may not create databases; give it CREATEDB.");
-  });
-  const scratch = new URL(url);
-  scratch.pathname = `/${name}`;
+  const scratch = otherDatabase(url, `audit_${randomUUID().replaceAll('-', '')}`);
+  await createHelper(url, scratch);
   try {
-    return await asking(scratch.href, async (client) => {
-      for (const migration of migrations) await apply(client, migration);
-      return await work(client);
-    });
+    return await withClient(
+      { connectionString: scratch, application_name: 'graph-query-service audit' },
+      async (client) => {
+        // Compiling the many small statements would take longer than running them.
+        await client.query('set jit = off');
+        for (const migration of migrations) await apply(client, migration);
+        return await work(client);
+      },
+    );
   } finally {
-    await asking(url, (client) => client.query(`drop database ${name} with (force)`));
+    await dropHelper(url, scratch);
   }
 }
 
@@ -41,12 +42,4 @@ async function apply(client: Client, { name, sql }: Migration): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartupError(`${name} does not run on an empty database: ${reason}`, { cause: error });
   }
-}
-
-function asking<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  return withClient({ connectionString: url, application_name: 'graph-query-service audit' }, async (client) => {
-    // Compiling the many small statements would take longer than running them.
-    await client.query('set jit = off');
-    return work(client);
-  });
 }
