@@ -120,3 +120,20 @@ test('committed files have the same hashes and run as they do without, and db:re
   expect(await run('rehash')).toEqual(['The hashes are right.']);
   for (const [path, text] of bytes) expect(await readFile(path, 'utf8')).toBe(text);
 });
+
+test('a committed file that was changed does not run, and is named', async () => {
+  await copy.commit('say late', sql('late'));
+  const name = (await copy.committed()).at(-1) ?? '';
+  const path = join(copy.root, 'migrations/committed', name);
+  const text = await readFile(path, 'utf8');
+  await chmod(path, 0o644);
+  await writeFile(path, text.replace('Grüße', 'Gruß'));
+
+  await expect(copy.migrate(database, createLog('silent'))).rejects.toThrow(
+    `The migration ${name} failed and changed nothing: it was changed after it was committed; put it back`,
+  );
+  expect(await bodyOf('late')).toBeUndefined();
+  await writeFile(path, text);
+  await copy.migrate(database, createLog('silent'));
+  expect(await bodyOf('late')).toBe(body);
+});

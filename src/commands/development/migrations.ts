@@ -76,9 +76,7 @@ export async function withGraphileMigrate<T>(
 
 /** Runs `migrations/current.sql` on a database, unless it has run this text. */
 export const runCurrent = (ownerUrl: string): Promise<void> =>
-  withPlainFolder('committed and current', (folder) =>
-    withGraphileMigrate({ ownerUrl, folder }, (settings) => watch(settings, true)),
-  );
+  withPlainFolder((folder) => withGraphileMigrate({ ownerUrl, folder }, (settings) => watch(settings, true)));
 
 /** Another database of the same server, as the same role. */
 export function otherDatabase(url: string, name: string): string {

@@ -46,13 +46,10 @@ function parseHeader(name: string, text: string) {
   try {
     return parseMigrationText(name, text, false);
   } catch (error) {
-    throw unreadable(error);
+    // The message names the file.
+    throw new StartupError(`${error instanceof Error ? error.message : error}. Get the file back from git.`);
   }
 }
-
-/** An error of graphile-migrate, whose message names the file. */
-export const unreadable = (error: unknown) =>
-  new StartupError(`${error instanceof Error ? error.message : error}. Get the file back from git.`);
 
 /** The files that no other was committed after: one, unless two branches have met. */
 export const lastOnes = (files: readonly CommittedMigration[]): CommittedMigration[] =>

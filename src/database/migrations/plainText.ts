@@ -19,14 +19,13 @@ export const readPlainText = async (file: string): Promise<string> => (await rea
 /**
  * Works with a folder of migrations in which each file is plain text, for graphile-migrate, which reads the files itself.
  * That is the folder of the migrations, or a copy of it while the work lasts.
- *
- * @param wanted which files must be readable; a server starts whatever `current.sql` is
  */
-export async function withPlainFolder<T>(
-  wanted: 'committed' | 'committed and current',
-  work: (folder: string) => Promise<T>,
-): Promise<T> {
-  const files = await (wanted === 'committed' ? readCommittedFiles() : readAll());
+export async function withPlainFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const current = await read('current.sql').catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  });
+  const files = [...(await readCommittedFiles()), ...(current ? [current] : [])];
   if (files.every(({ isPlain }) => isPlain)) return work(migrationsFolder);
   const copy = await mkdtemp(join(tmpdir(), 'migrations-'));
   try {
@@ -56,15 +55,6 @@ type PlainFile = Plain & { readonly path: string };
 async function readCommittedFiles(): Promise<PlainFile[]> {
   const names = (await readdir(join(migrationsFolder, 'committed'))).filter((name) => name.endsWith('.sql'));
   return Promise.all(names.map((name) => read(join('committed', name))));
-}
-
-/** The committed files, and `current.sql` if there is one. */
-async function readAll(): Promise<PlainFile[]> {
-  const current = await read('current.sql').catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return null;
-    throw error;
-  });
-  return [...(await readCommittedFiles()), ...(current ? [current] : [])];
 }
 
 const read = async (path: string): Promise<PlainFile> => ({ path, ...(await readBoth(join(migrationsFolder, path))) });

@@ -1,19 +1,13 @@
-import {
-  type FileMigration,
-  getLastMigration,
-  getMigrationsAfter,
-  runCommittedMigration,
-} from 'graphile-migrate/dist/migration.js';
+import { type FileMigration, getLastMigration, runStringMigration } from 'graphile-migrate/dist/migration.js';
 import { parseSettings } from 'graphile-migrate/dist/settings.js';
 import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { onlyRow } from '../onlyRow.ts';
 import { findOther, readApplied } from './appliedMigrations.ts';
-import { readCommitted, requireOrder, unreadable } from './committedMigrations.ts';
+import { readCommitted, requireOrder } from './committedMigrations.ts';
 import { isWithoutTransaction, quiet } from './graphileMigrate.ts';
 import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from './lockRetries.ts';
-import { withPlainFolder } from './plainText.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
@@ -34,17 +28,14 @@ export async function runCommitted(
   const client = owner as PoolClient;
   const last = await getLastMigration(client, settings);
   const context = { database: settings.databaseName };
-  const missing = await withPlainFolder('committed', (migrationsFolder) =>
-    getMigrationsAfter({ ...settings, migrationsFolder }, last).catch((error: unknown) => {
-      throw unreadable(error);
-    }),
-  );
-  for (const migration of missing) {
-    const { realFilename: file } = migration;
+  const missing = (await readCommitted()).filter(({ number }) => !last || number > last.filename);
+  for (const { name: file, number: filename, hash, previous, body, isIntact } of missing) {
     log.info({ file }, 'running a migration');
+    const recorded = { filename, hash, previousHash: previous || null } as FileMigration;
     const attempt = async () => {
-      await prepare(owner, migration, deadlineMs);
-      await runCommittedMigration(client, settings, context, migration, '');
+      if (!isIntact) throw new Error('it was changed after it was committed; put it back, and write another migration');
+      await prepare(owner, body, deadlineMs);
+      await runStringMigration(client, settings, context, body, filename, recorded);
     };
     const onRefusal = async (tries: number) => {
       if (tries === 1) log.warn({ file }, 'a migration waits for a lock and tries again');
@@ -103,7 +94,7 @@ export const versionProblem = (version: string): string | null =>
  * An invalid index would count as the index. A concurrent statement waits for open transactions, and no request waits behind it. After a
  * cancellation it would start from the beginning. Not DISCARD ALL: it would release the lock of migrations.
  */
-async function prepare(owner: ClientBase, { body }: FileMigration, deadlineMs: number): Promise<void> {
+async function prepare(owner: ClientBase, body: string, deadlineMs: number): Promise<void> {
   const isPatient = isWithoutTransaction(body);
   await owner.query('set session authorization default; reset all; discard temp; discard sequences');
   await owner.query(`set lock_timeout = ${isPatient ? deadlineMs : lockTimeoutMs}`);
