@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientBase, Pool } from 'pg';
+import { type ClientBase, DatabaseError, type Pool } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
 import { ownerTransaction } from '../database/pool/ownerTransaction.ts';
 import type { Passwords } from '../oauth/passwords.ts';
@@ -118,16 +118,12 @@ async function write(
 
 /** Makes PostgreSQL's rejection a problem of the document; returns any other error unchanged. */
 function asDocumentError(error: unknown): unknown {
-  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
-  if (typeof code !== 'string') return error;
+  if (!(error instanceof DatabaseError)) return error;
+  const { code = '', constraint } = error;
   // Class 23, a broken rule: another session wrote meanwhile, or a table is stricter than these checks.
-  if (code.startsWith('23')) {
-    const message = `breaks the rule ${String(constraint)}; if another session is changing the same things, try again`;
-    return new ProvisioningError([{ path: [], message }]);
-  }
-  if (code !== outOfMemory) return error;
-  const message = 'is more than PostgreSQL has memory for; apply it in parts, or raise max_locks_per_transaction';
-  return new ProvisioningError([{ path: [], message }]);
+  const brokenRule = `breaks the rule ${constraint}; if another session is changing the same things, try again`;
+  const message = code.startsWith('23') ? brokenRule : code === outOfMemory ? noMemory : undefined;
+  return message === undefined ? error : new ProvisioningError([{ path: [], message }]);
 }
 
 /**
@@ -135,3 +131,4 @@ function asDocumentError(error: unknown): unknown {
  * Each organization's sync holds a lock until the transaction ends: thousands fill the table of PostgreSQL's default settings.
  */
 const outOfMemory = '53200';
+const noMemory = 'is more than PostgreSQL has memory for; apply it in parts, or raise max_locks_per_transaction';

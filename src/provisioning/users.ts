@@ -38,14 +38,6 @@ export async function findUserProblems(
   secrets: Secrets,
 ): Promise<Problem[]> {
   const inDocument = new Set(users.map(({ organizationId, value }) => `${organizationId} ${value.externalIdentifier}`));
-  const zones = await unknownTimeZones(client, users);
-  const inUnknownZones = users.flatMap(({ value, path }) => {
-    const nearest = zones.get(value.timeZone);
-    if (nearest === undefined) return [];
-    const message = 'must be an IANA name, such as "Europe/Berlin", or the city alone, such as "Berlin"';
-    return [{ path: [...path, 'timeZone'], message: `${message}${nearest && `; did you mean "${nearest}"?`}` }];
-  });
-
   const takenAs = async (field: keyof User, statement: string, rows: readonly object[]): Promise<Problem[]> => {
     const taken = await forRows<{ index: number; holder: string | null }>(client, rows, statement);
     return taken.flatMap(({ index, holder }) => {
@@ -68,7 +60,7 @@ export async function findUserProblems(
     })),
   );
   return [
-    ...inUnknownZones,
+    ...(await findUnknownTimeZones(client, users)),
     ...(await takenAs('email', findTakenEmails, rows)),
     ...(await takenAs('externalAuthenticationToken', findTakenTokens, tokens)),
   ];
@@ -88,16 +80,17 @@ const findTakenTokens = `
     and u.external_authentication_token_hash = decode(given.token_hash, 'hex')
   where u.external_identifier is distinct from given.external_identifier`;
 
-/** Unknown time zones, each with the nearest known one or an empty text; at most ten have one. */
-async function unknownTimeZones(client: ClientBase, users: readonly Entry<UserOutline>[]) {
+async function findUnknownTimeZones(client: ClientBase, users: readonly Entry<UserOutline>[]): Promise<Problem[]> {
   const zones = new Set(users.flatMap(({ value }) => value.timeZone ?? []));
-  const { rows } = await client.query<{ zone: string; nearest: string }>(
-    `with unknown as materialized (select zone from unnest($1::text[]) as zone where not app_hidden.is_time_zone(zone))
-     select zone, coalesce(n.nearest, '') as nearest
-     from unknown left join app_hidden.nearest_time_zones(array(select zone from unknown)) as n on n.name = zone`,
+  const { rows } = await client.query<{ name: string; problem: string }>(
+    'select name, problem from app_hidden.time_zone_problems($1)',
     [[...zones]],
   );
-  return new Map<string | undefined, string>(rows.map(({ zone, nearest }) => [zone, nearest]));
+  const problems = new Map(rows.map(({ name, problem }) => [name, problem]));
+  return users.flatMap(({ value, path }) => {
+    const message = problems.get(value.timeZone ?? '');
+    return message === undefined ? [] : [{ path: [...path, 'timeZone'], message }];
+  });
 }
 
 /**

@@ -63,7 +63,7 @@ describe('what is wrong with a document', () => {
       'organizations[1].users[1].email: must not be that of organizations[1].users[0].email',
       'organizations[1].users[1].externalIdentifier: must not be that of organizations[1].users[0].externalIdentifier',
       'organizations[1].users[2].accessibleUnits[0]: names no unit of this organization',
-      'organizations[1].users[2].timeZone: must be an IANA name, such as "Europe/Berlin", or the city alone, such as "Berlin"; did you mean "Atlantic/Azores"?',
+      'organizations[1].users[2].timeZone: A time zone is an IANA name, such as "Europe/Berlin", or the city alone, such as "Berlin"; did you mean "Atlantic/Azores"?',
       'version: is not known',
     ]);
     expect(await everyRow(database.owner)).toEqual(before);
