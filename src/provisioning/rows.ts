@@ -37,21 +37,18 @@ const batchSize = 5000;
 /**
  * Runs the statement once for each batch: `$1`, for `jsonb_to_recordset`; undefined columns are null.
  *
- * @param progress called after each batch with how many are done
  * @returns the rows that all batches returned, in order
  */
 export async function forRows<Returned extends QueryResultRow>(
   client: ClientBase,
   rows: readonly object[],
   statement: string,
-  progress?: (done: number, all: number) => void,
 ): Promise<Returned[]> {
   const returned: Returned[] = [];
   for (let start = 0; start < rows.length; start += batchSize) {
     const batch = rows.slice(start, start + batchSize);
     const result = await client.query<Returned>(statement, [JSON.stringify(batch)]);
     for (const row of result.rows) returned.push(row);
-    progress?.(start + batch.length, rows.length);
   }
   return returned;
 }

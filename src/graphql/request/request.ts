@@ -36,7 +36,6 @@ type Details = {
   status?: number;
   headers?: Readonly<Record<string, string>>;
   limit?: string;
-  argument?: string;
 };
 
 /** Parses the parameters from the body of a POST or the query of a GET. */
