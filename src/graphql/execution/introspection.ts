@@ -1,21 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { type DocumentNode, Kind, type OperationDefinitionNode, type SelectionSetNode } from 'postgraphile/graphql';
+import { type DocumentNode, Kind, type SelectionSetNode } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
 import { bytesOfCharacter, DocumentError, type PreparedDocument } from '../document/document.ts';
 import type { Answer } from './answer.ts';
 
 /** Whether the operation is introspection alone (`__schema`, `__type`). */
 export function isIntrospection(prepared: PreparedDocument): boolean {
-  const known = introspections.get(prepared.operation);
-  if (known !== undefined) return known;
-  const found = looksIntoSchema(prepared);
-  introspections.set(prepared.operation, found);
-  return found;
-}
-
-const introspections = new WeakMap<OperationDefinitionNode, boolean>();
-
-function looksIntoSchema(prepared: PreparedDocument): boolean {
   const names = rootFieldsOf(prepared);
   const isMeta = names.every((name) => ['__schema', '__type', '__typename'].includes(name));
   return prepared.operation.operation === 'query' && isMeta && names.some((name) => name !== '__typename');
