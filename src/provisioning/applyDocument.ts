@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientBase, DatabaseError, type Pool } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
-import { ownerTransaction } from '../database/pool/ownerTransaction.ts';
+import { ownerTransaction } from '../database/pool/runTransaction.ts';
 import type { Passwords } from '../oauth/passwords.ts';
 import { findAccessProblems, writeAccess } from './access.ts';
 import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';

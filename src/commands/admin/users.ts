@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
-import { ownerTransaction } from '../../database/pool/ownerTransaction.ts';
+import { ownerTransaction } from '../../database/pool/runTransaction.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Passwords } from '../../oauth/passwords.ts';
 import * as fields from '../../provisioning/fields.ts';

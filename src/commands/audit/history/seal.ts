@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
-import { ownerTransaction } from '../../../database/pool/ownerTransaction.ts';
+import { ownerTransaction } from '../../../database/pool/runTransaction.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { Chains } from './chains.ts';
 import { type Chain, hashEntry, hashSeal, type Seal } from './hashes.ts';
