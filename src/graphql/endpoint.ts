@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 import { isRetryable } from '../database/pool/unavailable.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
@@ -29,7 +29,7 @@ export type EndpointOptions = RequestExecutionOptions & {
  *
  * @throws {ConfigError} when a stored operation does not fit the schema
  */
-export function createEndpoint(options: EndpointOptions): Endpoint {
+export function createEndpoint(options: EndpointOptions) {
   const { config, pool, oauthPool, replica, graph, operations, log } = options;
   const readBody = createBodyReader(config.limits.body);
   const parser = createRequestParser(graph.schema, config, operations);
@@ -76,18 +76,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 
   return {
-    graphql(request, response) {
+    graphql(request: IncomingMessage, response: ServerResponse): void {
       answer(request, response).catch((error: unknown) => refuse(error, request, response));
     },
+    /** Completes the open streams, which would not end by themselves, and refuses new ones. */
     endStreams,
   };
 }
-
-export type Endpoint = {
-  readonly graphql: RequestListener;
-  /** Completes the open streams, which would not end by themselves, and refuses new ones. */
-  endStreams(): void;
-};
 
 /** Aborts when the client closes the connection before it has its answer. */
 function untilClosed(response: ServerResponse): AbortSignal {

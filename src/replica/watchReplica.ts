@@ -3,20 +3,7 @@ import { Pool } from 'pg';
 import { createPool, type EvictablePool, type PoolSettings } from '../database/pool/pools.ts';
 import type { Log } from '../log.ts';
 
-export type Replica = {
-  /** Connections to the replica as the authenticator. */
-  readonly pool: EvictablePool;
-  /** The LSN that the replica must have replayed for any query; null while it gets none. */
-  required(): string | null;
-  /**
-   * Stops queries to the replica until a probe has read a newer LSN of the primary.
-   * The primary's catalogue has changed, or another server may be the primary. The replica must first replay everything up to now.
-   */
-  invalidate(): void;
-  /** Calls back when a server does not answer, or the primary has changed. @returns what unsubscribes */
-  onTrouble(listener: (server: ServerName) => void): () => void;
-  stop(): Promise<void>;
-};
+export type Replica = ReturnType<typeof watchReplica>;
 
 export type ServerName = 'primary' | 'replica';
 
@@ -25,7 +12,7 @@ export type ServerName = 'primary' | 'replica';
  * A load balancer may lead to several. Queries go to it while it answers within 2 s, is in recovery, and lags by at most 5 s. The log has
  * each change.
  */
-export function watchReplica(url: string, primary: EvictablePool, config: PoolSettings, log: Log): Replica {
+export function watchReplica(url: string, primary: EvictablePool, config: PoolSettings, log: Log) {
   const pool = createReplicaPool(url, config, log);
   const probe = createProbe(url, primary);
   let problem: string | null = 'not probed yet';
@@ -66,14 +53,21 @@ export function watchReplica(url: string, primary: EvictablePool, config: PoolSe
   })();
 
   return {
+    /** Connections to the replica as the authenticator. */
     pool,
+    /** The LSN that the replica must have replayed for any query; null while it gets none. */
     required: () => (problem === null ? minimumLsn : null),
+    /**
+     * Stops queries to the replica until a probe has read a newer LSN of the primary.
+     * The primary's catalogue has changed, or another server may be the primary. The replica must first replay everything up to now.
+     */
     invalidate,
-    onTrouble(listener) {
+    /** Calls back when a server does not answer, or the primary has changed. @returns what unsubscribes */
+    onTrouble(listener: (server: ServerName) => void) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await watching;
       // `end()` may hang if the server is gone.

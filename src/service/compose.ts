@@ -1,5 +1,3 @@
-import type { RequestListener } from 'node:http';
-import type { RequestHandler } from 'express';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Naming } from '../../plugins/changeNaming.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
@@ -58,7 +56,7 @@ export type AppDependencies = {
 };
 
 /** The composition root: builds all that serves requests. The database is already migrated. */
-export async function composeApp(context: AppDependencies): Promise<ComposedApp> {
+export async function composeApp(context: AppDependencies) {
   const { config, url, pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
   // Read before the graph is built, so that later migrations are noticed.
@@ -87,19 +85,23 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   };
   // A later call must read the database later.
   const reloads = serialized(swapGeneration);
-  const graphiql = config.explorers ? `${basePathOf(url)}/graphiql` : null;
   const watching = watchMigrations({ authUrl, seen, log }, async () => {
     await context.prepare();
     await reloads.run();
   });
 
   return {
-    graphql: inOrder([redirectBrowsers(graphiql), hotSwap.graphql]),
+    /** Answers `/graphql`. */
+    graphql: inOrder([redirectBrowsers(config.explorers ? `${basePathOf(url)}/graphiql` : null), hotSwap.graphql]),
+    /** The handlers of everything else, in request order. */
     mounts: [oauth, hotSwap.pages],
+    /** Hot swap: builds the graph from the database's present catalogue. If that fails, the old one stays. */
     reload: reloads.run,
+    /** A message for the operator of a service that is ready; null when there is none. */
     notice: () => (webhooks?.isCopy() ? copyNotice : null),
+    /** Completes the open streams, and refuses new ones. */
     endStreams: hotSwap.endStreams,
-    async stop() {
+    async stop(): Promise<void> {
       await watching.stop();
       await reloads.ended();
       await webhooks?.stop();
@@ -111,19 +113,7 @@ export async function composeApp(context: AppDependencies): Promise<ComposedApp>
   };
 }
 
-export type ComposedApp = {
-  /** Answers `/graphql`. */
-  graphql: RequestListener;
-  /** The handlers of everything else, in request order. */
-  mounts: RequestHandler[];
-  /** Hot swap: builds the graph from the database's present catalogue. If that fails, the old one stays. */
-  reload(): Promise<SchemaChange>;
-  /** A message for the operator of a service that is ready; null when there is none. */
-  notice(): string | null;
-  /** Completes the open streams, and refuses new ones. */
-  endStreams(): void;
-  stop(): Promise<void>;
-};
+export type ComposedApp = Awaited<ReturnType<typeof composeApp>>;
 
 export type SchemaChange = { readonly before: GraphQLSchema; readonly after: GraphQLSchema };
 

@@ -15,21 +15,10 @@ export class WorkerFailed extends Error {
   }
 }
 
-export type RunningWorker = {
-  readonly pid: number | undefined;
-  /** When it was started, in milliseconds since 1970. */
-  readonly since: number;
-  /** Resolves when it answers, even if it cannot serve yet. */
-  readonly started: Promise<void>;
-  /** Resolves when it serves. */
-  readonly serving: Promise<void>;
-  readonly ended: Promise<WorkerEnd>;
-  /** Drains it; sends SIGKILL if that takes too long. */
-  stop(): Promise<void>;
-};
+export type RunningWorker = ReturnType<typeof followWorker>;
 
 /** Sends a new worker its order and follows its state. */
-export function followWorker(worker: Worker, order: WorkerOrder): RunningWorker {
+export function followWorker(worker: Worker, order: WorkerOrder) {
   const reached = { started: Promise.withResolvers<void>(), serving: Promise.withResolvers<void>() };
   worker.on('message', (message: WorkerReport | null) => {
     // Other messages use the same channel.
@@ -42,11 +31,15 @@ export function followWorker(worker: Worker, order: WorkerOrder): RunningWorker 
 
   return {
     pid: worker.process.pid,
+    /** When it was started, in milliseconds since 1970. */
     since: Date.now(),
+    /** Resolves when it answers, even if it cannot serve yet. */
     started: reached.started.promise,
+    /** Resolves when it serves. */
     serving: reached.serving.promise,
     ended,
-    async stop() {
+    /** Drains it; sends SIGKILL if that takes too long. */
+    async stop(): Promise<void> {
       worker.process.kill('SIGTERM');
       const deadline = setTimeout(() => worker.process.kill('SIGKILL'), stopTimeoutMs);
       await ended;

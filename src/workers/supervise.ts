@@ -13,24 +13,13 @@ import { type WorkerEnd, WorkerFailed } from './followWorker.ts';
 import type { WorkerOrder } from './runWorker.ts';
 import { WorkerSlots } from './WorkerSlots.ts';
 
-export type Supervisor = {
-  /** Resolves when every worker has started; never when that failed or was stopped. */
-  readonly started: Promise<Started>;
-  /** Rejects when nothing can be served: a worker could not start, and no other serves. */
-  readonly failed: Promise<never>;
-  /** Rolling restart: replaces each worker once its successor serves; stops at one that does not. */
-  roll(): void;
-  /** Lets the workers finish the requests in flight (at most 10 s), then releases everything. */
-  stop(): Promise<void>;
-};
-
 /**
  * Supervises `count` worker processes on one port (node:cluster), and owns the embedded database.
  * It serves no request itself.
  *
  * @param fork starts a process that does what `runWorker` says
  */
-export function supervise(config: Config, count: number, fork: () => Worker, log: Log): Supervisor {
+export function supervise(config: Config, count: number, fork: () => Worker, log: Log) {
   const resources = createResources();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -67,12 +56,16 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
   };
 
   return {
+    /** Resolves when every worker has started; never when that failed or was stopped. */
     started: started.promise,
+    /** Rejects when nothing can be served: a worker could not start, and no other serves. */
     failed: failed.promise,
-    roll() {
+    /** Rolling restart: replaces each worker once its successor serves; stops at one that does not. */
+    roll(): void {
       rolling = rolling.then(rollOnce);
     },
-    async stop() {
+    /** Lets the workers finish the requests in flight (at most 10 s), then releases everything. */
+    async stop(): Promise<void> {
       stopping.abort();
       // A worker that is just starting stops, too.
       void slots.stop();

@@ -2,17 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Answer } from '../execution/answer.ts';
 import { eventStreamMediaType, graphqlMediaType } from '../request/negotiate.ts';
 
-export type EventStream = {
-  /** Aborts when either side has ended the stream. */
-  readonly signal: AbortSignal;
-  /** Sends the status, once the beginning of the stream is known. */
-  open(): void;
-  /** Resolves when the client has taken everything that was sent. */
-  ready(): Promise<void>;
-  next(id: string | null, body: string): void;
-  heartbeat(): void;
-  complete(): void;
-};
+export type EventStream = ReturnType<typeof openEventStream>;
 
 /**
  * Server-sent events of GraphQL over SSE, distinct connections mode, with backpressure.
@@ -20,7 +10,7 @@ export type EventStream = {
  *
  * https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md; https://html.spec.whatwg.org/#server-sent-events
  */
-export function openEventStream(response: ServerResponse): EventStream {
+export function openEventStream(response: ServerResponse) {
   const ended = new AbortController();
   let sent: Promise<void> = Promise.resolve();
   const write = (text: string) => {
@@ -40,13 +30,16 @@ export function openEventStream(response: ServerResponse): EventStream {
   // Otherwise nginx would buffer events.
   response.setHeader('X-Accel-Buffering', 'no');
   return {
+    /** Aborts when either side has ended the stream. */
     signal: ended.signal,
+    /** Sends the status, once the beginning of the stream is known. */
     open: () => response.flushHeaders(),
-    async ready() {
+    /** Resolves when the client has taken everything that was sent. */
+    async ready(): Promise<void> {
       const tooSlow = setTimeout(complete, maxUnsentMs);
       await sent.finally(() => clearTimeout(tooSlow));
     },
-    next(id, body) {
+    next(id: string | null, body: string): void {
       write(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: ${body}\n\n`);
     },
     heartbeat: () => write(':\n\n'),
