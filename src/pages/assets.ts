@@ -4,25 +4,20 @@ import { extname, join } from 'node:path';
 import { type RequestHandler, Router } from 'express';
 import { type Compressed, compressed } from './compressed.ts';
 
-export type Assets = {
-  /** The path of the folder's files, with a slash at its end; it changes with their content. */
-  readonly path: string;
-  readonly router: Router;
-};
-
 /**
  * Serves the files of folders by their names, under a path that holds a hash of all of them.
  * So a browser may keep each for a year. Relative references between the files work.
  *
  * @param basePath the path of the service's base URL, without a slash at its end
  * @param isWanted selects files by their path in the folder; all, unless given
+ * @returns the path of the files, with a slash at its end, which changes with their content
  */
 export async function serveAssets(
   basePath: string,
   name: string,
   folders: string | readonly string[],
   isWanted: (file: string) => boolean = () => true,
-): Promise<Assets> {
+) {
   const files = (await Promise.all([folders].flat().map((folder) => listFiles(folder, isWanted)))).flat();
   const mountPath = `/assets/${name}-${await hashFiles(files)}/`;
   const answers = new Map<string, Compressed>(

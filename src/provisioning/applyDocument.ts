@@ -24,13 +24,7 @@ export type ApplyOptions = {
 };
 
 /** The document's organizations and applications; a secret only if this run made it. */
-export type Applied = {
-  organizations: {
-    id: string;
-    name: string;
-    applications: { name: string; clientId: string; clientSecret?: string }[];
-  }[];
-};
+export type Applied = Awaited<ReturnType<typeof write>>;
 
 /**
  * Changes the database to match the document, in one transaction.
@@ -91,7 +85,7 @@ async function write(
   { organizations }: Document,
   existing: Awaited<ReturnType<typeof readExisting>>,
   { secrets, passwords, report }: ApplyOptions,
-): Promise<Applied> {
+) {
   const { organizationIds } = existing;
   const applications = entriesOf(organizations, organizationIds, 'applications');
   const users = entriesOf(organizations, organizationIds, 'users');

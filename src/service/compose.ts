@@ -4,7 +4,6 @@ import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import type { Config } from '../config.ts';
 import { createSecrets, type Secrets } from '../crypto/secrets.ts';
 import { readMigrations, watchMigrations } from '../database/migrations/watchMigrations.ts';
-import type { EvictablePool } from '../database/pool/pools.ts';
 import type { StoredOperations } from '../graphql/document/storedOperations.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
 import { OffloadThread } from '../graphql/offload/OffloadThread.ts';
@@ -21,22 +20,16 @@ import type { DemoAccess } from '../pages/demo.ts';
 import { redirectBrowsers } from '../pages/redirectBrowsers.ts';
 import { createPagesRouter } from '../pages/router.ts';
 import { basePathOf } from '../pages/site.ts';
-import type { Replica } from '../replica/watchReplica.ts';
 import { startRecordingUses } from '../token/recordUses.ts';
 import { copyNotice, startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
+import type { Connections } from './openConnections.ts';
 
 /** The dependencies of everything that serves requests; each factory takes the ones that it needs. */
-export type AppDependencies = {
+export type AppDependencies = Omit<Connections, 'readiness'> & {
   config: Config;
   /** The specification's `{base_url}`. */
   url: string;
-  /** Connections as the authenticator. */
-  pool: EvictablePool;
-  /** The OAuth server's connections, which verify tokens, too. */
-  oauthPool: EvictablePool;
-  /** Null when every query goes to the primary. */
-  replica: Replica | null;
   /** The URL for connections as the authenticator. */
   authUrl: string;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one; 32 bytes each. */

@@ -13,19 +13,12 @@ export type SchemaGeneration = {
   release(): Promise<void>;
 };
 
-export type HotSwap = Pick<SchemaGeneration, 'graphql' | 'pages' | 'endStreams'> & {
-  /** New requests go to `next`; those in flight finish on the generation that they started with. */
-  swap(next: SchemaGeneration): void;
-  /** Resolves when every generation has been released, the last one included. */
-  stop(): Promise<void>;
-};
-
 /**
  * Blue/green hot swap of the schema with request draining: no request is dropped.
  *
  * @param onFailure is called when a release fails; that of an earlier generation is not awaited
  */
-export function createHotSwap(first: SchemaGeneration, onFailure: (error: unknown) => void): HotSwap {
+export function createHotSwap(first: SchemaGeneration, onFailure: (error: unknown) => void) {
   const serve = (generation: SchemaGeneration) => ({ ...generation, inFlight: new Set<ServerResponse>() });
   let current = serve(first);
   let released: Promise<unknown> = Promise.resolve();
@@ -50,14 +43,16 @@ export function createHotSwap(first: SchemaGeneration, onFailure: (error: unknow
   };
 
   return {
-    graphql: (request, response) => enter(response).graphql(request, response),
-    pages: (request, response, next) => enter(response).pages(request, response, next),
+    graphql: ((request, response) => enter(response).graphql(request, response)) satisfies RequestListener,
+    pages: ((request, response, next) => enter(response).pages(request, response, next)) satisfies RequestHandler,
     endStreams: () => current.endStreams(),
-    swap(next) {
+    /** New requests go to `next`; those in flight finish on the generation that they started with. */
+    swap(next: SchemaGeneration): void {
       retire();
       current = serve(next);
     },
-    async stop() {
+    /** Resolves when every generation has been released, the last one included. */
+    async stop(): Promise<void> {
       retire();
       await released;
     },

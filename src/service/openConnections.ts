@@ -1,30 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { createPool, type EvictablePool } from '../database/pool/pools.ts';
+import { createPool } from '../database/pool/pools.ts';
 import { watchDatabase } from '../database/pool/readiness.ts';
 import { type Login, loginsOf, type ServerLogins } from '../database/roles/authenticator.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../observability/metrics/createMetrics.ts';
 import { stateOf } from '../observability/metrics/stateOf.ts';
-import { type Replica, watchReplica } from '../replica/watchReplica.ts';
+import { watchReplica } from '../replica/watchReplica.ts';
 import type { Resources } from './resources.ts';
 
-export type Connections = {
-  /** To the primary, as the authenticator. */
-  readonly pool: EvictablePool;
-  /** To the primary, for the OAuth server and token verification; the same pool without its own login. */
-  readonly oauthPool: EvictablePool;
-  /** Null when every query goes to the primary. */
-  readonly replica: Replica | null;
-  /** Why the database is not ready; null when it is. */
-  readonly readiness: () => Promise<string | null>;
-};
+export type Connections = ReturnType<typeof openConnections>;
 
 /** Opens the connections of this process, with probes and metrics; they are closed with `resources`. */
 export function openConnections(
   { config, logins, metrics, log }: { config: Config; logins: ServerLogins; metrics: Metrics; log: Log },
   resources: Resources,
-): Connections {
+) {
   const open = (login: Login, thread: string) => {
     const pool = createPool(login.url, config, log);
     metrics.watchThread(thread, () => ({ pool: stateOf(pool) }));
@@ -48,5 +39,14 @@ export function openConnections(
     replica.onTrouble((server) => server === 'primary' && oauth.pool.evictAll());
   }
   const reasons = async () => (await Promise.all([readiness(), oauth?.readiness()])).find(Boolean) ?? null;
-  return { pool, oauthPool: oauth?.pool ?? pool, replica, readiness: reasons };
+  return {
+    /** To the primary, as the authenticator. */
+    pool,
+    /** To the primary, for the OAuth server and token verification; the same pool without its own login. */
+    oauthPool: oauth?.pool ?? pool,
+    /** Null when every query goes to the primary. */
+    replica,
+    /** Why the database is not ready; null when it is. */
+    readiness: reasons,
+  };
 }

@@ -7,7 +7,10 @@ import { applyCommitted, readCurrent, runCurrent } from './migrations.ts';
  *
  * @throws {StartupError} when the role may not create databases, or a migration fails
  */
-export async function withShadow<T>(ownerUrl: string, work: (shadow: Shadow) => Promise<T>): Promise<T> {
+export async function withShadow<T>(
+  ownerUrl: string,
+  work: (shadow: { url: string; applyCurrent(): Promise<void> }) => Promise<T>,
+): Promise<T> {
   const url = helperUrlOf(ownerUrl, 'shadow');
   await createHelper(ownerUrl, url);
   try {
@@ -15,6 +18,7 @@ export async function withShadow<T>(ownerUrl: string, work: (shadow: Shadow) => 
       const reason = error instanceof Error ? error.message : String(error);
       throw new StartupError(`The committed migrations do not run on an empty database: ${reason}`, { cause: error });
     });
+    /** Runs `migrations/current.sql` there, too. */
     const applyCurrent = async () => {
       if ((await readCurrent()).trim() !== '') await runCurrent(url);
     };
@@ -23,9 +27,3 @@ export async function withShadow<T>(ownerUrl: string, work: (shadow: Shadow) => 
     await dropHelper(ownerUrl, url);
   }
 }
-
-export type Shadow = {
-  url: string;
-  /** Runs `migrations/current.sql` there, too. */
-  applyCurrent(): Promise<void>;
-};
