@@ -4,18 +4,17 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createSourceCopy } from '../support/sourceCopy.ts';
 import { drawSequence } from './model/draw.ts';
 import { errorOf } from './model/explain.ts';
-import { Random } from './model/random.ts';
 import { startServices } from './model/services.ts';
 import { createWorlds } from './model/world.ts';
 import { faultsOfQueries } from './plantedFaults.ts';
 import { faultsOfMutations } from './plantedMutationFaults.ts';
 import { faultsOfTables } from './plantedTableFaults.ts';
 import { type PlantedFault, plantFault } from './plantFault.ts';
+import { randomOf } from './random.ts';
 import { executableSchema } from './schema.ts';
 import { OracleSearch, openWorld, prepare, type Search } from './search.ts';
 import { startService } from './service.ts';
 import { drawCase } from './tables/draw.ts';
-import { createRandom } from './tables/random.ts';
 import { runCase } from './tables/run.ts';
 import { createWorld } from './tables/world.ts';
 
@@ -125,7 +124,7 @@ describe('a fault of mutations', () => {
         const worlds = await createWorlds(services.database, services.environment, Math.min(20, count - drawn));
         for (const world of worlds) {
           drawn += 1;
-          if (await errorOf(services, world, drawSequence(new Random(seed + drawn)))) return drawn;
+          if (await errorOf(services, world, drawSequence(randomOf(seed + drawn)))) return drawn;
         }
       }
       return count + 1;
@@ -163,7 +162,7 @@ describe('a fault of tables', () => {
     const world = await createWorld(database, [true], root);
     try {
       for (let drawn = 0; drawn < count; drawn += tablesOfACase) {
-        const random = createRandom(seed + drawn);
+        const random = randomOf(seed + drawn);
         const { failures } = await runCase(database.owner, world, drawCase(random, tablesOfACase), seed + drawn);
         if (failures.length > 0) return drawn + tablesOfACase;
       }

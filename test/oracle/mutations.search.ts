@@ -4,10 +4,10 @@ import { fieldNames } from './model/arguments.ts';
 import { drawSequence } from './model/draw.ts';
 import { errorOf, explain, type Failed, subjectOf } from './model/explain.ts';
 import { found } from './model/found.ts';
-import { Random } from './model/random.ts';
 import { type Services, startServices } from './model/services.ts';
 import type { Step } from './model/steps.ts';
 import { createWorlds } from './model/world.ts';
+import { randomOf } from './random.ts';
 
 /** Each run draws anew; `SEED=… SEQUENCES=…` repeats one. */
 const seed = Number(process.env.SEED || randomInt(2 ** 31));
@@ -32,7 +32,7 @@ describe(`mutations and a model of them (SEED=${seed})`, () => {
     process.stdout.write(`${count} sequences of mutations are drawn with SEED=${seed}\n`);
     const drawn = Array.from({ length: count }, (_, index) => ({
       seed: seed + index,
-      steps: drawSequence(new Random(seed + index)),
+      steps: drawSequence(randomOf(seed + index)),
     }));
 
     const met = new Set<string>();

@@ -1,4 +1,4 @@
-import { type Entity, keyOf } from './ids.ts';
+import type { Entity } from './ids.ts';
 
 /** A value by which rows are ordered, texts by their bytes; null comes before every value. */
 type SortValue = string | null;
@@ -7,7 +7,7 @@ type SortValue = string | null;
 type Term = { readonly column: string; readonly isDescending: boolean };
 
 const columns: Readonly<Record<string, (entity: Entity) => readonly SortValue[]>> = {
-  PRIMARY_KEY: keyOf,
+  PRIMARY_KEY: ({ row }) => [row.id],
   NAME: (entity) => [field(entity, 'name')],
   FULL_NAME: (entity) => [field(entity, 'fullName')],
   EMAIL: (entity) => [field(entity, 'email')],
@@ -37,7 +37,7 @@ export function comparing(orderBy: readonly string[]): (a: Entity, b: Entity) =>
       const difference = compare(valuesOf(column, a), valuesOf(column, b));
       if (difference !== 0) return isDescending ? -difference : difference;
     }
-    return compare(keyOf(a), keyOf(b)) * (terms[0]?.isDescending ? -1 : 1);
+    return compare([a.row.id], [b.row.id]) * (terms[0]?.isDescending ? -1 : 1);
   };
 }
 

@@ -1,7 +1,7 @@
 /** Random numbers by a name: the same name draws the same, wherever else is drawn. */
 export type Random = {
-  /** From 0 to `below`, without it. */
-  int(below: number): number;
+  /** From 0 to `end`, without it. */
+  below(end: number): number;
   /** From `from` to `to`, with both. */
   between(from: number, to: number): number;
   chance(probability: number): boolean;
@@ -23,21 +23,21 @@ export function randomOf(...name: readonly (string | number)[]): Random {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const int = (below: number) => Math.floor(next() * below);
+  const below = (end: number) => Math.floor(next() * end);
   const pick = <T>(list: readonly T[]): T => {
     if (list.length === 0) throw new Error('There is nothing to draw from.');
-    return list[int(list.length)] as T;
+    return list[below(list.length)] as T;
   };
   return {
-    int,
-    between: (from, to) => from + int(to - from + 1),
+    below,
+    between: (from, to) => from + below(to - from + 1),
     chance: (probability) => next() < probability,
     pick,
     pickOr: (list, otherwise) => (list.length === 0 ? otherwise : pick(list)),
     some(list, count) {
       const left = [...list];
       const taken: typeof left = [];
-      while (left.length > 0 && taken.length < count) taken.push(...left.splice(int(left.length), 1));
+      while (left.length > 0 && taken.length < count) taken.push(...left.splice(below(left.length), 1));
       return taken;
     },
     weighted(weights) {

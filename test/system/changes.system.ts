@@ -4,6 +4,7 @@ import { decodeNodeId, encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { readPage, settled } from '../graphql/changes/feed.ts';
 import { mutating } from '../graphql/mutating.ts';
 import { createTenant, type Tenant } from '../graphql/support.ts';
+import { randomOf } from '../oracle/random.ts';
 import type { TestProcess } from '../support/process.ts';
 import { seed } from '../support/search.ts';
 import { startServer } from '../support/startServer.ts';
@@ -42,7 +43,7 @@ afterAll(async () => {
 test(
   'followers have exactly the rows at the end, through a minute of kills of the service and of PostgreSQL',
   async () => {
-    const draw = drawFrom(seed);
+    const { below: draw } = randomOf(seed);
     const [tenant, other] = [await createTenant({ database: { owner } }), await createTenant({ database: { owner } })];
     const serviceUrl = () => addressOf(service);
     const follow = async (of: Tenant, pages: readonly number[], streams: number): Promise<Follower[]> => {
@@ -211,15 +212,4 @@ function startService(): Promise<TestProcess> {
     WEBHOOK_PRIVATE_ADDRESSES: 'true',
     LOG_LEVEL: 'error',
   });
-}
-
-/** Mulberry32. */
-function drawFrom(start: number): Draw {
-  let state = start;
-  return (bound) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * bound);
-  };
 }

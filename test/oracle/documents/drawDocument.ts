@@ -105,7 +105,7 @@ class Draft {
     }
     const { known } = this.#drawing;
     const id = random.pickOr(known.ids.get('Unit') ?? [], 'x');
-    return `deep${random.int(1000)}: node(id: ${JSON.stringify(id)}) { ... on Unit { ${text} } }`;
+    return `deep${random.below(1000)}: node(id: ${JSON.stringify(id)}) { ... on Unit { ${text} } }`;
   }
 
   /** Those that are spread, as definitions. */
@@ -152,7 +152,7 @@ class Draft {
     const text = `${name}${given}`;
     // The same field again is the same, or has a name of its own.
     let alias = random.chance(0.2) ? random.pick(aliases) : '';
-    while (used.has(alias || name)) alias = `${random.pick(aliases)}${random.int(10)}`;
+    while (used.has(alias || name)) alias = `${random.pick(aliases)}${random.below(10)}`;
     used.add(alias || name);
     const selections = isCompositeType(inner) ? ` { ${this.#selections(inner, levels - 1)} }` : '';
     const one = `${alias && `${alias}: `}${text}${this.#directives()}${selections}`;
@@ -163,7 +163,7 @@ class Draft {
   #twin(field: GraphQLField<unknown, unknown>, selections: string, used: Set<string>): string {
     const { random, variables } = this.#drawing;
     let alias = random.pick(aliases);
-    while (used.has(alias)) alias = `${random.pick(aliases)}${random.int(10)}`;
+    while (used.has(alias)) alias = `${random.pick(aliases)}${random.below(10)}`;
     used.add(alias);
     return `${alias}: ${field.name}${drawArguments(field, this.#drawing)}${this.#directives()}${variables.again(selections)}`;
   }

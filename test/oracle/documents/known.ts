@@ -69,33 +69,33 @@ export function drawId(random: Random, { ids, visibleIds }: Known, list: string,
   if (random.chance(malformed)) return random.pick(malformedIds);
   switch (random.weighted({ visible: 6, own: 6, any: 2, retyped: 1, nobody: 1 })) {
     case 'visible':
-      return random.pickOr(visibleIds.get(list) ?? [], encodeId('Unit', [nobody]));
+      return random.pickOr(visibleIds.get(list) ?? [], encodeId('Unit', nobody));
     case 'own':
-      return random.pickOr(ids.get(list) ?? [], encodeId('User', [nobody]));
+      return random.pickOr(ids.get(list) ?? [], encodeId('User', nobody));
     case 'any':
-      return random.pickOr([...ids.values()].flat(), encodeId('Unit', [nobody]));
+      return random.pickOr([...ids.values()].flat(), encodeId('Unit', nobody));
     case 'retyped':
-      return retyped(random, random.pickOr(ids.get('Card') ?? [], encodeId('NfcCard', [nobody])));
+      return retyped(random, random.pickOr(ids.get('Card') ?? [], encodeId('NfcCard', nobody)));
     case 'nobody':
       return random.pick([
-        encodeId('User', [nobody]),
-        encodeId('Unit', [nobody]),
-        encodeId('NfcCard', [nobody]),
-        encodeId('AccessGrant', [nobody, nobody]),
-        encodeId('WebhookDelivery', [nobody]),
-        encodeId('Nothing', [nobody]),
+        encodeId('User', nobody),
+        encodeId('Unit', nobody),
+        encodeId('NfcCard', nobody),
+        encodeId('AccessGrant', JSON.stringify([nobody, nobody])),
+        encodeId('WebhookDelivery', nobody),
+        encodeId('Nothing', nobody),
       ]);
   }
 }
 
 /** The key of a card under a type of card, mostly another one. */
 function retyped(random: Random, id: string): string {
-  return encodeId(random.pick(['BeaconCard', 'NfcCard', 'IdentificationCode']), decodeId(id)?.key ?? [nobody]);
+  return encodeId(random.pick(['BeaconCard', 'NfcCard', 'IdentificationCode']), decodeId(id)?.key ?? nobody);
 }
 
 const malformedIds = [
   ...['', 'x', '1', 'null', '😀', '[]', 'VXNlcg', '"', "'", '\\', 'a'.repeat(500)],
-  ...[encodeId('User', ['x']), encodeId('Query', ['query']), encodeId('AccessGrant', ['x', 'y'])],
+  ...[encodeId('User', 'x'), encodeId('Query', 'query'), encodeId('AccessGrant', '["x","y"]')],
 ];
 
 export function drawExternalIdentifier(random: Random, { externalIdentifiers }: Known): string {

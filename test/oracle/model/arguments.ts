@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import type { TypeName } from './state.ts';
 import type { Reference } from './steps.ts';
 import { drawEmail, drawIdentifier, drawLocale, drawText, drawTimeZone, drawToken, drawUrl } from './texts.ts';

@@ -1,5 +1,5 @@
+import { type Random, randomOf } from '../random.ts';
 import { drawArguments, fieldNames } from './arguments.ts';
-import { Random } from './random.ts';
 import { drawSelection } from './selections.ts';
 import type { Step, StepField } from './steps.ts';
 
@@ -26,7 +26,7 @@ function drawFields(random: Random, count: number): StepField[] {
     const field = random.pick(fieldNames);
     // Operations are compiled when they are repeated, so that most have one of few selections and all arguments as variables.
     const isCommon = random.chance(0.6);
-    const selection = drawSelection(isCommon ? new Random(random.below(3)) : random, field);
+    const selection = drawSelection(isCommon ? randomOf(random.below(3)) : random, field);
     return {
       ...(count > 1 ? { alias: `f${index}` } : {}),
       field,

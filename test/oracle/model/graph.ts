@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, GraphQLError, type GraphQLFieldResolver, type GraphQLScalarType } from 'graphql';
+import { decodeId, encodeId } from '../ids.ts';
 import type { AccessGrant, Card, CardAssignment, Unit, User } from '../rows.ts';
-import { decodeId, globalIdOf, idOf, type Typed, typed, typedWebhook } from './ids.ts';
+import { idOf, type Typed, typed, typedWebhook } from './ids.ts';
 import { type Caller, keyOf, type rowsOf, type State, type TypeName } from './state.ts';
 import { accessibleUnits, pathOf, visible } from './visible.ts';
 
@@ -81,7 +82,7 @@ const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = 
     user: (grant: AccessGrant, context) => one(context, 'User', grant.userId),
     unit: (grant: AccessGrant, context) => one(context, 'Unit', grant.unitId),
   },
-  Webhook: { id: (webhook: { id: string }) => globalIdOf('Webhook', webhook.id) },
+  Webhook: { id: (webhook: { id: string }) => encodeId('Webhook', webhook.id) },
 };
 
 const cardTypes = ['BeaconCard', 'NfcCard', 'IdentificationCode'];

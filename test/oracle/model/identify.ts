@@ -1,4 +1,4 @@
-import { decodeId } from './ids.ts';
+import { decodeId } from '../ids.ts';
 import { badInput, type Call, type Failure, notFound } from './outcome.ts';
 import { keyOf, type RowOfType, rowsOf, type TypeName } from './state.ts';
 

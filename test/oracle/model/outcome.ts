@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decodeId } from './ids.ts';
+import { decodeId } from '../ids.ts';
 import type { State } from './state.ts';
 
 /** What a mutation may fail with; `argument` has several names where the contract does not say which. */

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
+import { decodeId } from '../ids.ts';
 import { readRows } from '../rows.ts';
 import { byObject, type Change, lostUpdates } from './changes.ts';
 import { type CallerName, post, type Reply, signIn } from './client.ts';
 import { type Operation, writeOperation } from './document.ts';
 import { followUntil, mark } from './feed.ts';
 import { foretell, toComparable } from './foretell.ts';
-import { decodeId } from './ids.ts';
 import { agree, DisagreementError } from './outcome.ts';
 import { nodesOf, readingOf } from './reading.ts';
 import { type Caller, keyOf, type State } from './state.ts';

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 /**
  * Draws what is selected of a mutation's payload.
@@ -48,9 +48,10 @@ function draw(
   objects: readonly Part[],
   depth: number,
 ): string {
-  const chosen = random.some(scalars, 0.6);
-  const below = depth > 0 ? random.some(objects, 0.4).map((object) => object()) : [];
-  return [always, ...random.shuffle([...chosen, ...below])].join(' ');
+  const chosen = scalars.filter(() => random.chance(0.6));
+  const below = depth > 0 ? objects.filter(() => random.chance(0.4)).map((object) => object()) : [];
+  const fields = [...chosen, ...below];
+  return [always, ...random.some(fields, fields.length)].join(' ');
 }
 
 function user(random: Random, depth: number): string {

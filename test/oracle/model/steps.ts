@@ -1,4 +1,5 @@
-import { globalIdOf, idOf } from './ids.ts';
+import { encodeId } from '../ids.ts';
+import { idOf } from './ids.ts';
 import { rowsOf, type State, type TypeName } from './state.ts';
 
 /** A request of a sequence, by names instead of ids, so that it can be sent to any world. */
@@ -57,12 +58,12 @@ function idOfReference(
   const organizationId = ids[isOther ? 1 - own : own] as string;
   if ($id === 'Webhook') {
     const webhooks = state.webhooks.filter((webhook) => webhook.organizationId === organizationId);
-    return globalIdOf('Webhook', webhooks[pick % webhooks.length]?.id ?? nobody);
+    return encodeId('Webhook', webhooks[pick % webhooks.length]?.id ?? nobody);
   }
   const rows = rowsOf(state, $id, organizationId);
   const row = rows[pick % rows.length];
-  if (!row) return globalIdOf($id === 'Card' ? 'NfcCard' : $id, nobody);
-  return as && 'id' in row ? globalIdOf(as, row.id) : idOf($id, row);
+  if (!row) return encodeId($id === 'Card' ? 'NfcCard' : $id, nobody);
+  return as && 'id' in row ? encodeId(as, row.id) : idOf($id, row);
 }
 
 const nobody = '00000000-0000-7000-8000-000000000000';

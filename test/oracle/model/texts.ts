@@ -1,4 +1,4 @@
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 
 /** Names and full names: with spaces to be trimmed, too long, with control characters, beyond the BMP. */
 export function drawText(random: Random): string {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { encodeId } from '../ids.ts';
 import type { User } from '../rows.ts';
-import { globalIdOf, idOf, typed } from './ids.ts';
+import { idOf, typed } from './ids.ts';
 import {
   badInput,
   type Call,
@@ -170,7 +171,7 @@ function writeGrants(state: State, user: User, unitIds: readonly string[], answe
     const isNew = (id: string) => !present.some((grant) => idOf('AccessGrant', grant) === id);
     const answered = accessGrants?.nodes.find(
       ({ unit, id }: { unit: { id: string }; id?: string }) =>
-        unit.id === globalIdOf('Unit', unitId) && isNew(String(id)),
+        unit.id === encodeId('Unit', unitId) && isNew(String(id)),
     );
     const { id, createdAt } = generatedOf(answered, 'AccessGrant');
     next = put(next, 'AccessGrant', {

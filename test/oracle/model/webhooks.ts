@@ -1,4 +1,5 @@
-import { decodeId, typedWebhook } from './ids.ts';
+import { decodeId } from '../ids.ts';
+import { typedWebhook } from './ids.ts';
 import {
   badInput,
   type Call,

@@ -1,5 +1,5 @@
+import type { Random } from '../random.ts';
 import type { Check, Who } from './checks.ts';
-import type { Random } from './random.ts';
 import type { Operation } from './render.ts';
 import type { Service, World } from './world.ts';
 

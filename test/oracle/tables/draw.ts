@@ -1,6 +1,6 @@
+import type { Random } from '../random.ts';
 import type { Case, Column, FilterOperator, Index, Interface, Reference, Row, Table, TableFunction } from './model.ts';
 import { camelCase, typeNameOf } from './model.ts';
-import type { Random } from './random.ts';
 import { type TypeName, typeNames, typeOf } from './types.ts';
 
 /** Draws tables that may refer to those before them. */

@@ -1,7 +1,7 @@
+import type { Random } from '../random.ts';
 import type { Connection, Field, Known, Who } from './checks.ts';
 import type { Arguments } from './learn.ts';
 import type { Reference } from './model.ts';
-import type { Random } from './random.ts';
 import type { Source, State } from './state.ts';
 
 /** Draws what is selected of a row: columns, references, functions, and connections with their arguments. */

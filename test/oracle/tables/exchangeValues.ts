@@ -1,6 +1,6 @@
+import type { Random } from '../random.ts';
 import type { Field, Root } from './checks.ts';
 import type { Arguments } from './learn.ts';
-import type { Random } from './random.ts';
 
 /**
  * The same document with other values in its variables: orders, filters and sizes of pages.

@@ -1,11 +1,11 @@
 import { type GraphQLSchema, isEnumType } from 'graphql';
 import type { Pool } from 'pg';
+import type { Random } from '../random.ts';
 import { keyOfFilter, keyOfOrder, keyOfRow } from './answer.ts';
 import { ask, dataOf, type Failure } from './ask.ts';
 import type { Connection, Filter } from './checks.ts';
 import { quote } from './draw.ts';
 import { type FilterOperator, orderNameOf } from './model.ts';
-import type { Random } from './random.ts';
 import { ownerOf, Renderer } from './render.ts';
 import { literal } from './sql.ts';
 import { type Item, isVisible, keyOfKnown, type Source, type State } from './state.ts';

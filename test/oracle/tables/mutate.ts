@@ -1,9 +1,9 @@
 import type { GraphQLSchema } from 'graphql';
+import type { Random } from '../random.ts';
 import { select } from './answer.ts';
 import type { MutationCheck } from './checks.ts';
 import { quote } from './draw.ts';
 import { camelCase, fieldNameOf, type Table, typeNameOf } from './model.ts';
-import type { Random } from './random.ts';
 import { type Operation, Renderer } from './render.ts';
 import { isVisible, type Source, type State } from './state.ts';
 import { typeOf } from './types.ts';

@@ -1,12 +1,12 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import type { Pool } from 'pg';
+import { randomOf } from '../random.ts';
 import { ask, dataOf, type Failure, type Run } from './ask.ts';
 import type { Check } from './checks.ts';
 import { runDocument, runMutation } from './documents.ts';
 import { Drawer } from './drawChecks.ts';
 import { type Arguments, drawArguments, learnOrders, missingOrders, readMatches } from './learn.ts';
 import type { Case } from './model.ts';
-import { createRandom } from './random.ts';
 import { smallerChecks } from './shrink.ts';
 import { createsOf, dropsOf, insertOf } from './sql.ts';
 import { keyOfKnown, readState, type State } from './state.ts';
@@ -34,7 +34,7 @@ export async function runCase(
 ): Promise<Found> {
   const logged = world.services.map(({ process: served }) => served.output.stderr.length);
   const { maxFailures = 1, isShrinking = false } = options;
-  const run: Run = { random: createRandom(seed), queries: 0, failures: [], maxFailures, isShrinking };
+  const run: Run = { random: randomOf(seed), queries: 0, failures: [], maxFailures, isShrinking };
   await owner.query(createsOf(drawn));
   try {
     for (const table of drawn.tables) {

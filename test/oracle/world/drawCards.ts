@@ -33,8 +33,8 @@ export function drawCards(
       name: drawName(random),
       externalIdentifier: identifiers[index] ?? null,
       proximityUuid: isBeacon ? drawUuid(random) : null,
-      major: isBeacon ? random.pick([0, 1, 65_535, random.int(65_536)]) : null,
-      minor: isBeacon ? random.pick([0, 1, 65_535, random.int(65_536)]) : null,
+      major: isBeacon ? random.pick([0, 1, 65_535, random.below(65_536)]) : null,
+      minor: isBeacon ? random.pick([0, 1, 65_535, random.below(65_536)]) : null,
       nfcIdentifier: type === 'NfcCard' ? drawNfcIdentifier(random, index) : null,
       createdAt: drawTime(random),
       updatedAt: drawTime(random),
@@ -58,6 +58,6 @@ export function drawCards(
 /** Of 4, 7 or 10 bytes, each once by its number. */
 function drawNfcIdentifier(random: Random, index: number): string {
   const length = random.pick([8, 14, 20]);
-  const digits = Array.from({ length: length - 4 }, () => random.int(16).toString(16)).join('');
+  const digits = Array.from({ length: length - 4 }, () => random.below(16).toString(16)).join('');
   return (digits + index.toString(16).padStart(4, '0')).toUpperCase();
 }

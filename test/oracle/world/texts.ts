@@ -35,14 +35,14 @@ export function drawEmails(random: Random, count: number): string[] {
 
 /** A version 7 UUID of random digits, so that keys are in no order of insertion. */
 export function drawUuid(random: Random): string {
-  const digits = (count: number) => Array.from({ length: count }, () => random.int(16).toString(16)).join('');
+  const digits = (count: number) => Array.from({ length: count }, () => random.below(16).toString(16)).join('');
   return `${digits(8)}-${digits(4)}-7${digits(3)}-${random.pick(['8', '9', 'a', 'b'])}${digits(3)}-${digits(12)}`;
 }
 
 export function drawTime(random: Random): string {
   const second = new Date(
-    Date.UTC(2024, random.int(24), 1 + random.int(28), random.int(24), random.int(60), random.int(60)),
+    Date.UTC(2024, random.below(24), 1 + random.below(28), random.below(24), random.below(60), random.below(60)),
   );
-  const micros = random.pick([0, 1, 10, 100_000, 120_000, 123_456, 999_999, random.int(1_000_000)]);
+  const micros = random.pick([0, 1, 10, 100_000, 120_000, 123_456, 999_999, random.below(1_000_000)]);
   return `${second.toISOString().slice(0, 19)}.${String(micros).padStart(6, '0')}+00:00`;
 }
