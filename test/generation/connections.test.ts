@@ -100,7 +100,6 @@ test.each([
   await expect(graph.reload()).rejects.toThrow(message);
 
   await graph.database.owner.query(`comment on table app_public.lamps is '${comment}'`);
-  await graph.reload();
   const { status } = await ask(graph, tenant.app, '{ app { rootUnits { nodes { brightLamps { totalCount } } } } }');
   expect(status).toBe(200);
 });
