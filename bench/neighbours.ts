@@ -6,13 +6,15 @@ import { startTreeDatabase, type TreeDatabase, type TreeService } from './data/s
 import { createSender, type Sent } from './neighbours/createSender.ts';
 import { type Shape, shapes, small } from './neighbours/shapes.ts';
 import type { Turn } from './neighbours/watchTurns.ts';
+import { percentile } from './support/measured.ts';
 
 /**
  * `npm run bench neighbours`: how an organization fares beside each of the shapes, which another sends for 8 s on 16 connections, unless
  * the shape says how many: its small query on four connections, and a request for a token every quarter of a second. Exits with 1 when
- * one of its requests is refused, or a bound is missed. `node bench/neighbours.ts updates` sends only the shapes with `updates` in their names.
+ * one of its requests is refused, or a bound is missed. `turn ms` is processor time of the main thread, which a busy machine does not change.
+ * `node bench/neighbours.ts updates` sends only the shapes with `updates` in their names.
  */
-const bounds = { refused: 0, 'p99 ms': 250, 'longest ms': 1000, 'token ms': 1000, MB: 600 };
+const bounds = { refused: 0, 'p99 ms': 250, 'longest ms': 1000, 'token ms': 1000, 'turn ms': 250, MB: 600 };
 const connections = { busy: 16, neighbour: 4 };
 const seconds = 8;
 /** Here both have one address. */
@@ -65,8 +67,7 @@ async function besides(database: TreeDatabase, shape: Shape) {
     const latencies = await asking(service, token, Number.POSITIVE_INFINITY, deadline);
     working.abort();
     const served = latencies.filter(({ status }) => status === 200).map(({ ms }) => ms);
-    served.sort((one, other) => one - other);
-    const at = (share: number) => Math.round(served[Math.floor((served.length - 1) * share)] ?? Number.NaN);
+    const at = (share: number) => Math.round(percentile(served, share));
     const { sent, statuses } = await busy;
     const megabytes = await memory;
     await service.stop();

@@ -39,8 +39,6 @@ export type TreeService = {
   send(query: string, variables?: Record<string, unknown>): Promise<{ status: number; text: string }>;
   /** Resident memory of the service, in bytes. */
   residentBytes(): Promise<number>;
-  /** What the service's main thread has computed so far, in milliseconds. */
-  mainThreadMs(): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -134,10 +132,6 @@ async function startService(clientSecret: string, environment: Record<string, st
       async residentBytes() {
         const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
         return Number(kibibytes) * 1024;
-      },
-      async mainThreadMs() {
-        const [nanoseconds] = (await readFile(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')).split(' ');
-        return Number(nanoseconds) / 1e6;
       },
     };
   } catch (error) {

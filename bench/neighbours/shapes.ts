@@ -97,6 +97,12 @@ export const shapes: Readonly<Record<string, Shape>> = {
       form: { grant_type: 'password', client_id: 'busy', username: `nobody-${n}@busy.test`, password: 'a wrong one' },
     }),
   },
+  ...Object.fromEntries(
+    Object.entries(worstDocuments).map(([name, write]) => [
+      `${name}, one at a time`,
+      { ...asked(write), connections: 1 },
+    ]),
+  ),
 };
 
 /** What the neighbour asks. */
