@@ -2,6 +2,8 @@ import { Client } from 'pg';
 import { table } from '../src/commands/audit/markdown.ts';
 import { measureGrowth } from './audit/measureGrowth.ts';
 import { startCluster } from './data/startCluster.ts';
+import { median } from './support/measured.ts';
+import { sendWithToken } from './write/sendWithToken.ts';
 
 /**
  * `node bench/audit.ts [changes …]`: what the history costs, and how it grows. `userCreate` over HTTP against two equal services on one
@@ -87,16 +89,12 @@ async function timeUserCreate(recordingUrl: string, plainUrl: string) {
 }
 
 async function creatingOn({ url, getToken }: Awaited<ReturnType<typeof cluster.startService>>) {
-  const token = await getToken('bench');
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const send = sendWithToken(`${url}/graphql`, await getToken('bench'));
   const query = `mutation($email: String!) { userCreate(fullName: "Ada Lovelace", email: $email) { user { id } } }`;
   return (round: number) => async () => {
-    const body = JSON.stringify({ query, variables: { email: `round${round}@bench.test` } });
-    const start = performance.now();
-    const answer = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
-    const text = await answer.text();
-    if (!text.includes('"id"')) throw new Error(text);
-    return performance.now() - start;
+    const { answer, ms } = await send({ query, variables: { email: `round${round}@bench.test` } });
+    if (!answer.includes('"id"')) throw new Error(answer);
+    return ms;
   };
 }
 
@@ -131,10 +129,6 @@ function compared(what: string, unit: string, recording: number, plain: number) 
     'without history': `${plain.toFixed(2)} ${unit}`,
     ratio: Number((recording / plain).toFixed(3)),
   };
-}
-
-function median(times: number[]): number {
-  return times.sort((a, b) => a - b)[times.length >> 1] ?? 0;
 }
 
 function at(url: string, name: string): string {

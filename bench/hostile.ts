@@ -1,5 +1,6 @@
 import { hostileDocuments } from '../test/graphql/hostileDocuments.ts';
 import { startTree, type Tree } from './data/startTree.ts';
+import { median } from './support/measured.ts';
 
 /**
  * `npm run bench -- hostile`: how each hostile document is answered, its code and the median time of 21, among 20,000 units and
@@ -33,15 +34,14 @@ async function serve({ send }: Tree, attack: string, expected: string) {
     durations.push(performance.now() - start);
     answers.add(`${status} ${/"code":"(\w+)"/.exec(text)?.[1]}`);
   }
-  durations.sort((a, b) => a - b);
   return {
     answer: [...answers].join(', '),
     refused: [...answers].join() === `400 ${expected}`,
-    'median ms': rounded(durations[rounds >> 1]),
-    'longest ms': rounded(durations.at(-1)),
+    'median ms': rounded(median(durations)),
+    'longest ms': rounded(Math.max(...durations)),
   };
 }
 
-function rounded(ms = 0): number {
+function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

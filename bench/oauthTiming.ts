@@ -4,6 +4,7 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { median } from './support/measured.ts';
 
 /**
  * `node bench/oauthTiming.ts`: whether the time of a refusal tells what was wrong.
@@ -78,7 +79,7 @@ async function compare(url: string, one: Refusal, other: Refusal): Promise<boole
       if (round >= 0) times[index]?.push(performance.now() - startedAt);
     }
   }
-  const [first = Number.NaN, second = Number.NaN] = times.map((measured) => quantile(measured, 0.5));
+  const [first = Number.NaN, second = Number.NaN] = times.map(median);
   const difference = Math.abs(first - second) / Math.min(first, second);
   console.log(
     `${one[0]} ${first.toFixed(2)} ms, ${other[0]} ${second.toFixed(2)} ms: ` +
@@ -89,9 +90,4 @@ async function compare(url: string, one: Refusal, other: Refusal): Promise<boole
 
 function post(url: string, form: Record<string, string>): Promise<Response> {
   return fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-}
-
-function quantile(times: readonly number[], part: number): number {
-  const sorted = times.toSorted((a, b) => a - b);
-  return sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { startCluster } from './data/startCluster.ts';
 import { startLoad } from './peers/load/startLoad.ts';
+import { median } from './support/measured.ts';
 
 /**
  * `node bench/reads.ts`: what it costs to record reading. A person's own row and 20 units (Q1 of `bench peers`) over HTTP, 16 at a time, while
@@ -83,8 +84,4 @@ async function provision(): Promise<void> {
   await cluster.provision([{ name: 'Bench', applications: [application], units, users: [user] }]);
   const owner = cluster.ownerPool();
   await owner.query('vacuum analyze').finally(() => owner.end());
-}
-
-function median(found: readonly number[]): number {
-  return [...found].sort((a, b) => a - b)[found.length >> 1] ?? 0;
 }

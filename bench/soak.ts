@@ -4,6 +4,7 @@ import { startTree, type Tree } from './data/startTree.ts';
 import { exitOnSignals } from './peers/exitOnSignals.ts';
 import { childrenOf, postmasterOf } from './peers/measure/processTimes.ts';
 import { startClients } from './soak/startClients.ts';
+import { median } from './support/measured.ts';
 
 /**
  * `npm run bench soak`: half an hour of all that a service does, good and bad, at a pace that leaves it time. Prints what it and its
@@ -74,12 +75,12 @@ async function ownKibibytes(pid: number): Promise<number> {
 
 /** Of each figure on its own. */
 function medians(all: readonly Held[]): Held {
-  const median = (what: keyof Held) => all.map((one) => one[what]).sort((a, b) => a - b)[all.length >> 1] ?? Number.NaN;
+  const medianOf = (what: keyof Held) => median(all.map((one) => one[what]));
   return {
-    serviceMegabytes: median('serviceMegabytes'),
-    serviceFiles: median('serviceFiles'),
-    sessions: median('sessions'),
-    sessionsMegabytes: median('sessionsMegabytes'),
+    serviceMegabytes: medianOf('serviceMegabytes'),
+    serviceFiles: medianOf('serviceFiles'),
+    sessions: medianOf('sessions'),
+    sessionsMegabytes: medianOf('sessionsMegabytes'),
   };
 }
 

@@ -1,14 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { loadConfig } from '../src/config.ts';
-import { createOwnerPool } from '../src/database/pool/pools.ts';
-import { createLog } from '../src/log.ts';
 import type { Claims } from '../src/token/claims.ts';
 import { createToken, hashToken } from '../src/token/format.ts';
-import { startWithOneLogin } from '../test/support/startWithOneLogin.ts';
 import { type Built, buildUnits, type Grants } from './data/buildUnits.ts';
+import { startCluster } from './data/startCluster.ts';
 import { capture, type Statement, startCapture, stopCapture } from './support/capture.ts';
 import { timeStatements } from './support/timeStatements.ts';
 
@@ -17,28 +11,20 @@ import { timeStatements } from './support/timeStatements.ts';
  * the real service once, over HTTP; what it sends to the database is then timed by PostgreSQL itself, under the same role
  * and claims. Exits with 1 when one takes 2 ms or more.
  */
-// Read by express and PostGraphile when they are imported.
-process.env.NODE_ENV = 'production';
-process.env.GRAPHILE_ENV = 'production';
-const { encodeNodeId } = await import('../plugins/NodeIdPlugin.ts');
-const { startService } = await import('../src/service/service.ts');
-
 const limitMs = 2;
 const rounds = 300;
 
-const log = createLog('error');
-const dataDir = await mkdtemp(join(await realpath(tmpdir()), 'graph-query-service-bench-'));
-await chmod(dataDir, 0o711);
-const postgres = await startWithOneLogin(dataDir, log);
-const owner = createOwnerPool(postgres.ownerUrl, log);
+await using cluster = await startCluster();
+const { postgres } = cluster;
+// After startCluster has set what PostGraphile reads when it is imported.
+const { encodeNodeId } = await import('../plugins/NodeIdPlugin.ts');
+const owner = cluster.ownerPool();
 try {
   const built = await buildUnits(owner, console.log);
   const operations = await captureAll(built);
   process.exitCode = (await timeAll(built, operations)) ? 0 : 1;
 } finally {
   await owner.end();
-  await postgres.stop();
-  await rm(dataDir, { recursive: true, force: true });
 }
 
 type Operation = { name: string; who: Grants; query: string };
@@ -48,14 +34,8 @@ async function captureAll(built: Built): Promise<(Operation & { statements: Stat
   const { username } = new URL(postgres.authUrl);
   const logFile = join(dirname(postgres.cluster), 'postgres.log');
   await startCapture(owner, username);
-  const environment = {
-    HOST: '127.0.0.1',
-    PORT: '0',
-    AUTH_DATABASE_URL: postgres.authUrl,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-  };
-  const service = await startService(loadConfig(environment, 'serve'), log);
   try {
+    await using service = await cluster.startService();
     const captured = [];
     for (const operation of await operationsOn(built)) {
       const token = await issueToken(built, built.users[operation.who]);
@@ -65,14 +45,13 @@ async function captureAll(built: Built): Promise<(Operation & { statements: Stat
     }
     return captured;
   } finally {
-    await service.stop();
     await stopCapture(owner, username);
   }
 }
 
 /** @returns whether all are fast enough */
 async function timeAll(built: Built, operations: (Operation & { statements: Statement[] })[]): Promise<boolean> {
-  const authenticator = createOwnerPool(postgres.authUrl, log);
+  const authenticator = cluster.ownerPool(postgres.authUrl);
   let fast = true;
   for (const { name, who, statements } of operations) {
     const { execution, planning } = await timeStatements(

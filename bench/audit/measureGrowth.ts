@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { rolledBack } from '../../src/commands/audit/rolledBack.ts';
+import { median } from '../support/measured.ts';
 import { buildHistory, type History } from './buildHistory.ts';
 import { questions } from './questions.ts';
 
@@ -36,7 +37,7 @@ async function timeQuestion(owner: Pool, statement: string, { examples }: Histor
     });
     if (round >= 0) times.push(time);
   }
-  return times.sort((a, b) => a - b)[rounds >> 1] ?? 0;
+  return median(times);
 }
 
 /**

@@ -20,6 +20,8 @@ export const atLeast = (what: string, ratio: number, bound: number): Measured =>
   isMet: ratio >= bound,
 });
 
+export const median = (values: readonly number[]): number => percentile(values, 0.5);
+
 export const percentile = (values: readonly number[], part: number): number =>
   values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
   Number.NaN;

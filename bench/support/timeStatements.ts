@@ -4,6 +4,7 @@ import type { Claims } from '../../src/token/claims.ts';
 import { graphSettings } from '../../src/token/settings.ts';
 import { inTransaction } from '../../src/token/transaction.ts';
 import type { Statement } from './capture.ts';
+import { median } from './measured.ts';
 
 /**
  * Medians, in milliseconds, of all statements of one operation together: PostgreSQL's own account of them, under the role and
@@ -29,8 +30,4 @@ export async function timeStatements(
     runs.push(run);
   }
   return { execution: median(runs.map((run) => run.execution)), planning: median(runs.map((run) => run.planning)) };
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }

@@ -1,4 +1,4 @@
-import { atLeast, type Measured } from '../support/measured.ts';
+import { atLeast, type Measured, median } from '../support/measured.ts';
 import type { Send } from './sendWithToken.ts';
 import type { statements } from './statements.ts';
 
@@ -69,6 +69,3 @@ async function countIn(send: Send, from: number, bodyOf: (n: number) => object):
   await Promise.all(Array.from({ length: connections }, sendAll));
   return count;
 }
-
-const median = (values: readonly number[]) =>
-  values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;

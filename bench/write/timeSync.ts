@@ -1,4 +1,4 @@
-import { atLeast, atMost, type Measured, percentile } from '../support/measured.ts';
+import { atLeast, atMost, type Measured, median } from '../support/measured.ts';
 import type { Send } from './sendWithToken.ts';
 
 const perRequest = 1000;
@@ -53,5 +53,3 @@ const peopleFrom = (first: number, name: string) =>
     locale: 'de',
     timeZone: 'Europe/Berlin',
   }));
-
-const median = (values: readonly number[]) => percentile(values, 0.5);
