@@ -9,16 +9,7 @@ import { watchArrivals } from './connection/arrival.ts';
 import { serializePipelined } from './connection/pipelining.ts';
 import { limitSendBuffers } from './connection/sendBuffers.ts';
 
-export type HttpServer = {
-  /** The actual port, even if any free one was requested. */
-  port: number;
-  /**
-   * Connection draining: requests in flight may finish for `drainMs`; then connections are closed.
-   * For `preStopMs` new requests are still served, with `Connection: close`, so that clients connect elsewhere. Otherwise a client that is
-   * connecting or sending at this moment would not know whether its request was read. Without clients there is no such delay.
-   */
-  stop(drainMs: number, preStopMs?: number): Promise<void>;
-};
+export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
 /** Timeouts of a connection, in milliseconds. */
 export const connectionTimeouts = {
@@ -51,7 +42,7 @@ export async function listen(
   listener: RequestListener,
   maxConnections = Number.MAX_SAFE_INTEGER,
   timeouts = connectionTimeouts,
-): Promise<HttpServer> {
+) {
   // Keyed by connection, so that an answer adds and removes no entry. A changing set is copied again and again. Its old copies are
   // collected rarely, and keep their responses in memory.
   const inFlight = new Map<Socket, ServerResponse | null>();
@@ -89,8 +80,14 @@ export async function listen(
     server.listen(port, host, resolve);
   });
   return {
+    /** The actual port, even if any free one was requested. */
     port: (server.address() as AddressInfo).port,
-    stop: (drainMs, preStopMs = 0) => {
+    /**
+     * Connection draining: requests in flight may finish for `drainMs`; then connections are closed.
+     * For `preStopMs` new requests are still served, with `Connection: close`, so that clients connect elsewhere. Otherwise a client that is
+     * connecting or sending at this moment would not know whether its request was read. Without clients there is no such delay.
+     */
+    stop(drainMs: number, preStopMs = 0): Promise<void> {
       stopping = true;
       for (const response of inFlight.values())
         if (response?.headersSent === false) response.setHeader('Connection', 'close');

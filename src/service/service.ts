@@ -16,32 +16,14 @@ import type { Log } from '../log.ts';
 import { createMetrics } from '../observability/metrics/createMetrics.ts';
 import type { DemoAccess } from '../pages/demo.ts';
 import { pages } from '../pages/pages.ts';
-import { type ComposedApp, composeApp, type SchemaChange } from './compose.ts';
+import { type ComposedApp, composeApp } from './compose.ts';
 import { openConnections } from './openConnections.ts';
 import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
 import { createResources } from './resources.ts';
 import { secretKeys } from './secretKey.ts';
 import { showMetrics } from './serveMetrics.ts';
-import type { Started } from './startupBanner.ts';
 
-export type Service = Started & {
-  /**
-   * Hot-swaps the schema after a change of the catalogue, dropping no request; null while none is built.
-   *
-   * @throws when the schema cannot be built; the old one stays in use
-   */
-  reload(): Promise<SchemaChange | null>;
-  /** Resolves when requests are served: after the start if the database is unavailable or behind. */
-  readonly serving: Promise<void>;
-  /** The port of `/metrics`; null when this process does not serve them itself. */
-  readonly metricsPort: number | null;
-  /**
-   * Finishes the requests in flight (at most 10 s), then releases everything.
-   *
-   * @param preStopMs how long new requests are still served, with `Connection: close`; 0 unless given
-   */
-  stop(preStopMs?: number): Promise<void>;
-};
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 export type StartOptions = {
   /**
@@ -69,7 +51,7 @@ export async function startService(
   config: Config,
   log: Log,
   { prepare, demo = null, listenWhenServing = false, warmsUp = false }: StartOptions = {},
-): Promise<Service> {
+) {
   const resources = createResources();
   const stopping = new AbortController();
   const { trustedProxies, corsOrigins } = config;
@@ -97,7 +79,12 @@ export async function startService(
   });
   const open = () => listen(config.host, config.port, onRequest, config.maxConnections);
   let server: HttpServer | null = null;
-  const stop = async (preStopMs = 0) => {
+  /**
+   * Finishes the requests in flight (at most 10 s), then releases everything.
+   *
+   * @param preStopMs how long new requests are still served, with `Connection: close`
+   */
+  const stop = async (preStopMs = 0): Promise<void> => {
     stopping.abort();
     state = { ...state, name: 'stopping', readiness: async () => 'The service is stopping.' };
     state.composed?.endStreams();
@@ -164,8 +151,15 @@ export async function startService(
       url,
       explorers: config.explorers,
       embedded,
+      /**
+       * Hot-swaps the schema after a change of the catalogue, dropping no request; null while none is built.
+       *
+       * @throws when the schema cannot be built; the old one stays in use
+       */
       reload: async () => (await state.composed?.reload()) ?? null,
+      /** Resolves when requests are served: after the start if the database is unavailable or behind. */
       serving: serving.promise,
+      /** The port of `/metrics`; null when this process does not serve them itself. */
       metricsPort: shown?.port ?? null,
       stop,
     };
