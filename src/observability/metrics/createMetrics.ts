@@ -35,6 +35,22 @@ export function createMetrics(worker = '1') {
     new Histogram({ name, help, buckets, labelNames, registers });
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
     new Gauge({ name, help, labelNames, registers });
+  /** A gauge that is absent until something is watched. @returns what watches */
+  const watching = (name: string, help: string) => {
+    let read: (() => number | boolean) | null = null;
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        if (read) this.set(Number(read()));
+      },
+    });
+    return (next: () => number | boolean): void => {
+      read = next;
+    };
+  };
   const threads = new Map<string, () => ThreadState | null>();
 
   const statesOfThreads = () => [...threads].map(([thread, read]) => ({ thread, ...read() }));
@@ -57,39 +73,6 @@ export function createMetrics(worker = '1') {
       this.reset();
       for (const { eventLoopLagSeconds } of statesOfThreads())
         if (eventLoopLagSeconds !== undefined) this.set(eventLoopLagSeconds);
-    },
-  });
-
-  let isReplicaUsed: (() => boolean) | null = null;
-  new Gauge({
-    name: 'graph_replica_asked',
-    help: '1 while queries go to the replica, 0 while it is left out; absent without one',
-    registers,
-    collect() {
-      this.reset();
-      if (isReplicaUsed) this.set(isReplicaUsed() ? 1 : 0);
-    },
-  });
-
-  let sendsWebhooks: (() => boolean) | null = null;
-  new Gauge({
-    name: 'graph_webhooks_sent',
-    help: '1 while this process sends webhooks, 0 while the database is a copy; absent where others send them',
-    registers,
-    collect() {
-      this.reset();
-      if (sendsWebhooks) this.set(sendsWebhooks() ? 1 : 0);
-    },
-  });
-
-  let readFeedLag: (() => number) | null = null;
-  new Gauge({
-    name: 'graph_feed_lag_seconds',
-    help: 'How long the change feed is held back by a transaction that is open, to the second',
-    registers,
-    collect() {
-      this.reset();
-      if (readFeedLag) this.set(readFeedLag());
     },
   });
 
@@ -163,15 +146,18 @@ export function createMetrics(worker = '1') {
     },
     /** Shows this thread's state from now on; a second call with the same name replaces the first. */
     watchThread: (thread: string, read: () => ThreadState | null) => void threads.set(thread, read),
-    watchReplica(isUsed: () => boolean): void {
-      isReplicaUsed = isUsed;
-    },
-    watchWebhooks(areSent: () => boolean): void {
-      sendsWebhooks = areSent;
-    },
-    watchFeedLag(read: () => number): void {
-      readFeedLag = read;
-    },
+    watchReplica: watching(
+      'graph_replica_asked',
+      '1 while queries go to the replica, 0 while it is left out; absent without one',
+    ),
+    watchWebhooks: watching(
+      'graph_webhooks_sent',
+      '1 while this process sends webhooks, 0 while the database is a copy; absent where others send them',
+    ),
+    watchFeedLag: watching(
+      'graph_feed_lag_seconds',
+      'How long the change feed is held back by a transaction that is open, to the second',
+    ),
     /** Memory, processor time, event-loop lag and garbage collection; call it once in each process. */
     watchProcess: () => collectDefaultMetrics({ register: registry }),
   };
