@@ -29,11 +29,11 @@ export type RunQuery = (query: QueryConfig) => Promise<QueryResult<Counts>>;
 
 type Counts = Record<string, number>;
 
-/** A function that purges rows, the names of its counts, and whether there may be more. */
+/** A function that purges rows, the names of its counts, and whether there may be more: when a batch is full, unless given. */
 type Subject = {
   readonly call: string;
   readonly counts: Readonly<Record<string, string>>;
-  readonly goesOn: (batch: Counts) => boolean;
+  readonly goesOn?: (batch: Counts) => boolean;
 };
 
 /** Rows of each kind. */
@@ -45,20 +45,11 @@ const subjects: readonly [Subject, ...Subject[]] = [
   {
     call: `oauth.purge_tokens(${batchSize})`,
     counts: { accessTokens: 'access_tokens', refreshTokens: 'refresh_tokens', grants: 'grants' },
-    goesOn: isFull,
   },
-  {
-    call: `oauth.purge_authorization_codes(${batchSize})`,
-    counts: { authorizationCodes: 'authorization_codes' },
-    goesOn: isFull,
-  },
-  { call: `oauth.purge_sessions(${batchSize})`, counts: { sessions: 'sessions' }, goesOn: isFull },
-  { call: `oauth.purge_throttles(${batchSize})`, counts: { throttles: 'throttles' }, goesOn: isFull },
-  {
-    call: `oauth.purge_idempotency_keys(${batchSize})`,
-    counts: { idempotencyKeys: 'idempotency_keys' },
-    goesOn: isFull,
-  },
+  { call: `oauth.purge_authorization_codes(${batchSize})`, counts: { authorizationCodes: 'authorization_codes' } },
+  { call: `oauth.purge_sessions(${batchSize})`, counts: { sessions: 'sessions' } },
+  { call: `oauth.purge_throttles(${batchSize})`, counts: { throttles: 'throttles' } },
+  { call: `oauth.purge_idempotency_keys(${batchSize})`, counts: { idempotencyKeys: 'idempotency_keys' } },
   {
     // Rows from before the history had partitions, dropped partitions, and those made ahead.
     call: `oauth.purge_changes(${batchSize})`,
@@ -72,13 +63,13 @@ const subjects: readonly [Subject, ...Subject[]] = [
     goesOn: ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,
   },
   // Deliveries to webhooks, which are kept as long as their changes.
-  { call: `oauth.purge_deliveries(${batchSize})`, counts: { deliveries: 'deliveries' }, goesOn: isFull },
+  { call: `oauth.purge_deliveries(${batchSize})`, counts: { deliveries: 'deliveries' } },
 ];
 
 /** @returns the sums of all batches; null when there was none */
 async function repeat(
   query: RunQuery,
-  { call, counts, goesOn }: Subject,
+  { call, counts, goesOn = isFull }: Subject,
   signal?: AbortSignal,
 ): Promise<Counts | null> {
   const columns = Object.entries(counts).map(([name, column]) => `${column} as "${name}"`);
