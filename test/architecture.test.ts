@@ -39,7 +39,7 @@ const layers = [
   ['src/variables.ts'],
   ['src/connectionUrl.ts'],
   ['src/errors'],
-  ['src/log.ts'],
+  ['src/log.ts', 'src/repeat.ts'],
   // The table of scopes: roles of PostgreSQL derive from it, too.
   ['src/token/scopes.ts'],
   ['plugins'],

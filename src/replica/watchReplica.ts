@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { createPool, type EvictablePool, type PoolSettings } from '../database/pool/pools.ts';
 import type { Log } from '../log.ts';
+import { repeat } from '../repeat.ts';
 
 export type Replica = ReturnType<typeof watchReplica>;
 
@@ -44,13 +45,7 @@ export function watchReplica(url: string, primary: EvictablePool, config: PoolSe
     if (found.error) reportTrouble('replica');
   };
 
-  const stopping = new AbortController();
-  const watching = (async () => {
-    while (!stopping.signal.aborted) {
-      await probeOnce();
-      await delay(probeEveryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  })();
+  const probing = repeat(probeOnce, probeEveryMs);
 
   return {
     /** Connections to the replica as the authenticator. */
@@ -68,8 +63,7 @@ export function watchReplica(url: string, primary: EvictablePool, config: PoolSe
       return () => void listeners.delete(listener);
     },
     async stop(): Promise<void> {
-      stopping.abort();
-      await watching;
+      await probing.stop();
       // `end()` may hang if the server is gone.
       await Promise.race([Promise.all([probe.end(), pool.end()]), delay(1000, undefined, { ref: false })]);
     },

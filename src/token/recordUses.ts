@@ -1,7 +1,7 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Log } from '../log.ts';
 import { noRequest } from '../observability/requestFields.ts';
+import { repeat } from '../repeat.ts';
 import { oauthSettings } from './settings.ts';
 import { queryOnce } from './transaction.ts';
 import { createUses } from './uses.ts';
@@ -9,7 +9,6 @@ import { createUses } from './uses.ts';
 /** Write-behind: adds new uses to audit.uses every ten seconds, and at the end. */
 export function startRecordingUses(pool: Pool, log: Log, everyMs = 10_000) {
   const uses = createUses();
-  const stopping = new AbortController();
   const record = async () => {
     const taken = uses.take();
     if (taken.length === 0) return;
@@ -21,19 +20,11 @@ export function startRecordingUses(pool: Pool, log: Log, everyMs = 10_000) {
       log.debug({ error }, 'what was used is not noted yet');
     }
   };
-  const recordRepeatedly = async () => {
-    for (;;) {
-      await setTimeout(everyMs, null, { ref: false, signal: stopping.signal });
-      await record();
-    }
-  };
-  // It ends only by stopping.
-  const ended = recordRepeatedly().catch(() => undefined);
+  const recording = repeat(record, everyMs, everyMs);
 
   return {
     async stop(): Promise<void> {
-      stopping.abort();
-      await ended;
+      await recording.stop();
       uses.stop();
       await record();
     },

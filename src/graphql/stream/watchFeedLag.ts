@@ -1,8 +1,8 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { isUnavailable } from '../../database/pool/unavailable.ts';
 import type { Log } from '../../log.ts';
 import { noRequest } from '../../observability/requestFields.ts';
+import { repeat } from '../../repeat.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 
@@ -12,7 +12,6 @@ import { queryOnce } from '../../token/transaction.ts';
  * ids are remembered until all below them have ended.
  */
 export function watchFeedLag(pool: Pool, log: Log) {
-  const stopping = new AbortController();
   let samples: readonly Sample[] = [];
 
   const sample = async () => {
@@ -24,23 +23,15 @@ export function watchFeedLag(pool: Pool, log: Log) {
     const certain = taken.findLastIndex((past) => past.xmax <= xmin);
     samples = taken.slice(Math.max(0, certain)).slice(-maxSamples);
   };
-  const sampleRepeatedly = async () => {
-    while (!stopping.signal.aborted) {
-      await sample().catch((error: unknown) => {
-        if (!isUnavailable(error)) log.error({ error }, 'the lag of the change feed cannot be read');
-      });
-      await setTimeout(everyMs, null, { ref: false, signal: stopping.signal }).catch(() => undefined);
-    }
+  const report = (error: unknown) => {
+    if (!isUnavailable(error)) log.error({ error }, 'the lag of the change feed cannot be read');
   };
-  const ended = sampleRepeatedly();
+  const sampling = repeat(() => sample().catch(report), everyMs);
 
   return {
     /** In seconds. */
     get: () => ((samples.at(-1)?.at ?? 0) - (samples[0]?.at ?? 0)) / 1000,
-    async stop(): Promise<void> {
-      stopping.abort();
-      await ended;
-    },
+    stop: sampling.stop,
   };
 }
 

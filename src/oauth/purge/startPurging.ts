@@ -1,8 +1,8 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Log } from '../../log.ts';
 import type { Metrics, PartitionState } from '../../observability/metrics/createMetrics.ts';
 import { noRequest } from '../../observability/requestFields.ts';
+import { repeat } from '../../repeat.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 import { purgeExpired } from './purgeExpired.ts';
@@ -17,38 +17,23 @@ export function startPurging(
   metrics: Pick<Metrics, 'purged' | 'showPartitions'> | null,
   intervals = { firstMs: 60_000, everyMs: 3_600_000 },
 ) {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const purgeRepeatedly = async () => {
-    for (let waitMs = intervals.firstMs; ; waitMs = intervals.everyMs) {
-      await setTimeout(waitMs, null, { ref: false, signal });
-      try {
-        const purged = await purgeExpired((query) => queryOnce(pool, oauthSettings(null, noRequest), query), signal);
-        if (purged) {
-          log.info({ purged }, 'purged what has expired');
-          metrics?.purged.setToCurrentTime();
-        }
-      } catch (error) {
-        log.warn({ error }, 'could not purge what has expired; trying again later');
+  const purge = async (signal: AbortSignal) => {
+    try {
+      const purged = await purgeExpired((query) => queryOnce(pool, oauthSettings(null, noRequest), query), signal);
+      if (purged) {
+        log.info({ purged }, 'purged what has expired');
+        metrics?.purged.setToCurrentTime();
       }
-      if (metrics) {
-        await queryOnce<PartitionState>(pool, oauthSettings(null, noRequest), readPartitions).then(
-          ({ rows }) => metrics.showPartitions(rows),
-          (error: unknown) => log.warn({ error }, 'the partitions cannot be read; trying again later'),
-        );
-      }
+    } catch (error) {
+      log.warn({ error }, 'could not purge what has expired; trying again later');
     }
+    if (!metrics) return;
+    await queryOnce<PartitionState>(pool, oauthSettings(null, noRequest), readPartitions).then(
+      ({ rows }) => metrics.showPartitions(rows),
+      (error: unknown) => log.warn({ error }, 'the partitions cannot be read; trying again later'),
+    );
   };
-  // It ends only by stopping.
-  const ended = purgeRepeatedly().catch(() => undefined);
-
-  return {
-    /** Waits for the running batch. */
-    async stop(): Promise<void> {
-      stopping.abort();
-      await ended;
-    },
-  };
+  return repeat(purge, intervals.everyMs, intervals.firstMs);
 }
 
 const readPartitions = {
