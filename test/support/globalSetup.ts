@@ -1,20 +1,40 @@
 import { rmSync } from 'node:fs';
 import { Client } from 'pg';
 import { createLog } from '../../src/log.ts';
-import { createTestDataDirectory, directoryInMemory } from './dataDirectory.ts';
+import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from './dataDirectory.ts';
 import { createDatabaseIn, type Locale } from './locales.ts';
-import { createTemplate } from './migratedDataDirectory.ts';
+import { createMigratedDataDirectory, createTemplate } from './migratedDataDirectory.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import { startWithOneLogin } from './startWithOneLogin.ts';
 
-/** One PostgreSQL for the whole run; its migrated database is the template of every test file's own. */
-export default async function globalSetup(): Promise<void> {
+/**
+ * A PostgreSQL for each worker; its migrated database is the template of every test file's own.
+ * The feed waits for the oldest transaction of a whole server, so on a shared one a migration in one file would hold up the others.
+ */
+export default async function globalSetup({ maxWorkers }: { maxWorkers: number }): Promise<void> {
   // A run that is ended early takes its server along: that goes with the process' exit, which a signal alone skips.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const dataDir = await createTestDataDirectory(await directoryInMemory());
   const template = await createTemplate(dataDir, createLog('warn'));
-  // A run that is ended early does not come to the tear-down, and memory is scarcer than disk.
-  process.once('exit', () => rmSync(template, { recursive: true, force: true }));
+  const isElsewhere = process.env.TEST_LOCALE ?? process.env.TEST_PGBOUNCER;
+  const copies = Array.from({ length: isElsewhere ? 0 : maxWorkers - 1 }, createMigratedDataDirectory);
+  const directories = [dataDir, ...(await Promise.all(copies))];
+  const servers = await Promise.all(directories.map(startServer));
+  // A run that is ended early does not come to the tear-down, and memory is scarcer than disk. The servers have ended by then.
+  process.once('exit', () => {
+    for (const directory of [template, ...directories]) rmSync(directory, { recursive: true, force: true });
+  });
+
+  const urls = servers.map(({ ownerUrl, authUrl }) => ({ ownerUrl, authUrl }));
+  process.env.TEST_SERVERS = JSON.stringify(isElsewhere ? [] : urls);
+  process.env.TEST_OWNER_URL = urls[0]?.ownerUrl;
+  process.env.TEST_AUTH_URL = urls[0]?.authUrl;
+  globalThis.testServers = { template, stop: () => Promise.all(servers.map(({ stop }) => stop())) };
+  if (process.env.TEST_LOCALE) await goByLocale(process.env.TEST_LOCALE as Locale, process.env.TEST_POSTGRES_URL);
+  if (process.env.TEST_PGBOUNCER) await goByPgBouncer(process.env.TEST_PGBOUNCER, urls[0]?.authUrl ?? '');
+}
+
+async function startServer(dataDir: string) {
   const server = await startWithOneLogin(dataDir, createLog('warn'));
   const owner = new Client({ connectionString: server.ownerUrl });
   await owner.connect();
@@ -22,12 +42,11 @@ export default async function globalSetup(): Promise<void> {
   await owner.query('alter system set fsync = off');
   await owner.query('select pg_reload_conf()');
   await owner.end();
-
-  process.env.TEST_OWNER_URL = server.ownerUrl;
-  process.env.TEST_AUTH_URL = server.authUrl;
-  globalThis.testServer = { dataDir, template, stop: server.stop };
-  if (process.env.TEST_LOCALE) await goByLocale(process.env.TEST_LOCALE as Locale, process.env.TEST_POSTGRES_URL);
-  if (process.env.TEST_PGBOUNCER) await goByPgBouncer(process.env.TEST_PGBOUNCER, server.authUrl);
+  const stop = async () => {
+    await server.stop();
+    await removeTestDataDirectory(dataDir);
+  };
+  return { ...server, stop };
 }
 
 /** Test files clone a template of this locale: on the same server, or on another, whose superuser the URL names. */
@@ -53,6 +72,6 @@ async function goByPgBouncer(program: string, authUrl: string): Promise<void> {
 
 declare global {
   // Jest hands it from the set-up to the tear-down.
-  var testServer: { dataDir: string; template: string; stop(): Promise<void> } | undefined;
+  var testServers: { template: string; stop(): Promise<unknown> } | undefined;
   var testPgBouncer: PgBouncer | undefined;
 }

@@ -5,9 +5,8 @@ export default async function globalTeardown(): Promise<void> {
   // Started here where Jest runs the files itself, without workers.
   await stopSharedService();
   await globalThis.testPgBouncer?.stop();
-  const server = globalThis.testServer;
-  if (!server) return;
-  await server.stop();
-  await removeTestDataDirectory(server.dataDir);
-  await removeTestDataDirectory(server.template);
+  const servers = globalThis.testServers;
+  if (!servers) return;
+  await servers.stop();
+  await removeTestDataDirectory(servers.template);
 }

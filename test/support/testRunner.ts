@@ -53,6 +53,11 @@ function requireAnew(path: string): unknown {
   return require(path);
 }
 
+// Each worker has a PostgreSQL of its own; Jest numbers the workers from 1.
+const servers: readonly { ownerUrl: string; authUrl: string }[] = JSON.parse(process.env.TEST_SERVERS ?? '[]');
+const server = servers[Number(process.env.JEST_WORKER_ID) - 1];
+if (server) Object.assign(process.env, { TEST_OWNER_URL: server.ownerUrl, TEST_AUTH_URL: server.authUrl });
+
 // The message with which Jest ends a worker (jest-worker's CHILD_MESSAGE_END). The worker ends at once: Jest gives it 500 ms, in which a
 // busy machine may not close the shared service, and PostgreSQL is removed as a whole.
 if (process.send) process.on('message', ([type]: [number]) => type === 2 && process.exit());
