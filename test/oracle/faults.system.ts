@@ -121,7 +121,7 @@ describe('a fault of mutations', () => {
     const services = await startServices(root, database);
     try {
       for (let drawn = 0; drawn < count; ) {
-        const worlds = await createWorlds(services.database, services.environment, Math.min(20, count - drawn));
+        const worlds = await createWorlds(services.database, Math.min(20, count - drawn));
         for (const world of worlds) {
           drawn += 1;
           if (await errorOf(services, world, drawSequence(randomOf(seed + drawn)))) return drawn;

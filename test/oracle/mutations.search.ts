@@ -56,7 +56,7 @@ async function runSequences(services: Services, drawn: readonly Drawn[], met: Se
   const failed = new Map<string, Failed>();
   for (let first = 0; first < drawn.length && failed.size < maxExplained; first += worldsAtOnce) {
     const waiting = drawn.slice(first, first + worldsAtOnce);
-    const worlds = await createWorlds(services.database, services.environment, waiting.length);
+    const worlds = await createWorlds(services.database, waiting.length);
     const work = async () => {
       for (let next = waiting.shift(); next && failed.size < maxExplained; next = waiting.shift()) {
         const world = worlds.pop();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
+import { runAdmin } from '../admin/support.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { type Answer, byPath, type Variables } from './answer.ts';
 
@@ -10,10 +11,13 @@ export type Service = {
   post(path: string, body: string, headers: Record<string, string>): Promise<{ status: number; text: string }>;
   /** What was logged of failures: lines of level error and worse, and those of what an answer called `INTERNAL`. */
   failures(): string[];
+  /** All that was logged. */
+  log(): string;
   stop(): Promise<void>;
 };
 
-export const testSecretKey = randomBytes(32).toString('base64');
+const secretKey = randomBytes(32).toString('base64');
+const cheapPasswords = { ARGON2_MEMORY_KIB: '32', ARGON2_PASSES: '1' };
 
 /** @param root a copy of the repository; this one by default */
 export async function startService(
@@ -26,10 +30,9 @@ export async function startService(
     HOST: '127.0.0.1',
     PORT: '0',
     AUTH_DATABASE_URL: authUrl,
-    SECRET_KEY: testSecretKey,
+    SECRET_KEY: secretKey,
     THROTTLE_REQUESTS_PER_MINUTE: '1000000',
-    ARGON2_MEMORY_KIB: '32',
-    ARGON2_PASSES: '1',
+    ...cheapPasswords,
     // A busy machine is not the subject.
     DATABASE_POOL_WAIT_MS: '60000',
     STATEMENT_TIMEOUT_MS: '60000',
@@ -55,9 +58,26 @@ export async function startService(
       });
       return { ...parseAnswer(status, text), text };
     },
+    log: () => started.output.stderr,
     failures: () => started.output.stderr.split('\n').filter((line) => /"level":[56]0|"INTERNAL"/.test(line)),
     stop: () => stop(started, agent),
   };
+}
+
+/** The token endpoint's answer to a form. @throws when there is no token in it */
+export async function issueToken(url: string, form: Record<string, string>): Promise<string> {
+  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
+  const text = await response.text();
+  const { access_token: token } = JSON.parse(text) as { access_token?: string };
+  if (!token) throw new Error(`There is no token for ${JSON.stringify(form)}: ${response.status} ${text}`);
+  return token;
+}
+
+/** Provisions organizations by `admin apply`. */
+export async function applyOrganizations(ownerUrl: string, organizations: readonly object[]): Promise<void> {
+  const environment = { DATABASE_URL: ownerUrl, SECRET_KEY: secretKey, ...cheapPasswords };
+  const { code, stderr } = await runAdmin(['apply', '-'], environment, JSON.stringify({ organizations }));
+  if (code !== 0) throw new Error(`admin apply ended with ${code}: ${stderr.slice(0, 2000)}`);
 }
 
 async function stop(started: TestProcess, agent: Agent): Promise<void> {

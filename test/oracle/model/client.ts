@@ -1,3 +1,4 @@
+import { issueToken } from '../service.ts';
 import { clientSecret, people, tokenOf, type World } from './world.ts';
 
 export type Reply = {
@@ -43,20 +44,11 @@ export async function signIn(url: string, world: World): Promise<readonly Readon
       const backend = { client_id: `${name}-backend`, client_secret: clientSecret, grant_type: 'client_credentials' };
       const mobile = { client_id: `${name}-mobile`, client_secret: clientSecret, grant_type: 'password', scope: 'me' };
       const [app, basic, ...persons] = await Promise.all([
-        requestToken(url, { ...backend, scope: 'app' }),
-        requestToken(url, { ...backend, scope: 'basic' }),
-        ...people.map((person) =>
-          requestToken(url, { ...mobile, external_authentication_token: tokenOf(person) ?? '' }),
-        ),
+        issueToken(url, { ...backend, scope: 'app' }),
+        issueToken(url, { ...backend, scope: 'basic' }),
+        ...people.map((person) => issueToken(url, { ...mobile, external_authentication_token: tokenOf(person) ?? '' })),
       ]);
       return { app, basic, 'person 0': persons[0] ?? '', 'person 1': persons[1] ?? '' };
     }),
   );
-}
-
-async function requestToken(url: string, form: Record<string, string>): Promise<string> {
-  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) });
-  const reply = (await response.json()) as { access_token?: string };
-  if (!reply.access_token) throw new Error(`There is no token: ${response.status} ${JSON.stringify(reply)}`);
-  return reply.access_token;
 }

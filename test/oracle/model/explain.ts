@@ -17,7 +17,7 @@ export async function explain(services: Services, failed: Failed): Promise<strin
   let last = failed.error;
   const spare: World[] = [];
   const least = await shrink(failed.steps, async (steps) => {
-    if (spare.length === 0) spare.push(...(await createWorlds(services.database, services.environment, 10)));
+    if (spare.length === 0) spare.push(...(await createWorlds(services.database, 10)));
     const error = await errorOf(services, spare.pop() as World, steps);
     if (error) last = error;
     return error !== undefined;

@@ -1,26 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestDatabase } from '../../support/database.ts';
-import { startProcess } from '../../support/process.ts';
 import { readRows } from '../rows.ts';
+import { applyOrganizations } from '../service.ts';
 import type { State } from './state.ts';
 
 /** Two organizations that have the same external identifiers, addresses and chips, so that a leak between them shows. */
 export type World = { names: readonly [string, string]; ids: readonly [string, string]; state: State };
 
 /** Makes worlds of organizations by `admin apply`, many in one process, since a start takes a second. */
-export async function createWorlds(
-  database: TestDatabase,
-  environment: Record<string, string>,
-  count: number,
-): Promise<World[]> {
+export async function createWorlds(database: TestDatabase, count: number): Promise<World[]> {
   const pairs = Array.from({ length: count }, () => {
     const name = `world-${randomUUID()}`;
     return [`${name}-a`, `${name}-b`] as const;
   });
-  await apply(environment, { organizations: pairs.flat().map(organization) });
+  await applyOrganizations(database.ownerUrl, pairs.flat().map(organization));
 
   const ids = await finish(database, pairs.flat());
   const worlds: World[] = [];
@@ -91,16 +84,6 @@ const beaconCard = {
 };
 const identificationCode = { type: 'IdentificationCode', name: 'c-2' };
 const otherIdentificationCode = { type: 'IdentificationCode', name: 'c-4' };
-
-async function apply(environment: Record<string, string>, document: object): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'worlds-'));
-  const file = join(directory, 'worlds.json');
-  writeFileSync(file, JSON.stringify(document));
-  const { exited, output } = startProcess(['admin', 'apply', file], environment);
-  const { code } = await exited;
-  rmSync(directory, { recursive: true });
-  if (code !== 0) throw new Error(`admin apply ended with ${code}: ${output.stderr.slice(0, 2000)}`);
-}
 
 /** Names cards by external identifiers and takes one from its holder, which the file cannot say. */
 async function finish({ owner }: TestDatabase, names: string[]): Promise<Map<string, string>> {

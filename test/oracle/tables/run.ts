@@ -32,7 +32,7 @@ export async function runCase(
   seed: number,
   options: Options = {},
 ): Promise<Found> {
-  const logged = world.services.map(({ process: served }) => served.output.stderr.length);
+  const logged = world.services.map(({ log }) => log().length);
   const { maxFailures = 1, isShrinking = false } = options;
   const run: Run = { random: randomOf(seed), queries: 0, failures: [], maxFailures, isShrinking };
   await owner.query(createsOf(drawn));
@@ -59,7 +59,7 @@ async function insert(owner: Pool, statement: string): Promise<void> {
 }
 
 function errorsOf({ services }: World, from: readonly number[]): Failure | null {
-  const lines = services.flatMap(({ process: served }, index) => served.output.stderr.slice(from[index]).split('\n'));
+  const lines = services.flatMap(({ log }, index) => log().slice(from[index]).split('\n'));
   const errors = lines.filter((line) => /"level":[56]0/.test(line));
   return errors[0] ? { message: `The log has an error: ${errors[0].slice(0, 2000)}` } : null;
 }

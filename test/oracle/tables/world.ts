@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
-import { runAdmin } from '../../admin/support.ts';
-import { startProcess, type TestProcess } from '../../support/process.ts';
+import { applyOrganizations, issueToken, type Service as StartedService, startService } from '../service.ts';
 
 /** Two organizations with units and people, made by `admin apply`, and services that serve them. */
 export type World = {
@@ -12,7 +10,7 @@ export type World = {
   stop(): Promise<void>;
 };
 
-export type Service = { readonly url: string; readonly isCompiling: boolean; readonly process: TestProcess };
+export type Service = StartedService & { readonly isCompiling: boolean };
 
 export type Organization = {
   readonly id: string;
@@ -32,36 +30,16 @@ const secret = (name: string) => `the-secret-of-${name}-is-long-enough-for-every
 
 /** @param root a copy of the repository; this one by default */
 export async function createWorld(database: Database, compilations: readonly boolean[], root?: string): Promise<World> {
-  const environment = {
-    PATH: process.env.PATH ?? '',
-    HOST: '127.0.0.1',
-    PORT: '0',
-    AUTH_DATABASE_URL: database.authUrl,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    ARGON2_MEMORY_KIB: '32',
-    ARGON2_PASSES: '1',
-    WEBHOOK_WORKER: 'false',
-    DATABASE_POOL_WAIT_MS: '20000',
-    SLOW_MS: '600000',
-    LOG_LEVEL: 'warn',
-    THROTTLE_REQUESTS_PER_MINUTE: '1000000',
-  };
   const names = ['one', 'two'];
-  const applied = runAdmin(
-    ['apply', '-'],
-    { ...environment, DATABASE_URL: database.ownerUrl },
-    JSON.stringify({ organizations: names.map(documentOf) }),
-  );
-  const services = await Promise.all(
-    compilations.map(async (isCompiling) => {
-      const started = startProcess([], { ...environment, COMPILATION: String(isCompiling) }, root);
-      await started.says('Graph Query Service: http');
-      const url = /Graph Query Service: (http\S+)/.exec(started.output.stdout + started.output.stderr)?.[1] ?? '';
-      return { url, isCompiling, process: started };
-    }),
-  );
-  const { code, stderr } = await applied;
-  if (code !== 0) throw new Error(`admin apply has failed: ${stderr}`);
+  const [services] = await Promise.all([
+    Promise.all(
+      compilations.map(async (isCompiling) => {
+        const variables = { COMPILATION: String(isCompiling) };
+        return { ...(await startService(database.authUrl, variables, root)), isCompiling };
+      }),
+    ),
+    applyOrganizations(database.ownerUrl, names.map(documentOf)),
+  ]);
   const [one, two] = await Promise.all(
     names.map((name) => readOrganization(database.owner, services[0]?.url ?? '', name)),
   );
@@ -73,7 +51,7 @@ export async function createWorld(database: Database, compilations: readonly boo
     organizations: [one, two],
     async rebuild() {
       const build = `Build ${++builds}.`;
-      const before = services.map((service) => service.process.output.stderr.length);
+      const before = services.map((service) => service.log().length);
       await database.owner.query(`
         create or replace function app_public.app_build(app app_public.app) returns text language sql stable as $$ select 'a' $$;
         comment on function app_public.app_build is '${build}';
@@ -88,8 +66,7 @@ export async function createWorld(database: Database, compilations: readonly boo
       await Promise.all(services.map((service, index) => untilBuilt(service, build, before[index] ?? 0)));
     },
     async stop() {
-      for (const service of services) service.process.signal('SIGTERM');
-      await Promise.all(services.map((service) => service.process.exited));
+      await Promise.all(services.map((service) => service.stop()));
     },
   };
 }
@@ -130,20 +107,13 @@ async function readOrganization(owner: Pool, url: string, name: string): Promise
   return { id: rows[0].id, units: await known('units'), users: await known('users'), tokens };
 }
 
-async function issueToken(url: string, parameters: Record<string, string>): Promise<string> {
-  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(parameters) });
-  const { access_token: token } = (await response.json()) as { access_token?: string };
-  if (!token) throw new Error(`There is no token for ${parameters.client_id}.`);
-  return token;
-}
-
-async function untilBuilt({ url, process: served }: Service, build: string, before: number): Promise<void> {
+async function untilBuilt({ url, log }: Service, build: string, before: number): Promise<void> {
   for (let tries = 0; tries < 1000; tries++) {
     if ((await readSdl(url)).includes(build)) return;
-    if (served.output.stderr.slice(before).includes('the schema cannot be built')) break;
+    if (log().slice(before).includes('the schema cannot be built')) break;
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
-  throw new Error(`The schema has not been built: ${served.output.stderr.slice(-2000)}`);
+  throw new Error(`The schema has not been built: ${log().slice(-2000)}`);
 }
 
 export const readSdl = async (url: string): Promise<string> => (await fetch(`${url}/graphql/schema.graphql`)).text();

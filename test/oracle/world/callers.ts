@@ -1,5 +1,5 @@
 import type { Caller } from '../access.ts';
-import type { Service } from '../service.ts';
+import { issueToken, type Service } from '../service.ts';
 import type { World } from './drawWorld.ts';
 import { clientIdOf, type Provisioned, password } from './provision.ts';
 
@@ -15,14 +15,14 @@ export async function signIn(service: Service, world: World, { secrets }: Provis
     const credentials = { client_id: clientIdOf(organizationId), client_secret: secrets.get(organizationId) ?? '' };
     const place = index === 0 ? '' : ', next door';
     for (const kind of index === 0 ? (['app', 'basic'] as const) : (['app'] as const)) {
-      const token = await tokenOf(service, { grant_type: 'client_credentials', scope: kind, ...credentials });
+      const token = await issueToken(service.url, { grant_type: 'client_credentials', scope: kind, ...credentials });
       signed.push({ name: kind + place, caller: { kind, organizationId, applicationName: application }, token });
     }
     const persons = world.persons.filter((person) => person.organizationId === organizationId);
     const reaches = ['nothing', 'a leaf', 'several', 'a root'];
     for (const [nth, person] of persons.entries()) {
       if (index === 1 && nth < 2) continue;
-      const token = await tokenOf(service, {
+      const token = await issueToken(service.url, {
         grant_type: 'password',
         scope: 'me',
         client_id: `${clientIdOf(organizationId)}-mobile`,
@@ -34,12 +34,4 @@ export async function signIn(service: Service, world: World, { secrets }: Provis
     }
   }
   return signed;
-}
-
-async function tokenOf(service: Service, parameters: Record<string, string>): Promise<string> {
-  const { status, text } = await service.post('/oauth/token', new URLSearchParams(parameters).toString(), {
-    'content-type': 'application/x-www-form-urlencoded',
-  });
-  if (status !== 200) throw new Error(`No token for ${JSON.stringify(parameters)}: ${text}`);
-  return (JSON.parse(text) as { access_token: string }).access_token;
 }

@@ -1,10 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startProcess } from '../../support/process.ts';
 import { randomOf } from '../random.ts';
 import type { User } from '../rows.ts';
-import { testSecretKey } from '../service.ts';
+import { applyOrganizations } from '../service.ts';
 import type { World } from './drawWorld.ts';
 
 export const password = 'correct horse battery';
@@ -58,19 +54,7 @@ export async function provision(ownerUrl: string, worlds: readonly World[]): Pro
     }),
   );
 
-  const folder = mkdtempSync(join(tmpdir(), 'oracle-'));
-  const file = join(folder, 'organizations.json');
-  writeFileSync(file, JSON.stringify({ organizations }));
-  const admin = startProcess(['admin', 'apply', file], {
-    PATH: process.env.PATH ?? '',
-    DATABASE_URL: ownerUrl,
-    SECRET_KEY: testSecretKey,
-    ARGON2_MEMORY_KIB: '32',
-    ARGON2_PASSES: '1',
-  });
-  const { code } = await admin.exited;
-  rmSync(folder, { recursive: true });
-  if (code !== 0) throw new Error(`The organizations were not provisioned:\n${admin.output.stderr}`);
+  await applyOrganizations(ownerUrl, organizations);
   return { secrets, tokens };
 }
 
