@@ -1,4 +1,4 @@
-import { isExactNumber } from './isExactNumber.ts';
+import { isExactNumber, mayBeInexact } from './isExactNumber.ts';
 
 /**
  * JSON whose numbers are written again as they were read (ECMAScript 2026, `JSON.rawJSON`).
@@ -11,11 +11,5 @@ export function exactJson(text: string): unknown {
     return source === undefined || isExactNumber(source) ? value : rawJson(source);
   });
 }
-
-/**
- * A number of 16 characters, or with an exponent; a double keeps all others.
- * It may be part of a string.
- */
-const mayBeInexact = /\d(?:[\d.]{15}|[eE])/;
 
 const { rawJSON: rawJson } = JSON as typeof JSON & { rawJSON(text: string): unknown };

@@ -11,6 +11,9 @@ export function isExactNumber(source: string): boolean {
   return digits === keptDigits && exponent === keptExponent;
 }
 
+/** A number of 16 characters, or with an exponent; a double keeps all others. It may be part of a string or a name. */
+export const mayBeInexact = /\d(?:[\d.]{15}|[eE])/;
+
 /** A double always keeps fifteen digits (IEEE 754, `DBL_DIG`), except at the ends of the range. */
 const isShort = /^-?\d{1,9}(?:\.\d{1,6})?(?:[eE][+-]?[12]?\d{1,2})?$/;
 

@@ -13,7 +13,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
-import { isExactNumber } from '../../../plugins/isExactNumber.ts';
+import { isExactNumber, mayBeInexact } from '../../../plugins/isExactNumber.ts';
 import { argumentOf } from './argumentOf.ts';
 
 /**
@@ -23,7 +23,7 @@ import { argumentOf } from './argumentOf.ts';
  * @param query the text of the document
  */
 export function inexactLiterals(schema: GraphQLSchema, document: DocumentNode, query: string): GraphQLError[] {
-  if (!suspicious.test(query)) return [];
+  if (!mayBeInexact.test(query)) return [];
   const errors: GraphQLError[] = [];
   const types = new TypeInfo(schema);
   let variable: string | undefined;
@@ -53,9 +53,6 @@ export function inexactLiterals(schema: GraphQLSchema, document: DocumentNode, q
   );
   return errors;
 }
-
-/** A number of 16 characters, or with an exponent; a double keeps all others. It may be part of a name. */
-const suspicious = /\d(?:[\d.]{15}|[eE])/;
 
 /** How many errors one answer has at most, as for variables in GraphQL.js. */
 export const maxErrors = 50;
