@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { randomUUID } from 'node:crypto';
-import { AggregatorRegistry, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import { AggregatorRegistry, Gauge, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
 
 /** A worker's answer: a whole registry in prom-client's form. */
 type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
@@ -41,12 +41,8 @@ export async function readWorkerMetrics(): Promise<string> {
   if (workers.length > 0) await all.promise;
   clearTimeout(deadline);
   cluster.off('message', collect);
-  return `${await AggregatorRegistry.aggregate(snapshots).metrics()}\n${await countWorkers(snapshots.length)}`;
-}
-
-async function countWorkers(answered: number): Promise<string> {
-  const registry = new Registry();
+  const registry = AggregatorRegistry.aggregate(snapshots);
   const help = 'Worker processes that answered this scrape';
-  new Gauge({ name: 'graph_workers', help, registers: [registry] }).set(answered);
+  new Gauge({ name: 'graph_workers', help, registers: [registry] }).set(snapshots.length);
   return registry.metrics();
 }
