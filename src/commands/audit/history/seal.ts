@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
+import { onlyRow } from '../../../database/onlyRow.ts';
 import { ownerTransaction } from '../../../database/pool/runTransaction.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { Chains } from './chains.ts';
@@ -114,7 +115,7 @@ async function readRanges(
   { pending, after, until }: { readonly pending: string; readonly after: number; readonly until: number },
   isCertain: boolean,
 ): Promise<Pick<Seal, 'retention' | 'ids' | 'pending'>> {
-  const { rows } = await client.query<{ retention: string; ids: string; pending: string }>(
+  const found = await client.query<{ retention: string; ids: string; pending: string }>(
     `with sealed as (select coalesce(range_agg(int8range(id, id, '[]')), '{}') as ids from unnest($1::bigint[]) as id)
      select
        audit.retention()::text as retention, ids::text,
@@ -122,9 +123,7 @@ async function readRanges(
      from sealed`,
     [ids, isCertain, pending, after, until],
   );
-  const [ranges] = rows;
-  if (!ranges) throw new Error('No ranges');
-  return ranges;
+  return onlyRow(found);
 }
 
 async function insertSeal(
