@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUnavailable } from '../database/pool/unavailable.ts';
+import { repeat } from '../repeat.ts';
 import { findDue, type WebhookKey } from './deliveries.ts';
 import { type SendOptions, sendWebhook } from './sendWebhook.ts';
 
@@ -54,28 +55,27 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
       running.add(ended);
     }
   };
-  const polling = (async () => {
-    while (!stopping.signal.aborted) {
-      try {
-        const found = await findDue(pool);
-        if (isCopy !== (found === null)) log[isCopy ? 'info' : 'warn'](isCopy ? 'sending webhooks' : copyNotice);
-        isCopy = found === null;
-        due = found ?? [];
-        fillSlots();
-      } catch (error) {
-        const level = isUnavailable(error) ? 'debug' : 'warn';
-        log[level]({ error }, 'could not look for webhooks to send; trying again');
-      }
-      await delay(tickMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+  const poll = async () => {
+    if (stopping.signal.aborted) return;
+    try {
+      const found = await findDue(pool);
+      if (isCopy !== (found === null)) log[isCopy ? 'info' : 'warn'](isCopy ? 'sending webhooks' : copyNotice);
+      isCopy = found === null;
+      due = found ?? [];
+      fillSlots();
+    } catch (error) {
+      const level = isUnavailable(error) ? 'debug' : 'warn';
+      log[level]({ error }, 'could not look for webhooks to send; trying again');
     }
-  })();
+  };
+  const polling = repeat(poll, tickMs);
 
   return {
     isCopy: () => isCopy,
     /** Waits for the running attempts, 5 s at most; longer ones are made again later. */
     async stop() {
       begin();
-      await polling;
+      await polling.stop();
       // Without a database their last statements fail late.
       await Promise.race([Promise.all(running), delay(abandonAfterMs + 2000, undefined, { ref: false })]);
     },
