@@ -7,23 +7,8 @@ import type { ServerLogins } from '../database/roles/authenticator.ts';
 import { StartupError } from '../errors/startupError.ts';
 import type { Log } from '../log.ts';
 import { createPasswords } from '../oauth/passwords.ts';
-import {
-  createDemoCredentials,
-  type DemoCredentials,
-  provisionDemo,
-  registerDemoGraphiql,
-} from '../provisioning/demo.ts';
+import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from '../provisioning/demo.ts';
 import type { Resources } from './resources.ts';
-
-export type ServerDatabase = {
-  readonly logins: ServerLogins;
-  /** The owner's URL, only for the embedded database. */
-  readonly ownerUrl: string | undefined;
-  /** Unset with an external database. */
-  readonly embedded: { readonly cluster: string; readonly demo: DemoCredentials } | undefined;
-  /** Gives the embedded database its demo if it has none, also after it was created again. */
-  readonly provision: () => Promise<void>;
-};
 
 /**
  * Locks the embedded database's data directory against other servers, until `resources` are disposed.
@@ -44,16 +29,18 @@ export async function lockEmbedded({ database }: Config, resources: Resources): 
 /**
  * Opens the database of the server; the embedded one is started and migrated, and gets its demo.
  * It stops with `resources`. Its directory is already locked.
+ *
+ * @returns the logins; of the embedded database also the owner's URL, cluster and demo. `provision` gives it a demo again if it has none
  */
 export async function openServerDatabase(
   { database, explorers, passwordCost }: Config,
   { url, keys }: { readonly url: string; readonly keys: readonly [Buffer, ...Buffer[]] },
   log: Log,
   resources: Resources,
-): Promise<ServerDatabase> {
+) {
   if (database.kind === 'own') {
     const { authUrl, oauthUrl } = database;
-    const logins = { authUrl: requireSetting(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
+    const logins: ServerLogins = { authUrl: requireSetting(authUrl, 'AUTH_DATABASE_URL'), oauthUrl };
     return { logins, ownerUrl: undefined, embedded: undefined, provision: async () => undefined };
   }
   const { ownerUrl, cluster, stop, ...logins } = await startMigrated(database.dataDir, log);
