@@ -15,28 +15,18 @@ import { migrate, migrationsAreCurrent } from './migrations/migrate.ts';
 import { withOwnerPool } from './pool/pools.ts';
 import { withClient } from './pool/withClient.ts';
 
-export type OpenDatabase = {
-  ownerUrl: string;
-  /** The authenticator's URL; unset with an external database unless AUTH_DATABASE_URL is set. */
-  authUrl: string | undefined;
-  oauthUrl?: string | undefined;
-  /** Whether a server was started for the command, since none ran. */
-  wasStarted: boolean;
-  /** Stops the server that was started for the command, but no external or other process' server. */
-  close(): Promise<void>;
-};
-
 /**
  * The database of a command; the embedded one is started for it unless it runs already.
  *
  * @param migrates whether the embedded one is migrated first; a developer works on it as it is
+ * @returns the URLs, those of the logins as far as they are set; whether a server was started since none ran, which `close` stops
  * @throws {StartupError} when it is unavailable
  */
 export async function openDatabase(
   database: DatabaseConfig,
   log: Log,
   { migrates = true }: { readonly migrates?: boolean } = {},
-): Promise<OpenDatabase> {
+) {
   const close = async () => undefined;
   if (database.kind === 'own') {
     const { ownerUrl, authUrl, oauthUrl } = database;
