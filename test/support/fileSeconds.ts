@@ -36,8 +36,6 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'development/reload.test.ts': 12,
   'docs/commands.test.ts': 10,
   'environments/matrix.test.ts': 15,
-  'generation/connections.test.ts': 10,
-  'generation/functions.test.ts': 13,
   'graphql/changes/stream.test.ts': 17,
   'graphql/outages.test.ts': 12,
   'graphql/replica.test.ts': 12,
