@@ -15,6 +15,7 @@ export const followedBy: Record<string, string> = {
   'docs/sharding.md': 'test/database/sharding.test.ts',
   'docs/webhooks.md#Receive': 'test/webhooks/page.test.ts',
   'docs/webhooks.md#Dead letters': 'test/webhooks/page.test.ts',
+  'packages/fair-queue/README.md': 'packages/fair-queue/test/readme.test.ts',
   'packages/grafast-compile/README.md': 'test/packages/compileStock.test.ts',
   'docs/upgrading.md': 'test/system/backup.system.ts',
   'docs/upgrading.md#Version 0.x': 'test/system/carryOver.system.ts',
