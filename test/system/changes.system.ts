@@ -199,7 +199,7 @@ async function rowsOf({ organizationId }: Tenant): Promise<Map<string, number | 
      union all select array['Unit', id::text], null from app_public.units where organization_id = $1
      union all select array[type, id::text], case when name ~ '^\\d+$' then name::int end from app_public.cards where organization_id = $1
      union all select array['CardAssignment', id::text], null from app_public.card_assignments where organization_id = $1
-     union all select array['AccessGrant', user_id::text, unit_id::text], null from app_hidden.unit_access where organization_id = $1`,
+     union all select array['AccessGrant', id::text], null from app_hidden.unit_access where organization_id = $1`,
     [organizationId],
   );
   return new Map(rows.map(({ key: [type = '', ...key], updates }) => [encodeNodeId([type, ...key]) ?? '', updates]));
