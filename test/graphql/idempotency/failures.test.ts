@@ -4,6 +4,7 @@ import { createTenant, type OwnGraphTest, startGraphTest, type Tenant } from '..
 import {
   bodyOf,
   codesOf,
+  countRows,
   countUsers,
   expectReplay,
   newEmail,
@@ -25,8 +26,6 @@ beforeAll(async () => {
 afterAll(() => graph.stop());
 
 const send = (key: string | null, options: Options) => sendKeyed(graph, tenant, key, options);
-const countOf = async (sql: string, ...values: unknown[]): Promise<number> =>
-  (await graph.database.owner.query(sql, values)).rows.length;
 
 const functions = [
   'create sequence app_hidden.tries; grant usage on sequence app_hidden.tries to graph_app;',
@@ -113,7 +112,7 @@ describe('a mutation that fails', () => {
     expect(bodyOf(first).data).toEqual({ one: { result: 1 }, again: null, two: { result: 2 } });
     expect(codesOf(first)).toEqual(['CONFLICT']);
     expectReplay(await send(key, { query }), first);
-    expect(await countOf('select from app_hidden.seats')).toBe(2);
+    expect(await countRows(graph, 'select from app_hidden.seats')).toBe(2);
     expect(bodyOf(await send(null, { query: query.replaceAll('number: ', 'number: 1') })).data).toEqual({
       one: { result: 11 },
       again: null,

@@ -42,10 +42,14 @@ export const codesOf = (sent: Sent): string[] | undefined =>
 export const replayedOf = ({ headers }: Sent) => headers.get('Idempotency-Replayed');
 export const outcomeOf = (sent: Sent) => [sent.status, codesOf(sent), replayedOf(sent)];
 
-export async function countUsers({ database }: Pick<GraphTest, 'database'>, ...emails: string[]): Promise<number> {
-  const { rows } = await database.owner.query('select from app_public.users where email = any ($1)', [emails]);
-  return rows.length;
+type Database = Pick<GraphTest, 'database'>;
+
+export async function countRows({ database }: Database, sql: string, ...values: unknown[]): Promise<number> {
+  return (await database.owner.query(sql, values)).rows.length;
 }
+
+export const countUsers = (graph: Database, ...emails: string[]): Promise<number> =>
+  countRows(graph, 'select from app_public.users where email = any ($1)', emails);
 
 export function expectReplay(second: Sent, first: Sent): void {
   expect(replayedOf(first)).toBeNull();
