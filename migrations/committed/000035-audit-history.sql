@@ -1,5 +1,5 @@
 --! Previous: sha1:f6479b7ce20cc618db8a7a87883601d41c3c4c3a
---! Hash: sha1:405ac5feb7f8d8e944e446f2228800b20b92b3d5
+--! Hash: sha1:53e5ecb0cde0ac76a4fb750f6d6db1c814032512
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -110,8 +110,8 @@ create function audit.recorded_values(value record, relation oid) returns jsonb
 comment on function audit.recorded_values(record, oid) is 'What the history keeps of a row: neither what is null nor what is generated.';
 grant execute on function audit.recorded_values(record, oid) to graph_helper;
 
--- Inserts and deletes come by the thousand when something is provisioned or purged: one statement records all of them. Most tables have neither
--- generated columns nor types that may contain JSON: of these PostgreSQL's own function makes the same value in less time.
+-- Inserts and deletes come by the thousand when something is provisioned or purged: one statement records all of them. Most tables have no type that
+-- may contain JSON: of these PostgreSQL's own function makes the same value in less time.
 create function audit.record_rows() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   as $$
@@ -119,11 +119,17 @@ create function audit.record_rows() returns trigger
     subject text = tg_argv[0];
     named text = tg_argv[1];
     secrets text[] = tg_argv[2];
-    derived text[] = tg_argv[3];
-    is_plain boolean = not exists (
-      select from pg_attribute a
-      where a.attrelid = tg_relid and a.attnum > 0
-        and (a.attgenerated <> '' or a.atttypid >= 16384 or a.atttypid in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype)));
+    -- The generated columns; '' stands for a type that may contain JSON.
+    special text[] = array(
+      select case when a.is_own then a.attname::text else '' end
+      from (
+        select
+          attname, attgenerated <> '' as is_generated,
+          atttypid < 16384 and atttypid not in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype) as is_own
+        from pg_attribute where attrelid = tg_relid and attnum > 0) as a
+      where a.is_generated or not a.is_own);
+    is_plain boolean = '' <> all (special);
+    derived text[] = tg_argv[3]::text[] || special;
     relation text = format('%I.%I', tg_table_schema, tg_table_name);
     role text = coalesce(nullif(current_setting('role'), 'none'), session_user);
     application_id uuid = nullif(current_setting('graph.application_id', true), '');

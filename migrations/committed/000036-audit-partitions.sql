@@ -1,5 +1,5 @@
---! Previous: sha1:405ac5feb7f8d8e944e446f2228800b20b92b3d5
---! Hash: sha1:2aa757ba4cb0e800211fbcb762936fe6e4424d62
+--! Previous: sha1:53e5ecb0cde0ac76a4fb750f6d6db1c814032512
+--! Hash: sha1:4dc1963e9669ea7c467951aebc9bf463ce866213
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

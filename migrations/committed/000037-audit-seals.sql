@@ -1,5 +1,5 @@
---! Previous: sha1:2aa757ba4cb0e800211fbcb762936fe6e4424d62
---! Hash: sha1:38946c49f716bba7d2fefc88da4aa7f304067b43
+--! Previous: sha1:4dc1963e9669ea7c467951aebc9bf463ce866213
+--! Hash: sha1:38117f9f4dad2b82ab8490aaef2db3ae07d6c4cd
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:38946c49f716bba7d2fefc88da4aa7f304067b43
---! Hash: sha1:b1d25e365fb6d41a2f40989e41d84b00fade32ec
+--! Previous: sha1:38117f9f4dad2b82ab8490aaef2db3ae07d6c4cd
+--! Hash: sha1:7e390e17e83a8cc6fb50c29d5f2c0811fc316189
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

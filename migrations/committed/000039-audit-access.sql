@@ -1,5 +1,5 @@
---! Previous: sha1:b1d25e365fb6d41a2f40989e41d84b00fade32ec
---! Hash: sha1:2301698c1eb9205fe6721d68c4591cf5fd54bdd7
+--! Previous: sha1:7e390e17e83a8cc6fb50c29d5f2c0811fc316189
+--! Hash: sha1:4c1cae2521e941c9c49b0c9345aaed228e598d02
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

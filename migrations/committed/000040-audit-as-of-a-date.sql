@@ -1,5 +1,5 @@
---! Previous: sha1:2301698c1eb9205fe6721d68c4591cf5fd54bdd7
---! Hash: sha1:91ce9cc40b2c2b5561d9e2d2cecd1401a62be42f
+--! Previous: sha1:4c1cae2521e941c9c49b0c9345aaed228e598d02
+--! Hash: sha1:06d75d5001e1185787b383d45616c0045e5375b9
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:91ce9cc40b2c2b5561d9e2d2cecd1401a62be42f
---! Hash: sha1:916159f91ae96989b6644f6bd3d5be29036d001b
+--! Previous: sha1:06d75d5001e1185787b383d45616c0045e5375b9
+--! Hash: sha1:280c96b59a5d2346845442ac0fde241b75224959
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

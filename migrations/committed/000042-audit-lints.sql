@@ -1,5 +1,5 @@
---! Previous: sha1:916159f91ae96989b6644f6bd3d5be29036d001b
---! Hash: sha1:1a059e319de3473cf168410d94edaec615c501ef
+--! Previous: sha1:280c96b59a5d2346845442ac0fde241b75224959
+--! Hash: sha1:c2a7b83a167a1894887b0cedcc82c6736e03c5ac
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

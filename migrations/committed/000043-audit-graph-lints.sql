@@ -1,5 +1,5 @@
---! Previous: sha1:1a059e319de3473cf168410d94edaec615c501ef
---! Hash: sha1:0e2c7b2305148a2c9e4ceb357ba7419f7bbccff1
+--! Previous: sha1:c2a7b83a167a1894887b0cedcc82c6736e03c5ac
+--! Hash: sha1:714ba43f32ae986b9e46a54fa8438a176d07ec8a
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

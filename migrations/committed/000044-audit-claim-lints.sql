@@ -1,5 +1,5 @@
---! Previous: sha1:0e2c7b2305148a2c9e4ceb357ba7419f7bbccff1
---! Hash: sha1:c26ab2a3164fdb6db3490890b6bc862cf12fe049
+--! Previous: sha1:714ba43f32ae986b9e46a54fa8438a176d07ec8a
+--! Hash: sha1:0be8438ab42e5bfb829c528b588eb1afa3f40e2a
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

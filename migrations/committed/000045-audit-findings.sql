@@ -1,5 +1,5 @@
---! Previous: sha1:c26ab2a3164fdb6db3490890b6bc862cf12fe049
---! Hash: sha1:9be1c44d908c461163db07f73bf987df876ff662
+--! Previous: sha1:0be8438ab42e5bfb829c528b588eb1afa3f40e2a
+--! Hash: sha1:152074225ff29c51c75b2b1cb6b2810efdcd05a5
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:9be1c44d908c461163db07f73bf987df876ff662
---! Hash: sha1:2b30d02c99199d25393b73d30ca5b06507038814
+--! Previous: sha1:152074225ff29c51c75b2b1cb6b2810efdcd05a5
+--! Hash: sha1:0a3b4979369ebbc58f4f89128ce6e25084f45988
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:2b30d02c99199d25393b73d30ca5b06507038814
---! Hash: sha1:a7243c958a8bd3086443919fb5674be58b656da4
+--! Previous: sha1:0a3b4979369ebbc58f4f89128ce6e25084f45988
+--! Hash: sha1:73c6f392a0786c9dd3221520bded5c56de8344f2
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:a7243c958a8bd3086443919fb5674be58b656da4
---! Hash: sha1:d8fcfdcf4f87b2545f034b2e523817fec4634249
+--! Previous: sha1:73c6f392a0786c9dd3221520bded5c56de8344f2
+--! Hash: sha1:9e4c7e015c973b01e5ef05fd6bd64ad7632ff13f
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:d8fcfdcf4f87b2545f034b2e523817fec4634249
---! Hash: sha1:ec121c6f8a5d793a3d5a7b1fc5bcb3783906f68a
+--! Previous: sha1:9e4c7e015c973b01e5ef05fd6bd64ad7632ff13f
+--! Hash: sha1:6319370c06dcba6d7b271a81945b290703aa8e72
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:ec121c6f8a5d793a3d5a7b1fc5bcb3783906f68a
---! Hash: sha1:8eb744543c7b15b36584936825d32d0622be4a8a
+--! Previous: sha1:6319370c06dcba6d7b271a81945b290703aa8e72
+--! Hash: sha1:23a896fcd1687c458972763f1f90cb79fd45dffe
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -9,11 +9,17 @@ AS $function$
     subject text = tg_argv[0];
     named text = tg_argv[1];
     secrets text[] = tg_argv[2];
-    derived text[] = tg_argv[3];
-    is_plain boolean = not exists (
-      select from pg_attribute a
-      where a.attrelid = tg_relid and a.attnum > 0
-        and (a.attgenerated <> '' or a.atttypid >= 16384 or a.atttypid in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype)));
+    -- The generated columns; '' stands for a type that may contain JSON.
+    special text[] = array(
+      select case when a.is_own then a.attname::text else '' end
+      from (
+        select
+          attname, attgenerated <> '' as is_generated,
+          atttypid < 16384 and atttypid not in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype) as is_own
+        from pg_attribute where attrelid = tg_relid and attnum > 0) as a
+      where a.is_generated or not a.is_own);
+    is_plain boolean = '' <> all (special);
+    derived text[] = tg_argv[3]::text[] || special;
     relation text = format('%I.%I', tg_table_schema, tg_table_name);
     role text = coalesce(nullif(current_setting('role'), 'none'), session_user);
     application_id uuid = nullif(current_setting('graph.application_id', true), '');
