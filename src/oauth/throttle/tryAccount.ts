@@ -1,6 +1,8 @@
+import { createFairQueue } from 'fair-queue';
 import { networkOf } from '../../http/admission/networkOf.ts';
 import { withoutPermit } from '../../scheduling/caller.ts';
-import { createPermits } from '../../scheduling/permits.ts';
+import { systemClock } from '../../scheduling/clock.ts';
+import { refusedAs } from '../../scheduling/refusedAs.ts';
 import { temporarilyUnavailable } from '../errors.ts';
 import { lifetimes } from '../lifetimes.ts';
 import type { Count, Counter } from './counter.ts';
@@ -25,13 +27,10 @@ export function createTryAccount(
   const failuresHere = counter('failures_of_account_and_address', maxFailures, 15 * 60);
   const failuresAnywhere = counter('failures_of_account', 5 * maxFailures, 15 * 60);
   const signedIn = counter('sign_ins_of_account_and_address', 1, lifetimes.knownAddressSeconds);
-  const tries = createPermits({
-    maxHeld: Number.POSITIVE_INFINITY,
-    maxHeldByTenant: 2,
-    maxWaiting: 1000,
-    maxWaitingOfTenant: 32,
-    refusal: () => temporarilyUnavailable('too many tries at one account wait'),
-  });
+  const tries = createFairQueue(
+    { slots: Number.POSITIVE_INFINITY, slotsPerTenant: 2, maxWaiting: 1000, maxWaitingPerTenant: 32, maxIdleFlows: 0 },
+    systemClock,
+  );
 
   const attemptCounted = async <T>(account: string, here: string, attempt: () => Promise<T | null>) => {
     const known = await signedIn.read(here);
@@ -58,10 +57,13 @@ export function createTryAccount(
   return async <T>(account: string, address: string, attempt: () => Promise<T | null>): Promise<T | null> => {
     const here = `${account} ${networkOf(address)}`;
     const begun = Promise.withResolvers<void>();
-    const trying = tries.run([here], () => {
-      begun.resolve();
-      return attemptCounted(account, here, attempt);
-    });
+    // They compete for nothing with those at other accounts, so that the cost does not matter.
+    const trying = tries
+      .run({ path: [here], costMs: 1 }, () => {
+        begun.resolve();
+        return attemptCounted(account, here, attempt);
+      })
+      .catch(refusedAs(() => temporarilyUnavailable('too many tries at one account wait')));
     await withoutPermit(() => Promise.race([begun.promise, trying]));
     return trying;
   };
