@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createFairQueue } from 'fair-queue';
 import type { Pool } from 'pg';
 import type { GraphQLSchema, OperationTypeNode } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
@@ -10,7 +11,8 @@ import { traced } from '../observability/tracing/traced.ts';
 import { createReplicaQueries } from '../replica/queries.ts';
 import type { Replica } from '../replica/watchReplica.ts';
 import { callerPath, withoutPermit } from '../scheduling/caller.ts';
-import { createPermits } from '../scheduling/permits.ts';
+import { systemClock } from '../scheduling/clock.ts';
+import { refusedAs } from '../scheduling/refusedAs.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
 import { type CheckedArguments, checkArguments } from './document/arguments.ts';
 import { DocumentError } from './document/document.ts';
@@ -119,16 +121,23 @@ function validate(
  * Mutations may wait for each other's row locks, and hold their connections meanwhile.
  */
 function createWriterPermits({ poolSize, poolWaitMs }: Config) {
-  const writers = createPermits({
-    maxHeld: Number.POSITIVE_INFINITY,
-    maxHeldByTenant: Math.max(2, Math.floor(shareOfWriters * poolSize)),
-    maxWaiting: maxWaitingWriters,
-    waitMs: poolWaitMs,
-    refusal: (cause) => new DatabaseUnavailable({ cause }),
-  });
+  const writers = createFairQueue(
+    {
+      slots: Number.POSITIVE_INFINITY,
+      slotsPerTenant: Math.max(2, Math.floor(shareOfWriters * poolSize)),
+      maxWaiting: maxWaitingWriters,
+      waitMs: poolWaitMs,
+      maxIdleFlows: 0,
+    },
+    systemClock,
+  );
   return async (execute: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> => {
-    const release = await withoutPermit(() => writers.acquire(callerPath(), signal));
-    return execute().finally(release);
+    // Tenants compete for nothing here, so that the cost does not matter.
+    const piece = { path: callerPath(), costMs: 1, signal };
+    const permit = await withoutPermit(() => writers.acquire(piece)).catch(
+      refusedAs((cause) => new DatabaseUnavailable({ cause })),
+    );
+    return execute().finally(() => permit.release());
   };
 }
 
