@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { createFairQueue, type FairQueue } from 'fair-queue';
 import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import type { Precondition } from '../../database/driver/statement.ts';
 import { DatabaseUnavailable } from '../../database/pool/unavailable.ts';
@@ -10,7 +11,8 @@ import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import { traceHeaders } from '../../observability/tracing/traced.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import { callerPath, withoutPermit } from '../../scheduling/caller.ts';
-import { createPermits, type Permits } from '../../scheduling/permits.ts';
+import { systemClock } from '../../scheduling/clock.ts';
+import { refusedAs } from '../../scheduling/refusedAs.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { publishUse } from '../../token/uses.ts';
 import { DocumentError } from '../document/document.ts';
@@ -28,7 +30,7 @@ import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } 
  */
 export class OffloadThread {
   readonly #settings: OffloadSettings;
-  readonly #permits: Permits;
+  readonly #queue: FairQueue;
   readonly #log: Log;
   readonly #relayed: Log;
   readonly #pending = new Map<number, PromiseWithResolvers<Answer>>();
@@ -39,12 +41,11 @@ export class OffloadThread {
   constructor(settings: OffloadSettings, log: Log) {
     this.#settings = settings;
     this.#log = log;
-    this.#permits = createPermits({
-      maxHeld: maxConcurrent,
-      maxWaiting: maxQueued,
-      waitMs: settings.config.statementTimeoutMs,
-      refusal: (cause) => new DatabaseUnavailable({ cause }),
-    });
+    const { statementTimeoutMs } = settings.config;
+    this.#queue = createFairQueue(
+      { slots: maxConcurrent, burstMs, maxWaiting: maxQueued, waitMs: statementTimeoutMs },
+      systemClock,
+    );
     // The offload thread has serialized its log lines already.
     const asItIs = (described: unknown) => described;
     this.#relayed = log.child({}, { serializers: { error: asItIs, requestId: asItIs } });
@@ -58,8 +59,11 @@ export class OffloadThread {
   /** @param encoding of the answer; null when its text is needed */
   execute(operation: Operation, encoding: Encoding | null): Promise<Answer> {
     const { token, signal } = operation;
+    const piece = { path: callerPath(), costMs, signal };
     const work = (proof: Precondition | null) =>
-      this.#permits.run(callerPath(), () => this.#send(operation, proof, encoding), signal);
+      this.#queue
+        .run(piece, () => this.#send(operation, proof, encoding))
+        .catch(refusedAs((cause) => new DatabaseUnavailable({ cause })));
     return withoutPermit(() => (token ? token.withTokenCheck(work) : work(null)));
   }
 
@@ -155,6 +159,10 @@ export class OffloadThread {
 
 /** While one operation waits for the database, another can be planned; a third would only delay both. */
 const maxConcurrent = 2;
+/** The estimate of what an operation takes, corrected by what it took. */
+const costMs = 100;
+/** Tenants whose operations have taken about as long are served in the order of arrival. */
+const burstMs = 100;
 /** A waiting operation keeps its document, whose tree takes up to 1 MB. */
 const maxQueued = 64;
 
