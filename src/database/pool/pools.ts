@@ -1,8 +1,10 @@
+import { createFairQueue, type FairQueue, type Permit } from 'fair-queue';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
 import { callerPath, WaitBudgetSpentError, withinWaitBudget } from '../../scheduling/caller.ts';
-import { createPermits, type Permits } from '../../scheduling/permits.ts';
+import { systemClock } from '../../scheduling/clock.ts';
+import { refusedAs } from '../../scheduling/refusedAs.ts';
 import { isRetired } from '../driver/retire.ts';
 import { serverClient } from '../driver/serverClient.ts';
 import { socketOf } from '../driver/socketOf.ts';
@@ -66,6 +68,14 @@ export async function withOwnerPool<T>(ownerUrl: string, log: Log, work: (owner:
 
 /** Connections beyond the pool's size, for tenants that have none while others have all. */
 const connectionReserve = 2;
+/** The estimate of how long a connection is in use; small statements took 1 to 3 ms. */
+const costMs = 2;
+/**
+ * By how much tenants may differ for each connection and still be served in the order of arrival.
+ * Alternating between tenants that fluctuate would delay the requests of the one that has had more at the moment: without it the 99th
+ * percentile of ten equal tenants was 2.3 to 2.9 times that of a plain queue, with it 1.0 to 1.8 times (`bench peers`).
+ */
+const burstMsOfConnection = 50;
 const graceMs = 1000;
 /** Shorter than the time after which a proxy or firewall forgets an idle connection. */
 const keepAliveAfterMs = 60_000;
@@ -101,24 +111,22 @@ export class EvictablePool extends Pool {
   readonly #all = new Set<PoolClient>();
   #reportTrouble: () => void = () => undefined;
   #evictedAt = Number.NEGATIVE_INFINITY;
-  readonly #permits: Permits;
-  /** Releases the permit of a connection in use. */
-  readonly #releases = new WeakMap<PoolClient, () => void>();
+  readonly #queue: FairQueue;
+  /** Of the connections in use. */
+  readonly #permits = new WeakMap<PoolClient, Permit>();
 
   constructor({ readTimeout, ...options }: BoundedPoolConfig) {
     super({ ...options, max: options.max + connectionReserve });
-    this.#permits = createPermits({
-      maxHeld: options.max,
-      reserve: connectionReserve,
-      maxWaiting: Number.POSITIVE_INFINITY,
-      waitMs: options.connectionTimeoutMillis,
-      refusal: (cause) => this.#unavailable(cause),
-    });
+    const { max, connectionTimeoutMillis } = options;
+    this.#queue = createFairQueue(
+      { slots: max, reserve: connectionReserve, burstMs: max * burstMsOfConnection, waitMs: connectionTimeoutMillis },
+      systemClock,
+    );
     // Requests queue for a permit, and not in the pool.
-    Object.defineProperty(this, 'waitingCount', { get: () => this.#permits.waiting });
+    Object.defineProperty(this, 'waitingCount', { get: () => this.#queue.waiting });
     this.on('release', (_error, client) => {
-      this.#releases.get(client)?.();
-      this.#releases.delete(client);
+      this.#permits.get(client)?.release();
+      this.#permits.delete(client);
     });
     this.on('connect', (client) => {
       this.#current.add(client);
@@ -210,14 +218,16 @@ export class EvictablePool extends Pool {
   }
 
   async #connectOnce(): Promise<PoolClient> {
-    const release = await this.#permits.acquire(callerPath());
+    const permit = await this.#queue
+      .acquire({ path: callerPath(), costMs })
+      .catch(refusedAs((cause) => this.#unavailable(cause)));
     for (;;) {
       const client = await super.connect().catch((error: unknown) => {
-        release();
+        permit.release();
         throw this.#unavailable(error);
       });
       if (this.#isUsable(client)) {
-        this.#releases.set(client, release);
+        this.#permits.set(client, permit);
         return client;
       }
       client.release(true);
