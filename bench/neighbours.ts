@@ -97,7 +97,7 @@ async function asking({ url }: TreeService, token: string, most: number, signal?
   const one = async () => {
     while (!signal?.aborted && latencies.length < most) {
       const begun = performance.now();
-      const status = await sender.send(graphql(small, token));
+      const status = await sender.send(graphql({ query: small }, token));
       latencies.push({ status, ms: performance.now() - begun });
     }
   };
@@ -122,7 +122,7 @@ async function keepBusy({ url, token, clientSecret, send }: TreeService, shape: 
       const written = shape.write(sent++, ids, cursor);
       const request =
         'query' in written
-          ? graphql(written.query, shape.hasToken ? token : null)
+          ? graphql(written, shape.hasToken ? token : null)
           : form({ ...written.form, client_secret: clientSecret });
       const status = await Promise.race([sender.send(request), ended]);
       if (status === 0) await delay(50);
@@ -159,7 +159,7 @@ async function watchMemory(service: TreeService, signal: AbortSignal): Promise<n
   return most / 1e6;
 }
 
-function graphql(query: string, token: string | null): Sent {
+function graphql(operation: { readonly query: string; readonly variables?: object }, token: string | null): Sent {
   const headers = {
     'Content-Type': 'application/json',
     Accept: 'application/graphql-response+json, text/event-stream',
@@ -167,7 +167,7 @@ function graphql(query: string, token: string | null): Sent {
   return {
     path: '/graphql',
     headers: token === null ? headers : { ...headers, Authorization: `Bearer ${token}` },
-    body: JSON.stringify({ query }),
+    body: JSON.stringify(operation),
   };
 }
 

@@ -14,7 +14,7 @@ export type Shape = {
     number: number,
     ids: readonly string[],
     cursor: string,
-  ) => { readonly query: string } | { readonly form: Record<string, string> };
+  ) => { readonly query: string; readonly variables?: object } | { readonly form: Record<string, string> };
 };
 
 const asked = (query: (number: number, ids: readonly string[], cursor: string) => string): Shape => ({
@@ -26,6 +26,15 @@ const streams = (selection: string): Shape => ({
   connections: 50,
 });
 const anonymous = (query: (number: number) => string): Shape => ({ ...asked((n) => query(n)), hasToken: false });
+
+/** 1,000 people whom a sync would change, each with a token and an address of its own. */
+const synced = (n: number) =>
+  Array.from({ length: 1000 }, (_, i) => ({
+    externalIdentifier: `synced-${i}`,
+    fullName: `Synced ${n}`,
+    email: `synced-${i}@busy.test`,
+    externalAuthenticationToken: `token-of-synced-${i}-${n}`,
+  }));
 
 const users = (n: number, selection: string) => `query Q${n} { app { users(first: 1000) { ${selection} } } }`;
 const aliases = (count: number, field: string) => some(count, (i) => `${field}_${i}: ${field}`);
@@ -90,6 +99,22 @@ export const shapes: Readonly<Record<string, Shape>> = {
   'a small query on 300 connections': { ...asked(() => small), connections: 300 },
   'strangers on 300 connections': { ...anonymous((n) => `query Q${n} { app { name } }`), connections: 300 },
   'a small query, new each time': asked((n) => `query Q${n} { app { users(first: 3) { nodes { id fullName } } } }`),
+  '20 lists with cards, new each time': asked(
+    (n) =>
+      `query Q${n} { app { ${some(20, (i) => `a${i}: users(first: ${i + 1}) { nodes { fullName cardAssignments { card { name } } } }`)} } }`,
+  ),
+  'pages of the feed with objects': asked(
+    (n) =>
+      `query Q${n} { app { changes(first: 1000) { nodes { cursor operation fields node { id ... on User { fullName email } ... on Unit { name } } } } } }`,
+  ),
+  'syncs of 1,000 users, tried dry': {
+    hasToken: true,
+    write: (n) => ({
+      query:
+        'mutation S($users: [UserSyncInput!]!) { usersSync(users: $users, dryRun: true) { results { outcome error { code } } } }',
+      variables: { users: synced(n) },
+    }),
+  },
   tokens: { hasToken: false, write: () => ({ form: { grant_type: 'client_credentials', client_id: 'busy' } }) },
   'signing in': {
     hasToken: false,
