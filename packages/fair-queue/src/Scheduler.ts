@@ -141,6 +141,7 @@ export class Scheduler implements FairQueue, Owner {
     ticket.order = this.#arrivals++;
     ticket.since = this.#clock.now();
     ticket.deadline = ticket.since + (ticket.piece.waitMs ?? this.#limits.waitMs);
+    if (ticket.since < ticket.flow.overloadedUntil) this.#shortenWait(ticket);
     this.#queue(ticket);
   }
 
@@ -148,8 +149,7 @@ export class Scheduler implements FairQueue, Owner {
     ticket.state = 'waiting';
     const { signal } = ticket.piece;
     if (signal?.aborted) this.#refuse(ticket, new RefusedError('aborted', signal.reason));
-    else if (!this.#startsAtOnce(ticket.path) && !this.#makeRoom(ticket))
-      this.#refuse(ticket, new RefusedError('full'));
+    else if (!this.#startsAtOnce(ticket.path) && !this.#makeRoom(ticket)) this.#refuseAsFull(ticket);
     else {
       ticket.flow.enqueue(ticket);
       this.#dispatch();
@@ -235,9 +235,28 @@ export class Scheduler implements FairQueue, Owner {
       const dropped = nextToDrop(root, path, bytes, this.#limits);
       if (!dropped) return true;
       this.#leave(dropped);
-      this.#refuse(dropped, new RefusedError('full'));
+      this.#refuseAsFull(dropped);
     }
     return false;
+  }
+
+  /** Controlled delay: from now on the pieces of its flow wait only for a short time, those in the queue included. */
+  #refuseAsFull(ticket: Ticket): void {
+    const { flow } = ticket;
+    const now = this.#clock.now();
+    if (now >= flow.overloadedUntil) {
+      for (let waiting = flow.oldest; waiting; waiting = waiting.after) {
+        this.#shortenWait(waiting);
+        waiting.stopWatching?.();
+        this.#watch(waiting);
+      }
+    }
+    flow.overloadedUntil = now + this.#limits.overloadMs;
+    this.#refuse(ticket, new RefusedError('full'));
+  }
+
+  #shortenWait(ticket: Ticket): void {
+    ticket.deadline = Math.min(ticket.deadline, ticket.since + this.#limits.overloadWaitMs);
   }
 
   #watch(ticket: Ticket): void {
@@ -248,7 +267,7 @@ export class Scheduler implements FairQueue, Owner {
       this.#refuse(ticket, new RefusedError('aborted', piece.signal?.reason));
     };
     const hasDeadline = deadline < Number.POSITIVE_INFINITY;
-    const delayMs = deadline - this.#clock.now();
+    const delayMs = Math.max(0, deadline - this.#clock.now());
     const clearTimer = hasDeadline ? this.#clock.setTimeout(() => this.#expire(ticket), delayMs) : null;
     piece.signal?.addEventListener('abort', abort);
     ticket.stopWatching = () => {

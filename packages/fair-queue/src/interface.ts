@@ -22,6 +22,10 @@ export type Limits = {
   readonly maxWaitingBytes?: number;
   /** The longest wait of a piece that names none; unlimited unless given. */
   readonly waitMs?: number;
+  /** The longest wait of the pieces of a flow that is overloaded; unlimited unless given. */
+  readonly overloadWaitMs?: number;
+  /** For how long a flow counts as overloaded after a piece of it was refused as `full`; 0 unless given. */
+  readonly overloadMs?: number;
   /** How many idle flows are kept with their finish tags; 10,000 unless given. */
   readonly maxIdleFlows?: number;
 };

@@ -232,6 +232,30 @@ export const plantedFaults: readonly PlantedFault[] = [
     to: 'this.#limits.waitMs',
   },
   {
+    name: 'a flow that was full waits as long as before',
+    file: 'Scheduler.ts',
+    from: 'if (ticket.since < ticket.flow.overloadedUntil) this.#shortenWait(ticket);',
+    to: '',
+  },
+  {
+    name: 'pieces that wait when a flow becomes full wait as long as before',
+    file: 'Scheduler.ts',
+    from: 'this.#shortenWait(waiting);',
+    to: '',
+  },
+  {
+    name: 'the timers of pieces that wait when a flow becomes full stay as they were',
+    file: 'Scheduler.ts',
+    from: '        waiting.stopWatching?.();\n        this.#watch(waiting);',
+    to: '',
+  },
+  {
+    name: 'a flow that was full once stays overloaded',
+    file: 'Scheduler.ts',
+    from: 'flow.overloadedUntil = now + this.#limits.overloadMs;',
+    to: 'flow.overloadedUntil = Number.POSITIVE_INFINITY;',
+  },
+  {
     name: 'a signal is ignored',
     file: 'Scheduler.ts',
     from: "piece.signal?.addEventListener('abort', abort);",

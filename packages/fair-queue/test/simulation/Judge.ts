@@ -3,7 +3,12 @@ import { type Largest, longestWait, observe } from './longestWait.ts';
 import { type Fact, Model } from './Model.ts';
 import { isLargest, mayWait } from './modelShares.ts';
 
-type Checks = { readonly checksOrder: boolean; readonly checksWaits: boolean };
+type Checks = {
+  readonly checksOrder: boolean;
+  readonly checksWaits: boolean;
+  /** Whether timers fire when they are due. */
+  readonly isPunctual: boolean;
+};
 
 export type Ending = 'served' | 'refused' | 'cancelled';
 
@@ -38,6 +43,7 @@ export class Judge {
     largest.factor = Math.max(largest.factor, actualMs / costMs);
     return {
       ...{ id, ...facts, nodes: this.model.tree.use(path), state: 'new', order: 0, since: 0, deadline: 0, pauses: 1 },
+      shortenedAt: -1,
       ...{ hasBegun: false, isReserved: false, chargedMs: 0, heldSince: 0, observed: null },
     };
   }
@@ -48,6 +54,7 @@ export class Judge {
     fact.order = this.#orders++;
     fact.since = now;
     fact.deadline = now + (fact.waitMs ?? this.model.limits.waitMs);
+    if (now < (fact.nodes.at(-1)?.overloadedUntil ?? 0)) this.model.shortenWait(fact);
     this.joins(fact);
   }
 
@@ -88,11 +95,12 @@ export class Judge {
 
   refused(fact: Fact, reason: string): void {
     if (reason === 'full') this.#checkDrop(fact);
-    else if (reason === 'deadline') must(this.#now() >= fact.deadline, `${fact.id} is refused before its deadline`);
+    else if (reason === 'deadline') this.#checkDeadline(fact);
     // Pieces are dropped before the one that displaces them is in the queue.
     if (reason !== 'full') this.#enqueueArriving();
     if (this.#arriving?.fact === fact) this.#arriving = null;
     else this.model.leave(fact);
+    if (reason === 'full') this.model.overload(fact);
     if (fact.hasBegun) fact.state = 'paused';
     else this.ends(fact, 'refused');
   }
@@ -169,6 +177,13 @@ export class Judge {
       must(isLargest(this.model, fact, arriving.fact), `${fact.id} must make room, and not the newest of the largest`);
       arriving.dropped++;
     }
+  }
+
+  #checkDeadline({ id, deadline, shortenedAt }: Fact): void {
+    const now = this.#now();
+    must(now >= deadline, `${id} is refused before its deadline`);
+    const isLate = this.#checks.isPunctual && now > Math.max(deadline, shortenedAt);
+    must(!isLate, `${id} is refused long after its deadline`);
   }
 
   #checkWait(fact: Fact): void {

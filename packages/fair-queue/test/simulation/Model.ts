@@ -15,6 +15,8 @@ export type Fact = {
   order: number;
   since: number;
   deadline: number;
+  /** When its deadline was last brought forward. */
+  shortenedAt: number;
   pauses: number;
   hasBegun: boolean;
   isReserved: boolean;
@@ -46,6 +48,8 @@ export class Model {
       maxWaitingPerTenant: limits.maxWaitingPerTenant ?? infinite,
       maxWaitingBytes: limits.maxWaitingBytes ?? infinite,
       waitMs: limits.waitMs ?? infinite,
+      overloadWaitMs: limits.overloadWaitMs ?? infinite,
+      overloadMs: limits.overloadMs ?? 0,
       maxIdleFlows: limits.maxIdleFlows ?? 10_000,
     };
     this.tree = new ModelTree(this.limits.maxIdleFlows);
@@ -91,6 +95,20 @@ export class Model {
 
   /** What the meter of a piece has counted since it took its permit. */
   usedMs: (fact: Fact) => number = (fact) => this.#now() - fact.heldSince;
+
+  /** After a piece was refused as full, those of its flow wait less for a while. */
+  overload({ nodes }: Fact): void {
+    const leaf = nodes.at(-1);
+    if (!leaf) return;
+    const isNew = this.#now() >= leaf.overloadedUntil;
+    leaf.overloadedUntil = this.#now() + this.limits.overloadMs;
+    for (const fact of this.waiting) if (isNew && fact.nodes.at(-1) === leaf) this.shortenWait(fact);
+  }
+
+  shortenWait(fact: Fact): void {
+    fact.deadline = Math.min(fact.deadline, fact.since + this.limits.overloadWaitMs);
+    fact.shortenedAt = this.#now();
+  }
 
   decide(): Fact | null {
     this.chargeOverruns();

@@ -62,9 +62,9 @@ function drawAny(seed: number): Scenario {
   const meanCostMs = random.pick([1, 8, 40]);
   const load = random.pick([0.5, 0.9, 1.2, 3]);
   const maxBurst = random.pick([1, 4, 16]);
-  return {
+  const limits = drawLimits(random, slots, isLarge);
+  const scenario = {
     seed,
-    limits: drawLimits(random, slots, isLarge),
     tenants,
     flowsOfTenant: random.pick([1, 1, 2, 5]),
     shareOfFirst: random.pick([0, 0.5, 0.9]),
@@ -81,6 +81,9 @@ function drawAny(seed: number): Scenario {
     canMove: !isPlain && random.chance(0.5),
     canCompute: random.chance(0.3),
   };
+  const hasOverload = random.chance(0.5);
+  const overload = { overloadWaitMs: random.pick([1, 5, 20]), overloadMs: random.pick([20, 100, 1000]) };
+  return { ...scenario, limits: { ...limits, ...(hasOverload && overload) } };
 }
 
 function drawLimits(random: Random, slots: number, isLarge: boolean): Limits {

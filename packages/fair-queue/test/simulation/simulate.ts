@@ -36,7 +36,7 @@ class Simulation {
     this.#maxEvents = maxEvents;
     this.#queue = create(limits, this.#clock);
     const checksWaits = !isMetered && !canPause && !canMove && !canCompute && limits.maxIdleFlows === undefined;
-    this.#judge = new Judge(limits, { checksOrder, checksWaits }, () => this.#clock.now());
+    this.#judge = new Judge(limits, { checksOrder, checksWaits, isPunctual: !canCompute }, () => this.#clock.now());
     if (isMetered) this.#judge.model.usedMs = (fact) => (this.#clock.now() - fact.heldSince) / 4;
   }
 
