@@ -49,7 +49,8 @@ export class CompiledOperations {
     const compiled = tried === undefined ? this.#compile(plan) : tried;
     if (tried === undefined) this.#tried.set(plan, compiled);
     const known = this.#known.get(operation) ?? [];
-    if (compiled && !known.includes(compiled)) this.#known.set(operation, [compiled, ...known].slice(0, maxPlans));
+    if (compiled && !known.includes(compiled))
+      this.#known.set(operation, [compiled, ...known].slice(0, maxPlansOf(plan)));
     return compiled;
   }
 
@@ -70,8 +71,9 @@ export class CompiledOperations {
 const compiledChannel = channel('grafast-compile:compiled');
 const notCompiledChannel = channel('grafast-compile:not compiled');
 
-/** As many plans of an operation as Grafast keeps. */
-const maxPlans = 50;
+/** As many plans of an operation as Grafast keeps, since each takes megabytes if the operation is large. */
+const maxPlansOf = ({ schema: { extensions } }: OperationPlan): number =>
+  extensions.grafast?.operationOperationPlansCacheMaxLength ?? 50;
 
 /** The memory limit of the statements' texts. */
 const maxCharacters = 8_000_000;

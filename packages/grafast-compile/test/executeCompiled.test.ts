@@ -18,6 +18,9 @@ import {
 } from '../src/index.ts';
 import { foundVersions } from '../src/internals.ts';
 
+/** How many plans of an operation the schema keeps. */
+const plansOfOperation = 2;
+
 const typeDefs = `
   type Query { name: String! half(of: Int!): Int }
   type Mutation { bump: Int }`;
@@ -46,7 +49,9 @@ function createServer(options: CompilationOptions = {}) {
       Mutation: { plans: { bump: () => lambda(constant(null), bump) } },
     },
   });
-  const schema = new GraphQLSchema(hook(plain.toConfig()));
+  const { extensions, ...config } = plain.toConfig();
+  const limits = { ...extensions?.grafast, operationOperationPlansCacheMaxLength: plansOfOperation };
+  const schema = new GraphQLSchema(hook({ ...config, extensions: { ...extensions, grafast: limits } }));
   const resolvedPreset = { plugins } as unknown as GraphileConfig.ResolvedPreset;
   const documents = new Map<string, ReturnType<typeof parse>>();
 
@@ -82,6 +87,7 @@ function createServer(options: CompilationOptions = {}) {
   };
 }
 
+const conditional = 'query ($a: Boolean!, $b: Boolean!) { name a: name @include(if: $a) b: name @include(if: $b) }';
 const half = 'query ($of: Int!) { name half(of: $of) }';
 
 test('an operation runs compiled from the first time on, with the values of each request', async () => {
@@ -98,6 +104,21 @@ test('an operation runs compiled from the first time on, with the values of each
     { data: '{"name":"Ada","half":4}', ways: ['compiled'] },
   ]);
   expect(compiled).toBe(1);
+});
+
+test.each([
+  ['as many plans as', ['a b', 'b', 'a b', 'b'], 2],
+  ['more plans than', ['a b', 'b', 'none', 'a b'], 4],
+])('an operation that needs %s the schema keeps is compiled as often as it is planned', async (_, wanted, times) => {
+  const ask = createServer();
+  let compiled = 0;
+  const count = () => void compiled++;
+  subscribe('grafast-compile:compiled', count);
+
+  for (const names of wanted) await ask(conditional, { a: names.includes('a'), b: names.includes('b') });
+  unsubscribe('grafast-compile:compiled', count);
+
+  expect(compiled).toBe(times);
 });
 
 test('Grafast reports what failed compiled, after the run was undone', async () => {
