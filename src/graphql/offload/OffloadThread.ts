@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { createFairQueue, type FairQueue } from 'fair-queue';
-import type { OperationDefinitionNode } from 'postgraphile/graphql';
 import type { Precondition } from '../../database/driver/statement.ts';
 import { DatabaseUnavailable } from '../../database/pool/unavailable.ts';
 import type { Encoding } from '../../http/compression.ts';
@@ -96,12 +95,10 @@ export class OffloadThread {
     this.#pending.set(id, answer);
     const { query, operation: node } = prepared;
     const operationName = node.name?.value ?? null;
-    const variables = declaredOf(operation.variables, node);
     thread.postMessage({
       ...operation,
       claims: token?.claims ?? null,
       proof,
-      variables,
       id,
       query,
       operationName,
@@ -165,12 +162,6 @@ const costMs = 100;
 const burstMs = 100;
 /** A waiting operation keeps its document, whose tree takes up to 1 MB. */
 const maxQueued = 64;
-
-/** The declared variables. Others were not checked, and may be nested too deep for a message. */
-function declaredOf(variables: Operation['variables'], { variableDefinitions = [] }: OperationDefinitionNode) {
-  const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
-  return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
-}
 
 /** Writes a log line of the offload thread, with its level and fields. */
 function relay(log: Log, line: string): void {

@@ -3,12 +3,14 @@ import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { traced } from '../../observability/tracing/traced.ts';
 import type { Claims } from '../../token/claims.ts';
+import { declaredVariables } from '../document/declaredVariables.ts';
 import { createDocumentReader, DocumentError, type PreparedDocument } from '../document/document.ts';
 import { createAllowlist, createPersistedQueryCache } from '../document/persisted.ts';
 import { checkStoredOperations, type StoredOperations } from '../document/storedOperations.ts';
 import { isIntrospection } from '../execution/introspection.ts';
 import { type GraphqlRequest, RequestError, readRequest } from './request.ts';
 
+/** Its variables are those that the operation declares. */
 export type ParsedRequest = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };
 
 export type RequestParser = ReturnType<typeof createRequestParser>;
@@ -27,11 +29,11 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
   const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
 
   const parse = (request: IncomingMessage, body: Buffer, claims: Claims | null): ParsedRequest => {
-    const parameters = readRequest(request, body);
+    const read = readRequest(request, body);
     const prepared = traced('read document', () =>
-      readDocument(persisted.find(parameters, claims), parameters.operationName, hidesNames(claims)),
+      readDocument(persisted.find(read, claims), read.operationName, hidesNames(claims)),
     );
-    return { parameters, prepared };
+    return { parameters: { ...read, variables: declaredVariables(read.variables, prepared.operation) }, prepared };
   };
 
   return {
