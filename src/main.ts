@@ -6,6 +6,7 @@ import { type Config, loadConfig, ownUrls } from './config.ts';
 import { describeFailure, explainFailure } from './errors/explainFailure.ts';
 import { StartupError } from './errors/startupError.ts';
 import { createLog, type Log } from './log.ts';
+import type { Started } from './service/startupBanner.ts';
 
 const [name = 'serve', ...args] = process.argv.slice(2);
 
@@ -23,7 +24,7 @@ if (/^(prefer|allow)$/.test(process.env.PGSSLMODE ?? '')) delete process.env.PGS
 
 const commands = new Map(
   Object.entries({
-    ...{ serve, worker, migrate, admin, audit, dev },
+    ...{ serve, worker, migrate, admin, audit, dev, token },
     ...{ commit: develop, uncommit: develop, rehash: develop, reset: develop, status: develop, schema: develop },
     '--help': async () => console.log((await import('./commands/help.ts')).helpText()),
   }),
@@ -51,8 +52,12 @@ async function serve(): Promise<void> {
   );
   stopOnSignals(starting, log);
   const service = await starting;
-  const { startupBanner } = await import('./service/startupBanner.ts');
-  console.log(startupBanner(service).join('\n'));
+  await printBanner(service);
+}
+
+async function printBanner(started: Started): Promise<void> {
+  const { inColour, startupBanner } = await import('./service/startupBanner.ts');
+  console.log(inColour(await startupBanner(started)));
 }
 
 /** Supervises one process for each core, or as many as WORKERS says; SIGHUP replaces them one by one. */
@@ -78,8 +83,7 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
     await supervisor.stop();
     process.exit(reportFailure(error, config.logLevel));
   });
-  const { startupBanner } = await import('./service/startupBanner.ts');
-  console.log(startupBanner(await supervisor.started).join('\n'));
+  await printBanner(await supervisor.started);
 }
 
 /** The supervisor starts it. */
@@ -117,6 +121,13 @@ async function migrate(): Promise<void> {
   console.log('The database has every migration.');
 }
 
+/** `npm run token <whose>` */
+async function token(args: string[]): Promise<void> {
+  const { database } = loadConfig(process.env, 'migrations');
+  const { requestDemoToken } = await import('./commands/requestDemoToken.ts');
+  console.log(await requestDemoToken(database, args));
+}
+
 /** `npm run admin -- <args>` */
 async function admin(args: string[]): Promise<void> {
   const { runAdmin } = await import('./commands/admin/runAdmin.ts');
@@ -138,8 +149,8 @@ async function dev(): Promise<void> {
   const starting = startDevelopment(config, log, console.log);
   stopOnSignals(starting, log);
   const service = await starting;
-  const { startupBanner } = await import('./service/startupBanner.ts');
-  console.log([...startupBanner(service), 'Save migrations/current.sql: the schema follows.'].join('\n'));
+  await printBanner(service);
+  console.log('Save migrations/current.sql: the schema follows.');
 }
 
 /** `npm run db:commit`, `db:uncommit`, `db:rehash`, `db:reset`, `db:status` and `schema:update` */

@@ -8,6 +8,7 @@ import { StartupError } from '../errors/startupError.ts';
 import type { Log } from '../log.ts';
 import { createPasswords } from '../oauth/passwords.ts';
 import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from '../provisioning/demo.ts';
+import { issueDemoToken, writeDemoEnvironment } from './demoAccess.ts';
 import type { Resources } from './resources.ts';
 
 /**
@@ -30,7 +31,7 @@ export async function lockEmbedded({ database }: Config, resources: Resources): 
  * Opens the database of the server; the embedded one is started and migrated, and gets its demo.
  * It stops with `resources`. Its directory is already locked.
  *
- * @returns the logins; of the embedded database also the owner's URL, cluster and demo. `provision` gives it a demo again if it has none
+ * @returns the logins; of the embedded database also the owner's URL, cluster and demo, with a token on demand. `provision` gives it a demo again if it has none
  */
 export async function openServerDatabase(
   { database, explorers, passwordCost }: Config,
@@ -49,11 +50,13 @@ export async function openServerDatabase(
   // Stored before they are used, so that an interrupted start still has the demo's credentials.
   const demo = await readOrCreate(database.dataDir, 'demo.json', createDemoCredentials);
   const sealing = { secrets: createSecrets(keys), passwords: createPasswords(passwordCost) };
+  await writeDemoEnvironment(database.dataDir, url, demo);
   const provision = () =>
     withOwnerPool(ownerUrl, log, async (owner) => {
       if (await provisionDemo(owner, sealing, demo)) log.info('provisioned the demo organization');
       if (explorers) await registerDemoGraphiql(owner, sealing, url);
     });
   await provision();
-  return { logins, ownerUrl, embedded: { cluster, demo }, provision };
+  const issueToken = () => withOwnerPool(ownerUrl, log, issueDemoToken);
+  return { logins, ownerUrl, embedded: { cluster, demo, issueToken }, provision };
 }

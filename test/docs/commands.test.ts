@@ -57,10 +57,10 @@ describe('what the pages show to paste, on the demo', () => {
       expect({ statement, answer }).toEqual({ statement, answer: shown });
   });
 
-  test('the README shows how a start begins', () => {
+  test('the README shows how a start begins', async () => {
     const start = blocks.find(({ page, language }) => page === 'README.md' && language === 'text');
-    const embedded = { cluster: demo.dataDir, demo: demo.credentials };
-    const banner = startupBanner({ url: 'http://localhost:3000', explorers: true, embedded });
+    const embedded = { cluster: demo.dataDir, demo: demo.credentials, issueToken: async () => null };
+    const banner = await startupBanner({ url: 'http://localhost:3000', explorers: true, embedded });
 
     expect(shows(start?.text ?? '', banner.join('\n'))).toBe(true);
   });

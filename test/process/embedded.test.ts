@@ -38,7 +38,7 @@ describe('npm start without a database', () => {
       expect(await response.json()).toEqual({ status: 'ready' });
     });
 
-    it('shows where everything is, and a command that works when pasted', async () => {
+    it('shows where everything is, and a command that works when pasted, without colours', async () => {
       const url = addressOf(service);
 
       expect(service.output.stdout.split('\n')).toEqual([
@@ -48,27 +48,43 @@ describe('npm start without a database', () => {
         `Documentation: ${url}/documentations/graphql`,
         expect.stringContaining(`Database: an embedded PostgreSQL in `),
         expect.stringMatching(/^Demo credentials of an application: client_id demo-backend, client_secret \S+$/),
-        expect.stringMatching(/^curl /),
         expect.stringMatching(
           /^Demo credentials of a user: username ada@demo.test, password \S+, client_id demo-mobile$/,
         ),
-        expect.stringMatching(/^curl /),
         expect.stringMatching(
-          /^Demo credentials of a user's other system: external_authentication_token \S+, client_id /,
+          /^Demo credentials of a user's other system: external_authentication_token \S+, client_id demo-external$/,
         ),
-        expect.stringMatching(/^curl /),
+        expect.stringMatching(/^curl [^|$`]*$/),
         '',
       ]);
-      const answers = await Promise.all(commandsOf(service).map(paste));
-      const [app, ...viewers] = answers.map((answer) => JSON.parse(answer));
-      expect(app).toMatchObject({ data: { app: { name: 'Demo Backend' } } });
-      expect(app).toHaveProperty('data.app.users.nodes.length', 3);
-      expect(viewers).toHaveLength(2);
-      for (const viewer of viewers) expect(viewer).toMatchObject({ data: { viewer: { fullName: 'Ada Lovelace' } } });
+      const answer = JSON.parse(await paste(commandOf(service)));
+      expect(answer).toMatchObject({ data: { app: { name: 'Demo Backend' } } });
+      expect(answer).toHaveProperty('data.app.users.nodes.length', 3);
+    });
+
+    it('has a command that prints a token of each kind', async () => {
+      const scopes = ['app', 'basic', 'me', 'me', 'app'];
+      const args = [['app'], ['basic'], ['external'], ['konrad@demo.test'], []];
+
+      const tokens = await Promise.all(args.map((whose) => runToken(...whose)));
+
+      expect(tokens.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
+      const infos = tokens.map(async ({ stdout }) => {
+        const headers = { Authorization: `Bearer ${stdout.trim()}` };
+        return (await (await fetch(`${addressOf(service)}/oauth/token/info`, { headers })).json()) as object;
+      });
+      expect(await Promise.all(infos)).toEqual(scopes.map((scope) => expect.objectContaining({ scope: [scope] })));
+    });
+
+    it.each([
+      ['a word that is no kind', ['dance'], 'there is no dance'],
+      ['a person who is not there', ['nobody@demo.test'], 'User name or password is wrong'],
+    ])('gives no token for %s, and says why', async (_what, args, reason) => {
+      expect(await runToken(...args)).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(reason) });
     });
 
     it('keeps its secrets readable for its owner only', async () => {
-      for (const name of ['postgres.json', 'postgres-oauth.json', 'secret-key.json', 'demo.json']) {
+      for (const name of ['postgres.json', 'postgres-oauth.json', 'secret-key.json', 'demo.json', 'demo.env']) {
         expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
       }
       expect((await readdir(dataDir)).filter((name) => name.includes('password'))).toEqual([]);
@@ -104,6 +120,10 @@ describe('npm start without a database', () => {
 
       expect(await service.exited).toEqual({ code: 0, signal: null });
       expect(await findEmbeddedPostgres(dataDir, log)).toBeNull();
+      expect(await runToken()).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('No service answers at http'),
+      });
     });
   });
 
@@ -133,9 +153,10 @@ describe('npm start without a database', () => {
       await startAgain();
 
       expect(secretsOf(service)).toEqual(shown);
-      const [command = ''] = commandsOf(service);
-      expect(JSON.parse(await paste(command))).toHaveProperty('data.app.name', 'Demo Backend');
-      for (const secret of shown) expect(service.output.stderr).not.toContain(secret);
+      expect(JSON.parse(await paste(commandOf(service)))).toHaveProperty('data.app.name', 'Demo Backend');
+      const [token = ''] = commandOf(service).match(/gqs_at_[\w-]+/) ?? [];
+      expect(token).not.toBe('');
+      for (const secret of [...shown, token]) expect(service.output.stderr).not.toContain(secret);
     });
 
     it('keeps every acknowledged write when the whole group is killed', async () => {
@@ -197,6 +218,13 @@ describe('npm start without a database', () => {
     return started;
   }
 
+  /** `npm run -s token`, from another terminal. */
+  async function runToken(...args: string[]) {
+    const { output, exited } = startProcess(['token', ...args], environment());
+    const { code } = await exited;
+    return { code, ...output };
+  }
+
   async function stop(): Promise<void> {
     service.signal('SIGTERM');
     await service.exited;
@@ -252,8 +280,8 @@ function addressOf(service: TestProcess): string {
   return /Graph Query Service: (http\S+)/.exec(service.output.stdout)?.[1] ?? '';
 }
 
-function commandsOf(service: TestProcess): string[] {
-  return service.output.stdout.match(/^curl .*$/gm) ?? [];
+function commandOf(service: TestProcess): string {
+  return /^curl .*$/m.exec(service.output.stdout)?.[0] ?? '';
 }
 
 /** The secret, the password and the external token of the demo. */

@@ -29,8 +29,10 @@ export async function runCommitted(
   const last = await getLastMigration(client, settings);
   const context = { database: settings.databaseName };
   const missing = (await readCommitted()).filter(({ number }) => !last || number > last.filename);
-  for (const { name: file, number: filename, hash, previous, body, isIntact } of missing) {
-    log.info({ file }, 'running a migration');
+  // The first ones make the database, which an operator reads in one line.
+  if (!last) log.info({ migrations: missing.length }, 'making the database');
+  for (const [at, { name: file, number: filename, hash, previous, body, isIntact }] of missing.entries()) {
+    log[last ? 'info' : 'debug']({ file, left: missing.length - at - 1 }, 'running a migration');
     const recorded = { filename, hash, previousHash: previous || null } as FileMigration;
     const attempt = async () => {
       if (!isIntact) throw new Error('it was changed after it was committed; put it back, and write another migration');

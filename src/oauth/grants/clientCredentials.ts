@@ -1,10 +1,12 @@
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import type { RequestId } from '../../observability/requestFields.ts';
 import { type Scope, scopesOf } from '../../token/scopes.ts';
+import type { Application } from '../client/application.ts';
 import { invalidClient, temporarilyUnavailable, unauthorizedClient } from '../errors.ts';
 import { grantedScopes } from '../grantedScopes.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { deleteExpiredTokens } from '../purge/deleteExpiredTokens.ts';
-import { issueTokens } from '../token/issueTokens.ts';
+import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
 import type { Grant } from './grant.ts';
 
 /** The application in its own name (RFC 6749 section 4.4): one grant per application and set of scopes. */
@@ -26,14 +28,7 @@ export const clientCredentials: Grant = {
     ],
   ],
   async issue({ pool }, { application, requestId }, { scope }) {
-    const scopes = grantedScopes(this.scopes, application, scope);
-    return inOrganization(pool, application.organizationId, requestId, async (database) => {
-      const grantId = await findOrCreateGrant(database, application.id, scopes);
-      await deleteExpiredTokens(database, grantId);
-      const reply = await issueTokens(database, { grantId, scopes });
-      await deleteUnusedTokens(database, grantId);
-      return reply;
-    });
+    return issueToApplication(pool, application, grantedScopes(this.scopes, application, scope), requestId);
   },
   guide: {
     title: 'As an application',
@@ -41,6 +36,22 @@ export const clientCredentials: Grant = {
     example: ['-d grant_type=client_credentials -d scope=app', '-d client_id=CLIENT_ID -d client_secret=CLIENT_SECRET'],
   },
 };
+
+/** Tokens for an application that has authenticated and holds the scopes. */
+export function issueToApplication(
+  pool: Pool,
+  application: Application,
+  scopes: readonly Scope[],
+  requestId: RequestId,
+): Promise<TokenReply> {
+  return inOrganization(pool, application.organizationId, requestId, async (database) => {
+    const grantId = await findOrCreateGrant(database, application.id, scopes);
+    await deleteExpiredTokens(database, grantId);
+    const reply = await issueTokens(database, { grantId, scopes });
+    await deleteUnusedTokens(database, grantId);
+    return reply;
+  });
+}
 
 /**
  * Deletes a grant's oldest unused refresh tokens, so that only the newest ones stay.
