@@ -1,5 +1,5 @@
 --! Previous: sha1:4f3f10cba4aeb1c1e72976939b1c4d9891c10ef4
---! Hash: sha1:7429330f66fffb64156f348ecedeafa60d06a8f1
+--! Hash: sha1:352afc0fce09d1ebfe2eb1daa4aaa7f49c19599f
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.
@@ -70,7 +70,8 @@ create policy delete_graph_app on app_hidden.unit_access for delete to graph_app
 comment on policy delete_graph_app on app_hidden.unit_access is 'An application revokes access to units of its organization.';
 grant select, insert, update, delete on app_hidden.unit_access to graph_admin;
 grant select on app_hidden.unit_access to graph_app, graph_user, graph_basic;
-grant insert (organization_id, user_id, unit_id), update (valid_from, valid_until), delete on app_hidden.unit_access to graph_app;
+grant insert (organization_id, user_id, unit_id, source, valid_from, valid_until), update (valid_from, valid_until), delete
+  on app_hidden.unit_access to graph_app;
 
 create function app_hidden.granted_unit_ids() returns uuid[]
   language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp
@@ -144,13 +145,17 @@ comment on function app_hidden.first_accessible_unit_ids(uuid, int, uuid) is 'Th
 grant execute on function app_hidden.first_accessible_unit_ids(uuid, int, uuid) to graph_app, graph_user, graph_basic;
 
 create view app_public.access_grants with (security_invoker = true) as
-  select organization_id, id, user_id, unit_id, created_at from app_hidden.unit_access;
+  select organization_id, id, user_id, unit_id, source, valid_from, valid_until, created_at from app_hidden.unit_access;
 comment on view app_public.access_grants is
   E'@primaryKey id\n'
-  '@foreignKey (organization_id, user_id) references app_public.users (organization_id, id)|@fieldName user|@foreignFieldName accessGrants|@notNull|@backwardBehavior -list +connection|@forwardDescription Who may enter.|@backwardDescription The units that the user may enter, each with all below it.\n'
+  '@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName accessGrants|@forwardBehavior -*|@backwardBehavior -list +connection|@backwardDescription All grants of the organization, those that have ended or have yet to begin included.\n'
+  '@foreignKey (organization_id, user_id) references app_public.users (organization_id, id)|@fieldName user|@foreignFieldName accessGrants|@notNull|@backwardBehavior -list +connection|@forwardDescription Who may enter.|@backwardDescription The units that the user may enter, each with all below it, from their beginning to their end.\n'
   '@foreignKey (organization_id, unit_id) references app_public.units (organization_id, id)|@fieldName unit|@foreignFieldName accessGrants|@notNull|@backwardBehavior -list +connection|@forwardDescription The unit that the user may enter, and all below it.|@backwardDescription Who may enter by a grant on this very unit.\n'
-  'Access of a user to a unit and to everything below it.';
+  'Access of a user to a unit and to everything below it. Outside its time a grant gives no access.';
 comment on column app_public.access_grants.user_id is '@behavior -*';
 comment on column app_public.access_grants.unit_id is '@behavior -*';
+comment on column app_public.access_grants.source is E'@behavior -orderBy\nThe system that has given it; null when it was given by hand.';
+comment on column app_public.access_grants.valid_from is E'@behavior -orderBy\nFrom when it gives access; null for ever since.';
+comment on column app_public.access_grants.valid_until is E'@behavior -orderBy\nUntil when, exclusive, it gives access; null for ever.';
 comment on column app_public.access_grants.created_at is E'@notNull\n@behavior -orderBy\nWhen access was granted.';
 grant select on app_public.access_grants to graph_app, graph_user, graph_basic;

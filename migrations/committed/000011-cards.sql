@@ -1,5 +1,5 @@
---! Previous: sha1:7429330f66fffb64156f348ecedeafa60d06a8f1
---! Hash: sha1:a114fa1a5ed829a7d100012eb22cf635ee1fa63a
+--! Previous: sha1:352afc0fce09d1ebfe2eb1daa4aaa7f49c19599f
+--! Hash: sha1:f2f3e69f99efcfdac0bd91c3aaf715f67db7256f
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -88,7 +88,9 @@ create index card_assignments_user_id_idx on app_public.card_assignments (organi
 -- One holder of a badge or beacon, however many assign it at once.
 create unique index card_assignments_card_id_key on app_public.card_assignments (organization_id, card_id) where is_exclusive;
 
-comment on table app_public.card_assignments is 'A card in the hands of a user.';
+comment on table app_public.card_assignments is
+  E'@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName cardAssignments|@forwardBehavior -*|@backwardBehavior -list +connection|@backwardDescription All card assignments of the organization.\n'
+  'A card in the hands of a user.';
 comment on column app_public.card_assignments.created_at is 'When the card was assigned.';
 comment on column app_public.card_assignments.is_exclusive is E'@behavior -*\nWhether the card has one holder at most: it is no identification code. Written by a trigger.';
 comment on index app_public.card_assignments_card_id_key is E'@argument cardId\nAnother user has this card.';

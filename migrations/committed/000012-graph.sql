@@ -1,5 +1,5 @@
---! Previous: sha1:a114fa1a5ed829a7d100012eb22cf635ee1fa63a
---! Hash: sha1:fd8ce2447b7f3aace847ffbc7948fdf30a514340
+--! Previous: sha1:f2f3e69f99efcfdac0bd91c3aaf715f67db7256f
+--! Hash: sha1:f26ca2925b8844b5294c439ead0cbb008b1bd798
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:fd8ce2447b7f3aace847ffbc7948fdf30a514340
---! Hash: sha1:1776f9b2b9030c392feb48d0ce2fb750026f4a38
+--! Previous: sha1:f26ca2925b8844b5294c439ead0cbb008b1bd798
+--! Hash: sha1:dde49ed0dd3093476f28aa321a38f2cd1f3ad15d
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

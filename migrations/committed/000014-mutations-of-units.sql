@@ -1,5 +1,5 @@
---! Previous: sha1:1776f9b2b9030c392feb48d0ce2fb750026f4a38
---! Hash: sha1:831b404ceb7d686cbfd860ec66fdb56cab77aec2
+--! Previous: sha1:dde49ed0dd3093476f28aa321a38f2cd1f3ad15d
+--! Hash: sha1:8108cc44af586cbaf67cde3040421a1a1cb668dc
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:831b404ceb7d686cbfd860ec66fdb56cab77aec2
---! Hash: sha1:e545a22f857ca3ef2b52dcf6df1511544b46c0dd
+--! Previous: sha1:8108cc44af586cbaf67cde3040421a1a1cb668dc
+--! Hash: sha1:c281c23d4c6c7b14250c7be9dad8e8b3b0feec41
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:68dda1598f87ff635e608cbe74bcea2ee2a40722
---! Hash: sha1:d649d0153f14c47efdfe8451ec3f862090759f76
+--! Previous: sha1:d1723b504b759a98a5621cb2f22603ca71be2c03
+--! Hash: sha1:ed4718b718ceeb90edd87cbeaf59318a74125ca4
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

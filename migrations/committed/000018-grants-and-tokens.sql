@@ -1,5 +1,5 @@
---! Previous: sha1:d649d0153f14c47efdfe8451ec3f862090759f76
---! Hash: sha1:0d569e01c8fabec916f731d5417cde6ff31bf105
+--! Previous: sha1:ed4718b718ceeb90edd87cbeaf59318a74125ca4
+--! Hash: sha1:ce1a69f7a0c22f401687aeecadc35828b1cf67fc
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

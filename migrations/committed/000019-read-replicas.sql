@@ -1,5 +1,5 @@
---! Previous: sha1:0d569e01c8fabec916f731d5417cde6ff31bf105
---! Hash: sha1:ac3ef952a182b132d228d93845e8f8927b4cc82d
+--! Previous: sha1:ce1a69f7a0c22f401687aeecadc35828b1cf67fc
+--! Hash: sha1:f9787e0c14f15b93bacf8166efbe47a0c5a1c41a
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

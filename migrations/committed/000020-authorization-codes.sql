@@ -1,5 +1,5 @@
---! Previous: sha1:ac3ef952a182b132d228d93845e8f8927b4cc82d
---! Hash: sha1:8731e9ac7caf024ebd96fabc500db8076e79859f
+--! Previous: sha1:f9787e0c14f15b93bacf8166efbe47a0c5a1c41a
+--! Hash: sha1:eaa606f2cdb771eef5210a813d6bad559bf74418
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

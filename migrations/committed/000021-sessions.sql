@@ -1,5 +1,5 @@
---! Previous: sha1:8731e9ac7caf024ebd96fabc500db8076e79859f
---! Hash: sha1:75104cef9ca4c538728c7976c73326733cada675
+--! Previous: sha1:eaa606f2cdb771eef5210a813d6bad559bf74418
+--! Hash: sha1:8cf49fea58edfde736e44f72242d8e42cee9ccef
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

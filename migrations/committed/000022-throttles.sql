@@ -1,5 +1,5 @@
---! Previous: sha1:75104cef9ca4c538728c7976c73326733cada675
---! Hash: sha1:c71f669e8f1f1e0affbfeceb305a31e6a12f9d3f
+--! Previous: sha1:8cf49fea58edfde736e44f72242d8e42cee9ccef
+--! Hash: sha1:9d1758f3e193921d34115090d81e50a3d977b6d0
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:c71f669e8f1f1e0affbfeceb305a31e6a12f9d3f
---! Hash: sha1:cba5408041dceebe23bc65089bdbf4e557b394aa
+--! Previous: sha1:9d1758f3e193921d34115090d81e50a3d977b6d0
+--! Hash: sha1:ae1f5cf33f96d4e7010a2f08a9e2f834f28fb56e
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

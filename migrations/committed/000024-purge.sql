@@ -1,5 +1,5 @@
---! Previous: sha1:cba5408041dceebe23bc65089bdbf4e557b394aa
---! Hash: sha1:333e31431e257a0262a730f97d25ac75b472755c
+--! Previous: sha1:ae1f5cf33f96d4e7010a2f08a9e2f834f28fb56e
+--! Hash: sha1:c4e5e36939054ee8e9b49fbdf999d80374e703a7
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

@@ -1,5 +1,5 @@
---! Previous: sha1:333e31431e257a0262a730f97d25ac75b472755c
---! Hash: sha1:665176a8883d5d5ff236658f6dbff5461515a98a
+--! Previous: sha1:c4e5e36939054ee8e9b49fbdf999d80374e703a7
+--! Hash: sha1:a107ed44c10dbaf74ee4f4b9016ad891b2c19f4b
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

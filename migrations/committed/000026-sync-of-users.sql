@@ -1,5 +1,5 @@
---! Previous: sha1:665176a8883d5d5ff236658f6dbff5461515a98a
---! Hash: sha1:07ceeeb91f765e61a4904eae36576b3ea6a0f2d1
+--! Previous: sha1:a107ed44c10dbaf74ee4f4b9016ad891b2c19f4b
+--! Hash: sha1:6d8d9763f0a61c0a6d9757c4ccc561bbe67a671d
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -18,7 +18,7 @@ comment on column app_public.user_sync_input.locale is 'BCP 47 language tag, suc
 comment on column app_public.user_sync_input.time_zone is 'IANA name, such as `Europe/Berlin`, or the city alone; `UTC` for a new user.';
 comment on column app_public.user_sync_input.external_authentication_token is 'Token used for external authentication: unique in the organization, 16 to 500 characters; null clears it.';
 comment on column app_public.user_sync_input.accessible_units is
-  'External identifiers of units. The user may then access these, each with all below it, and no others; an empty list or null withdraws all access. Grants that another system has given under its own name stay.';
+  'External identifiers of units. The grants of the `source` are then of these, each with all below it and without a time, and of no others; an empty list or null withdraws them all. Grants of other sources, and without a `source` those of any, stay.';
 
 create type app_public.user_sync_result as (
   external_identifier text, outcome app_public.sync_outcome, "user" app_public.users, error app_public.sync_error);
@@ -39,7 +39,7 @@ comment on type app_hidden.judged_user is
 --
 -- The external authentication token comes as the text of an object: its ciphertext for the user `userId`, its hash, that under the key before (all in
 -- hex), or its `problem`.
-create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_user[]
+create function app_hidden.judge_users(given jsonb[], source text) returns app_hidden.judged_user[]
   language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
   as $$
   declare
@@ -85,10 +85,10 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
         group by g.place
       ),
       access as materialized (
-        -- Those given by hand. One that begins or ends is none that a sync makes, and is null here.
+        -- Those of this source. One that begins or ends is none that a sync makes, and is null here.
         select a.user_id, array_agg(case when num_nonnulls(a.valid_from, a.valid_until) = 0 then a.unit_id end order by a.unit_id) as unit_ids
         from app_hidden.unit_access a
-        where a.organization_id = organization and a.source is null
+        where a.organization_id = organization and a.source is not distinct from judge_users.source
           and a.user_id = any (array(
             select u.id from given g join unnest(known) as u on u.external_identifier = g.external_identifier where g.units is not null))
         group by a.user_id
@@ -151,8 +151,8 @@ create function app_hidden.judge_users(given jsonb[]) returns app_hidden.judged_
       from judged j);
   end
   $$;
-comment on function app_hidden.judge_users(jsonb[]) is
-  'What would come of each row of a sync of users as long as none breaks a rule of the table, and why it would be refused. Writes nothing.';
+comment on function app_hidden.judge_users(jsonb[], text) is
+  'What would come of each row of a sync of users by a source as long as none breaks a rule of the table, and why it would be refused. Writes nothing.';
 
 -- A row wants its new value; of a token the hash under the key before, too, since no other user may have the same token.
 create function app_hidden.unique_values(judged app_hidden.judged_user[])
@@ -286,7 +286,7 @@ create function app_hidden.refuse_users(judged app_hidden.judged_user[]) returns
   $$;
 comment on function app_hidden.refuse_users(app_hidden.judged_user[]) is 'Refuses those rows of a sync of users that break a rule of the table. Writes nothing.';
 
-create function app_hidden.write_users(judged app_hidden.judged_user[]) returns app_public.users[]
+create function app_hidden.write_users(judged app_hidden.judged_user[], source text) returns app_public.users[]
   -- The triggers of the rows keep their plans, and so do these statements, which may have been planned when the table was small. So none of them joins
   -- it: a join would read all users of the organization for each row of the sync, or all rows of the sync for each user.
   language plpgsql volatile set search_path = pg_catalog, pg_temp set plan_cache_mode = auto set enable_seqscan = off
@@ -337,14 +337,15 @@ create function app_hidden.write_users(judged app_hidden.judged_user[]) returns 
     if exists (select from unnest(judged) where outcome in ('CREATED', 'UPDATED') and unit_ids is not null) then
       unit_ids_by_id = (select jsonb_object_agg((before).id, to_jsonb(unit_ids)) from unnest(judged) where outcome = 'UPDATED' and unit_ids is not null);
       delete from app_hidden.unit_access a
-      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is null and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
+      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is not distinct from write_users.source
+        and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
 
       update app_hidden.unit_access a set valid_from = null, valid_until = null
-      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is null
+      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is not distinct from write_users.source
         and num_nonnulls(a.valid_from, a.valid_until) > 0 and unit_ids_by_id ? a.user_id::text;
 
-      insert into app_hidden.unit_access (organization_id, user_id, unit_id)
-      select organization, coalesce((j.before).id, c.id), granted.unit_id
+      insert into app_hidden.unit_access (organization_id, user_id, unit_id, source)
+      select organization, coalesce((j.before).id, c.id), granted.unit_id, write_users.source
       from unnest(judged) as j
       left join unnest(created) as c on c.external_identifier = j.external_identifier
       cross join lateral unnest(j.unit_ids) as granted (unit_id)
@@ -354,10 +355,10 @@ create function app_hidden.write_users(judged app_hidden.judged_user[]) returns 
     return changed || created;
   end
   $$;
-comment on function app_hidden.write_users(app_hidden.judged_user[]) is
-  'Writes those users of a sync that are new or differ, and their grants. Returns the users that it has written.';
+comment on function app_hidden.write_users(app_hidden.judged_user[], text) is
+  'Writes those users of a sync that are new or differ, and their grants of this source. Returns the users that it has written.';
 
-create function app_public.users_sync(users jsonb[], dry_run boolean default false) returns setof app_public.user_sync_result
+create function app_public.users_sync(users jsonb[], dry_run boolean default false, source text default null) returns setof app_public.user_sync_result
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
@@ -370,6 +371,10 @@ create function app_public.users_sync(users jsonb[], dry_run boolean default fal
     if cardinality(users_sync.users) = 0 then
       raise invalid_parameter_value using message = 'A sync has 1 to 1,000 rows', column = 'users';
     end if;
+    -- As the constraint of the table has it, which no row of the sync may ask.
+    if char_length(source) not between 1 and 200 then
+      raise invalid_parameter_value using message = 'A source has 1 to 200 characters.', column = 'source';
+    end if;
     if not is_dry_run then
       -- The tree first, as always: no unit is deleted while access to it is granted. Then syncs of one organization wait for each other.
       if exists (select from unnest(users_sync.users) as g where g ? 'accessible_units') then
@@ -378,14 +383,14 @@ create function app_public.users_sync(users jsonb[], dry_run boolean default fal
       perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.users', 0)));
     end if;
     loop
-      judged = app_hidden.judge_users(users_sync.users);
+      judged = app_hidden.judge_users(users_sync.users, users_sync.source);
       -- No index knows a token by its hash under the key before.
       if is_dry_run or tries > 0 or exists (select from unnest(judged) as j where j.changes ->> 'previous_hash' is not null) then
         judged = app_hidden.refuse_users(judged);
       end if;
       exit when is_dry_run;
       begin
-        written = app_hidden.write_users(judged);
+        written = app_hidden.write_users(judged, users_sync.source);
         exit;
       exception
         -- A row breaks a rule; or another change took an address, or deleted a user, since they were judged.
@@ -404,10 +409,10 @@ create function app_public.users_sync(users jsonb[], dry_run boolean default fal
       order by j.place;
   end
   $$;
-comment on function app_public.users_sync(jsonb[], boolean) is
-  E'@mutation\n@payloadField results\n@param {UserSyncInput} users The users: 1 to 1,000.\n@param dryRun = false Whether nothing is written, and the results say what would come of it.\nMakes users what a client system has: creates those that are new, changes those that differ and leaves the rest untouched; none is deleted. A row that is refused changes nothing, the others are written, all in one transaction. The results are in the order of the rows. Needs an app token (scope `app`).';
+comment on function app_public.users_sync(jsonb[], boolean, text) is
+  E'@mutation\n@payloadField results\n@param {UserSyncInput} users The users: 1 to 1,000.\n@param dryRun = false Whether nothing is written, and the results say what would come of it.\n@param source The system whose grants `accessibleUnits` are: 1 to 200 characters, compared exactly. Without one they are those given by hand.\nMakes users what a client system has: creates those that are new, changes those that differ and leaves the rest untouched; none is deleted. A row that is refused changes nothing, the others are written, all in one transaction. The results are in the order of the rows. Needs an app token (scope `app`).';
 
 grant execute on function
-  app_hidden.judge_users(jsonb[]), app_hidden.unique_values(app_hidden.judged_user[]), app_hidden.refuse_users(app_hidden.judged_user[]),
-  app_hidden.write_users(app_hidden.judged_user[]), app_public.users_sync(jsonb[], boolean)
+  app_hidden.judge_users(jsonb[], text), app_hidden.unique_values(app_hidden.judged_user[]), app_hidden.refuse_users(app_hidden.judged_user[]),
+  app_hidden.write_users(app_hidden.judged_user[], text), app_public.users_sync(jsonb[], boolean, text)
   to graph_app, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:07ceeeb91f765e61a4904eae36576b3ea6a0f2d1
---! Hash: sha1:df5117f65bb2343a5a9e7dbfb996f02f5ef166af
+--! Previous: sha1:6d8d9763f0a61c0a6d9757c4ccc561bbe67a671d
+--! Hash: sha1:51104785f537c27c7a6f6a5fb71d1d451ee72bf4
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

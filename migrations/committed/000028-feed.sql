@@ -1,5 +1,5 @@
---! Previous: sha1:df5117f65bb2343a5a9e7dbfb996f02f5ef166af
---! Hash: sha1:5800ff4a3611bc6fb552f86e59797ac8f855d836
+--! Previous: sha1:51104785f537c27c7a6f6a5fb71d1d451ee72bf4
+--! Hash: sha1:7cf384aa5c5a95fbe472eb23873ea52a5a2822a2
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:5800ff4a3611bc6fb552f86e59797ac8f855d836
---! Hash: sha1:e41288e85dad4a0a837117ec9bd766b8bad155dc
+--! Previous: sha1:7cf384aa5c5a95fbe472eb23873ea52a5a2822a2
+--! Hash: sha1:87df453d48b6b7092f2aa7ccb7493c63ba42cd70
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:e41288e85dad4a0a837117ec9bd766b8bad155dc
---! Hash: sha1:e1feebcbd846cc1987a143eee1ef58745cbd7d89
+--! Previous: sha1:87df453d48b6b7092f2aa7ccb7493c63ba42cd70
+--! Hash: sha1:654bd19c619adac31ff191650e31066c9c8ba69b
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:e1feebcbd846cc1987a143eee1ef58745cbd7d89
---! Hash: sha1:8bd2c8f1258eb005025d28f3ff6708c929accea7
+--! Previous: sha1:654bd19c619adac31ff191650e31066c9c8ba69b
+--! Hash: sha1:8ff1dad33cc108b7f56ea735dfcd85eaa1cefa7d
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:8bd2c8f1258eb005025d28f3ff6708c929accea7
---! Hash: sha1:e510d1d2ce03c9e72ee25cd6fceb64fc7ccb957f
+--! Previous: sha1:8ff1dad33cc108b7f56ea735dfcd85eaa1cefa7d
+--! Hash: sha1:61816d924c9e58a7e06d7938b513ca6d9e68f3bd
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

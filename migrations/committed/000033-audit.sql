@@ -1,5 +1,5 @@
---! Previous: sha1:e510d1d2ce03c9e72ee25cd6fceb64fc7ccb957f
---! Hash: sha1:c619d2df0df3d85582a13fb30bf58427ea17d436
+--! Previous: sha1:61816d924c9e58a7e06d7938b513ca6d9e68f3bd
+--! Hash: sha1:992d8bb676795e407db4d59aa9d3ee90061324f4
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:c619d2df0df3d85582a13fb30bf58427ea17d436
---! Hash: sha1:f6479b7ce20cc618db8a7a87883601d41c3c4c3a
+--! Previous: sha1:992d8bb676795e407db4d59aa9d3ee90061324f4
+--! Hash: sha1:a3e2c8df40387e33fb7633015b32b0c5e4ac6706
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:f6479b7ce20cc618db8a7a87883601d41c3c4c3a
---! Hash: sha1:53e5ecb0cde0ac76a4fb750f6d6db1c814032512
+--! Previous: sha1:a3e2c8df40387e33fb7633015b32b0c5e4ac6706
+--! Hash: sha1:5fbcc9a25ec68fb026fa40faac4862c795358ae3
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

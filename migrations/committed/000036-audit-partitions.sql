@@ -1,5 +1,5 @@
---! Previous: sha1:53e5ecb0cde0ac76a4fb750f6d6db1c814032512
---! Hash: sha1:4dc1963e9669ea7c467951aebc9bf463ce866213
+--! Previous: sha1:5fbcc9a25ec68fb026fa40faac4862c795358ae3
+--! Hash: sha1:c1e11ee3a64623e6f234dc5aedbec270297bd4a1
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

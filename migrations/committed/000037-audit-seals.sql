@@ -1,5 +1,5 @@
---! Previous: sha1:4dc1963e9669ea7c467951aebc9bf463ce866213
---! Hash: sha1:38117f9f4dad2b82ab8490aaef2db3ae07d6c4cd
+--! Previous: sha1:c1e11ee3a64623e6f234dc5aedbec270297bd4a1
+--! Hash: sha1:0f62ca25b746f57909639dab433d6383bf2d6818
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

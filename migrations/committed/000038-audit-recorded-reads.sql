@@ -1,5 +1,5 @@
---! Previous: sha1:38117f9f4dad2b82ab8490aaef2db3ae07d6c4cd
---! Hash: sha1:7e390e17e83a8cc6fb50c29d5f2c0811fc316189
+--! Previous: sha1:0f62ca25b746f57909639dab433d6383bf2d6818
+--! Hash: sha1:d810d52cead1afbb42a9b24430f2611a3c2a5204
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:7e390e17e83a8cc6fb50c29d5f2c0811fc316189
---! Hash: sha1:4c1cae2521e941c9c49b0c9345aaed228e598d02
+--! Previous: sha1:d810d52cead1afbb42a9b24430f2611a3c2a5204
+--! Hash: sha1:a1b91126b6048c6127d00bb228397476ee4a914a
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:4c1cae2521e941c9c49b0c9345aaed228e598d02
---! Hash: sha1:06d75d5001e1185787b383d45616c0045e5375b9
+--! Previous: sha1:a1b91126b6048c6127d00bb228397476ee4a914a
+--! Hash: sha1:98048b41e7931f841cfea7d72a6820adc534cd51
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:06d75d5001e1185787b383d45616c0045e5375b9
---! Hash: sha1:280c96b59a5d2346845442ac0fde241b75224959
+--! Previous: sha1:98048b41e7931f841cfea7d72a6820adc534cd51
+--! Hash: sha1:6643b30afa961d779f5db809f2daac6d638c5cb4
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:280c96b59a5d2346845442ac0fde241b75224959
---! Hash: sha1:c2a7b83a167a1894887b0cedcc82c6736e03c5ac
+--! Previous: sha1:6643b30afa961d779f5db809f2daac6d638c5cb4
+--! Hash: sha1:5b2c4b5df7bfcdf4adf9fbea43fb87498b28e43e
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:c2a7b83a167a1894887b0cedcc82c6736e03c5ac
---! Hash: sha1:714ba43f32ae986b9e46a54fa8438a176d07ec8a
+--! Previous: sha1:5b2c4b5df7bfcdf4adf9fbea43fb87498b28e43e
+--! Hash: sha1:24e76b5489eacce3029a40615b82f767db8b7b24
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:714ba43f32ae986b9e46a54fa8438a176d07ec8a
---! Hash: sha1:0be8438ab42e5bfb829c528b588eb1afa3f40e2a
+--! Previous: sha1:24e76b5489eacce3029a40615b82f767db8b7b24
+--! Hash: sha1:8a2309611e985e295bba78e671c185dbafeae2fb
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

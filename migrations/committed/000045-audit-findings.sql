@@ -1,5 +1,5 @@
---! Previous: sha1:0be8438ab42e5bfb829c528b588eb1afa3f40e2a
---! Hash: sha1:152074225ff29c51c75b2b1cb6b2810efdcd05a5
+--! Previous: sha1:8a2309611e985e295bba78e671c185dbafeae2fb
+--! Hash: sha1:5307bf386a67ef5894ec4bd0ba5b553a43db29ec
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:152074225ff29c51c75b2b1cb6b2810efdcd05a5
---! Hash: sha1:0a3b4979369ebbc58f4f89128ce6e25084f45988
+--! Previous: sha1:5307bf386a67ef5894ec4bd0ba5b553a43db29ec
+--! Hash: sha1:1a14f28fe025af4c4d3ce1879e108ecfe8a4caa7
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:0a3b4979369ebbc58f4f89128ce6e25084f45988
---! Hash: sha1:73c6f392a0786c9dd3221520bded5c56de8344f2
+--! Previous: sha1:1a14f28fe025af4c4d3ce1879e108ecfe8a4caa7
+--! Hash: sha1:c600527da9862a525c1fa6dafa3e3075fb27a158
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

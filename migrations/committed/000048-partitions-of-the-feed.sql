@@ -1,5 +1,5 @@
---! Previous: sha1:73c6f392a0786c9dd3221520bded5c56de8344f2
---! Hash: sha1:9e4c7e015c973b01e5ef05fd6bd64ad7632ff13f
+--! Previous: sha1:c600527da9862a525c1fa6dafa3e3075fb27a158
+--! Hash: sha1:e775067f461f3ad85111e6a40c2b60bf7768de96
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

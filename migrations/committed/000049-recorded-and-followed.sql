@@ -1,5 +1,5 @@
---! Previous: sha1:9e4c7e015c973b01e5ef05fd6bd64ad7632ff13f
---! Hash: sha1:6319370c06dcba6d7b271a81945b290703aa8e72
+--! Previous: sha1:e775067f461f3ad85111e6a40c2b60bf7768de96
+--! Hash: sha1:bac566c1423f17685bc4646bad297be6c0e12867
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

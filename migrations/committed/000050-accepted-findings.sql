@@ -1,5 +1,5 @@
---! Previous: sha1:6319370c06dcba6d7b271a81945b290703aa8e72
---! Hash: sha1:23a896fcd1687c458972763f1f90cb79fd45dffe
+--! Previous: sha1:bac566c1423f17685bc4646bad297be6c0e12867
+--! Hash: sha1:0fa4b059a5a0d22712b05d51a624a79f4aeac876
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

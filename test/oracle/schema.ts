@@ -71,6 +71,10 @@ export const resolvers: Resolvers = {
       ),
     cards: (_: never, page: ConnectionArguments, context: Context) =>
       connectionOf(context.sight.cards.map(cardOf), 'Card', page, context),
+    cardAssignments: (_: never, page: ConnectionArguments, context: Context) =>
+      connectionOf(context.sight.cardAssignments.map(cardAssignmentOf), 'CardAssignment', page, context),
+    accessGrants: (_: never, page: ConnectionArguments, context: Context) =>
+      connectionOf(context.sight.accessGrants.map(accessGrantOf), 'AccessGrant', page, context),
     // None is made in the drawn organizations.
     webhooks: (_: never, page: ConnectionArguments, context: Context) => connectionOf([], 'Webhook', page, context),
   },
@@ -142,7 +146,7 @@ export const resolvers: Resolvers = {
   Webhook: { ...id, ...columns('url', 'typeNames', 'enabled', 'createdAt') },
   AccessGrant: {
     ...id,
-    ...columns('createdAt'),
+    ...columns('source', 'validFrom', 'validUntil', 'createdAt'),
     user: ({ row }: { row: AccessGrant }, _: never, { sight }: Context) =>
       userOf(found(sight.users, (one) => one.id === row.userId)),
     unit: ({ row }: { row: AccessGrant }, _: never, { sight }: Context) =>

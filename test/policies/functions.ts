@@ -94,12 +94,12 @@ export const functions: Record<string, Function> = {
     (user, card, { world: { assignments } }, organization) =>
       assignments.some((row) => row.organization === organization && row.user === user && row.card === card),
   ),
-  'app_public.access_grant(uuid,text,uuid,text)': ofPair(
+  'app_public.access_grant(uuid,text,uuid,text,timestamp with time zone,timestamp with time zone,text,text[])': ofPair(
     'unit',
     'select user_id from app_public.access_grant(unit_id => $1, user_id => $2)',
     () => true,
   ),
-  'app_public.access_revoke(uuid,uuid,text,uuid,text)': ofPair(
+  'app_public.access_revoke(uuid,uuid,text,uuid,text,text)': ofPair(
     'unit',
     'select user_id from app_public.access_revoke(user_id => $2, unit_id => $1)',
     (user, unit, { world: { access } }, organization) =>

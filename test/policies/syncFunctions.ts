@@ -10,24 +10,24 @@ const outcome = `outcome || coalesce(' ' || (error).code, '')`;
 
 /** The functions behind the mutations that sync. Their row has the same external identifier in every organization. */
 export const syncFunctions: Record<string, Called> = {
-  'app_public.users_sync(jsonb[],boolean)': ofRow(
+  'app_public.users_sync(jsonb[],boolean,text)': ofRow(
     'user',
     `select ${outcome} from app_public.users_sync(${user})`,
     outcomeOfUser,
   ),
-  'app_hidden.judge_users(jsonb[])': ofRow(
+  'app_hidden.judge_users(jsonb[],text)': ofRow(
     'user',
-    `select ${outcome} from unnest(app_hidden.judge_users(${user}))`,
+    `select ${outcome} from unnest(app_hidden.judge_users(${user}, null))`,
     outcomeOfUser,
   ),
   'app_hidden.refuse_users(app_hidden.judged_user[])': ofRow(
     'user',
-    `select ${outcome} from unnest(app_hidden.refuse_users(app_hidden.judge_users(${user})))`,
+    `select ${outcome} from unnest(app_hidden.refuse_users(app_hidden.judge_users(${user}, null)))`,
     outcomeOfUser,
   ),
-  'app_hidden.write_users(app_hidden.judged_user[])': ofRow(
+  'app_hidden.write_users(app_hidden.judged_user[],text)': ofRow(
     'user',
-    `select coalesce(cardinality(app_hidden.write_users(app_hidden.judge_users(${user}))), 0)::text`,
+    `select coalesce(cardinality(app_hidden.write_users(app_hidden.judge_users(${user}, null), null)), 0)::text`,
     (on, key) => (outcomeOfUser(on, key) === 'UPDATED' ? '1' : '0'),
   ),
   'app_public.units_sync(jsonb[],boolean)': ofRow(

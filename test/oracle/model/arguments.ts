@@ -1,7 +1,17 @@
 import type { Random } from '../random.ts';
 import type { TypeName } from './state.ts';
 import type { Reference } from './steps.ts';
-import { drawEmail, drawIdentifier, drawLocale, drawText, drawTimeZone, drawToken, drawUrl } from './texts.ts';
+import {
+  drawEmail,
+  drawIdentifier,
+  drawLocale,
+  drawSource,
+  drawText,
+  drawTime,
+  drawTimeZone,
+  drawToken,
+  drawUrl,
+} from './texts.ts';
 
 type Arguments = Record<string, unknown>;
 
@@ -73,15 +83,23 @@ const drawers: Readonly<Record<string, (random: Random) => Arguments>> = {
       ...pairMember(random, 'Card', 'c', 'card'),
       ...pairMember(random, 'User', 'u', 'user'),
     })),
-  accessGrant: (random) => ({ ...pairMember(random, 'User', 'u', 'user'), ...pairMember(random, 'Unit', 'n', 'unit') }),
+  accessGrant: (random) => ({
+    ...pairMember(random, 'User', 'u', 'user'),
+    ...pairMember(random, 'Unit', 'n', 'unit'),
+    ...maybe(random, 0.4, 'validFrom', () => drawTime(random)),
+    ...maybe(random, 0.4, 'validUntil', () => drawTime(random)),
+    ...maybe(random, 0.5, 'source', () => drawSource(random)),
+  }),
   accessRevoke: (random) =>
     idOrPair(random, 'AccessGrant', () => ({
       ...pairMember(random, 'User', 'u', 'user'),
       ...pairMember(random, 'Unit', 'n', 'unit'),
+      ...maybe(random, 0.5, 'source', () => drawSource(random)),
     })),
   usersSync: (random) => ({
     users: drawList(random, () => drawUserInput(random)),
     ...maybe(random, 0.5, 'dryRun', () => random.chance(0.5)),
+    ...maybe(random, 0.5, 'source', () => drawSource(random)),
   }),
   unitsSync: (random) => ({
     units: drawList(random, () => drawUnitInput(random)),
@@ -105,6 +123,7 @@ const drawers: Readonly<Record<string, (random: Random) => Arguments>> = {
 const weights: Readonly<Record<string, number>> = {
   usersSync: 3,
   unitsSync: 3,
+  accessGrant: 2,
   userUpdate: 2,
   unitUpdate: 2,
   cardAssign: 2,

@@ -4,7 +4,7 @@ import { decodeId, encodeId } from '../ids.ts';
 import type { AccessGrant, Card, CardAssignment, Unit, User } from '../rows.ts';
 import { idOf, type Typed, typed, typedWebhook } from './ids.ts';
 import { type Caller, keyOf, type rowsOf, type State, type TypeName } from './state.ts';
-import { accessibleUnits, pathOf, visible } from './visible.ts';
+import { accessibleUnits, pathOf, validGrants, visible } from './visible.ts';
 
 /** What resolvers are given; mutations replace the state. */
 export type GraphContext = { state: State; readonly caller: Caller };
@@ -39,6 +39,8 @@ const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = 
     units: (_: unknown, context) => connection(context, 'Unit'),
     rootUnits: (_: unknown, context) => connection(context, 'Unit', ({ parentId }) => parentId === null),
     cards: (_: unknown, context) => connection(context, 'Card'),
+    cardAssignments: (_: unknown, context) => connection(context, 'CardAssignment'),
+    accessGrants: (_: unknown, context) => connection(context, 'AccessGrant'),
     webhooks: (_: unknown, { state, caller }) =>
       pageOf(state.webhooks.filter(({ organizationId }) => organizationId === caller.organizationId).map(typedWebhook)),
   },
@@ -64,7 +66,7 @@ const resolvers: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = 
     usersWithAccess: (unit: Unit, context) => {
       const isThere = context.state.rows.units.some(({ id }) => id === unit.id);
       const unitIds = isThere ? pathOf(context.state, unit).map(({ id }) => id) : [];
-      const grants = context.state.rows.accessGrants.filter(({ unitId }) => unitIds.includes(unitId));
+      const grants = validGrants(context.state).filter(({ unitId }) => unitIds.includes(unitId));
       return connection(context, 'User', ({ id }) => grants.some(({ userId }) => userId === id));
     },
   },

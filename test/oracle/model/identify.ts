@@ -51,6 +51,15 @@ export function findById<Type extends TypeName>(
 const isIdOf = (type: TypeName, typeName: string) =>
   type === 'Card' ? ['BeaconCard', 'NfcCard', 'IdentificationCode'].includes(typeName) : type === typeName;
 
+/** "`source` has 1 to 200 characters, compared exactly"; without one it is by hand. */
+export function sourceOf({ args }: Call, failures: Failure[]): string | null {
+  if (!isGiven(args, 'source')) return null;
+  const source = String(args.source);
+  const { length } = [...source];
+  if (length < 1 || length > 200 || source.includes('\0')) failures.push(badInput('source'));
+  return source;
+}
+
 function findByExternalIdentifier<Type extends TypeName>(
   { state, organizationId, args }: Call,
   type: Type,

@@ -4,7 +4,8 @@ import type { Caller, State } from './state.ts';
 
 const people = 'id createdAt updatedAt fullName email locale timeZone externalIdentifier';
 const assignments = 'cardAssignments { id createdAt user { id } card { id } }';
-const grants = 'accessGrants(first: 1000) { totalCount nodes { id createdAt user { id } unit { id } } }';
+const grants =
+  'accessGrants(first: 1000) { totalCount nodes { id createdAt source validFrom validUntil user { id } unit { id } } }';
 /** What is in front of a page, and is none of the rows, would shorten it. */
 const page = 'page: accessibleUnits(first: 2) { nodes { id } pageInfo { hasNextPage } }';
 const unit = `id createdAt updatedAt name externalIdentifier parent { id } children { nodes { id } } ${grants} usersWithAccess { totalCount nodes { id } }`;
@@ -16,6 +17,8 @@ const ofApplication = `{ app {
   units(first: 1000) { totalCount nodes { ${unit} } }
   rootUnits(first: 1000) { nodes { id } }
   cards(first: 1000) { totalCount nodes { ${card} } }
+  cardAssignments(first: 1000) { totalCount nodes { id } }
+  accessGrants(first: 1000) { totalCount nodes { id } }
   webhooks { totalCount nodes { id createdAt url typeNames enabled } } } }`;
 
 const ofPerson = `{ viewer { ${people} ${grants}

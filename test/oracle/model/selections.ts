@@ -115,7 +115,7 @@ const grant = (random: Random, depth: number): string =>
   draw(
     random,
     'id createdAt',
-    ['__typename'],
+    ['__typename', 'source', 'validFrom', 'validUntil'],
     [() => `user { ${user(random, depth - 1)} }`, () => `unit { ${unit(random, depth - 1)} }`],
     depth,
   );

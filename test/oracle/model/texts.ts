@@ -42,6 +42,22 @@ export function drawIdentifier(random: Random, prefix: string): string {
   ]);
 }
 
+/** Two systems, and what is no source. */
+export function drawSource(random: Random): string | null {
+  if (random.chance(0.9)) return random.pick([null, 'hr', 'hr', 'visitors', 'visitors']);
+  return random.pick(['HR', ' hr', '', 'x'.repeat(200), '𝒳'.repeat(201), 'nul\0']);
+}
+
+/** Years away from now, in the form in which they are answered. */
+export const drawTime = (random: Random): string | null =>
+  random.pick([
+    null,
+    '2019-12-31T23:59:59.999999+00:00',
+    '2020-02-29T00:00:00.000001+00:00',
+    '2198-01-01T00:00:00.000000+00:00',
+    '2199-12-31T23:59:59.999999+00:00',
+  ]);
+
 export function drawEmail(random: Random): string {
   const own = `person-${random.below(7)}@world.test`;
   if (random.chance(0.6)) return own;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { encodeId } from '../ids.ts';
-import type { User } from '../rows.ts';
+import type { AccessGrant, User } from '../rows.ts';
+import { sourceOf } from './identify.ts';
 import { idOf, typed } from './ids.ts';
 import {
   badInput,
@@ -35,7 +36,10 @@ export function usersSync(call: Call): Outcome {
   const hasNul = inputs.some(({ externalAuthenticationToken: _, ...texts }) =>
     JSON.stringify(texts).includes('\\u0000'),
   );
-  if (inputs.length < 1 || inputs.length > 1000 || hasNul) return { failures: [badInput('users')] };
+  const failures: Failure[] = [];
+  const source = sourceOf(call, failures);
+  if (inputs.length < 1 || inputs.length > 1000 || hasNul) failures.push(badInput('users'));
+  if (failures.length > 0) return { failures };
 
   const rows = inputs.map((input, index) => readRow(call, input, inputs.slice(0, index)));
   refuseTaken(call, rows);
@@ -43,7 +47,7 @@ export function usersSync(call: Call): Outcome {
   let { state } = call;
   const outcomes = rows.map((row, index) => {
     if (row.failures.length > 0) return 'REFUSED';
-    const next = write(call, state, row, index, isDry);
+    const next = write(call, state, row, index, isDry, source);
     const outcome = row.user === undefined ? 'CREATED' : next === state ? 'UNCHANGED' : 'UPDATED';
     if (!isDry) state = next;
     return outcome;
@@ -136,10 +140,10 @@ function taken(row: Row, others: (name: keyof Unique) => readonly Unique[]): (ke
   );
 }
 
-function write(call: Call, state: State, row: Row, index: number, isDry: boolean): State {
+function write(call: Call, state: State, row: Row, index: number, isDry: boolean, source: string | null): State {
   const { organizationId } = call;
   const answer = answeredResult(call, index).user;
-  if (isDry) return row.user && !differs(state, row, row.user) ? state : { ...state };
+  if (isDry) return row.user && !differs(state, row, row.user, source) ? state : { ...state };
   const user = row.user
     ? changed(row.user, row.values, answer)
     : {
@@ -150,25 +154,33 @@ function write(call: Call, state: State, row: Row, index: number, isDry: boolean
         ...generatedOf(answer, 'User'),
       };
   const next = user === row.user ? state : put(state, 'User', user);
-  return row.unitIds ? writeGrants(next, user, row.unitIds, answer) : next;
+  return row.unitIds ? writeGrants(next, user, row.unitIds, answer, source) : next;
 }
 
-/** "The grants become exactly these": those that stay are untouched. */
-function writeGrants(state: State, user: User, unitIds: readonly string[], answer: unknown): State {
+/** "`accessibleUnits` makes the grants *of this source* exactly these, without times, and touches no other." */
+function writeGrants(
+  state: State,
+  user: User,
+  unitIds: readonly string[],
+  answer: unknown,
+  source: string | null,
+): State {
   const { organizationId, id: userId } = user;
-  const present = state.rows.accessGrants.filter((grant) => grant.userId === userId && grant.source === null);
+  const isOfSync = (grant: AccessGrant) => grant.userId === userId && grant.source === source;
+  const present = state.rows.accessGrants.filter(isOfSync);
   const isGone = present.some(({ unitId }) => !unitIds.includes(unitId));
   let next = isGone
-    ? without(
-        state,
-        'AccessGrant',
-        (grant) => grant.userId === userId && grant.source === null && !unitIds.includes(grant.unitId),
-      )
+    ? without(state, 'AccessGrant', (grant) => isOfSync(grant) && !unitIds.includes(grant.unitId))
     : state;
   const { accessGrants } = (answer ?? {}) as { accessGrants?: { nodes: { unit: { id: string } }[] } };
   for (const unitId of new Set(unitIds)) {
-    if (present.some((grant) => grant.unitId === unitId)) continue;
-    const isNew = (id: string) => !present.some((grant) => idOf('AccessGrant', grant) === id);
+    const same = present.find((grant) => grant.unitId === unitId);
+    if (same) {
+      const hasTime = same.validFrom !== null || same.validUntil !== null;
+      if (hasTime) next = put(next, 'AccessGrant', { ...same, validFrom: null, validUntil: null });
+      continue;
+    }
+    const isNew = (id: string) => !state.rows.accessGrants.some((grant) => idOf('AccessGrant', grant) === id);
     const answered = accessGrants?.nodes.find(
       ({ unit, id }: { unit: { id: string }; id?: string }) =>
         unit.id === encodeId('Unit', unitId) && isNew(String(id)),
@@ -176,16 +188,17 @@ function writeGrants(state: State, user: User, unitIds: readonly string[], answe
     const { id, createdAt } = generatedOf(answered, 'AccessGrant');
     next = put(next, 'AccessGrant', {
       ...{ organizationId, id, userId, unitId },
-      ...{ source: null, validFrom: null, validUntil: null, createdAt },
+      ...{ source, validFrom: null, validUntil: null, createdAt },
     });
   }
   return next;
 }
 
-function differs(state: State, { values, unitIds }: Row, user: User): boolean {
+function differs(state: State, { values, unitIds }: Row, user: User, ofSync: string | null): boolean {
   const granted = state.rows.accessGrants
-    .filter(({ userId, source }) => userId === user.id && source === null)
-    .map(({ unitId }) => unitId);
+    .filter(({ userId, source }) => userId === user.id && source === ofSync)
+    // One with a time is none that a sync makes.
+    .map(({ unitId, validFrom, validUntil }) => (validFrom === null && validUntil === null ? unitId : null));
   return (
     !isDeepStrictEqual({ ...user, ...values }, user) ||
     (unitIds !== undefined && !isDeepStrictEqual(new Set(unitIds), new Set(granted)))

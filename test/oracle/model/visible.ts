@@ -1,9 +1,9 @@
-import type { Unit } from '../rows.ts';
+import type { AccessGrant, Unit } from '../rows.ts';
 import { type Caller, type RowOfType, rowsOf, type State, type TypeName } from './state.ts';
 
 /**
  * The rows that a caller may see, by section 3: an application all of its organization, a person the own row, assignments, cards and
- * grants and the accessible units; scope `basic` nothing.
+ * grants within their time and the accessible units; scope `basic` nothing.
  */
 export function visible<Type extends TypeName>(state: State, caller: Caller, type: Type): RowOfType[Type][] {
   const rows = rowsOf(state, type, caller.organizationId);
@@ -13,6 +13,7 @@ export function visible<Type extends TypeName>(state: State, caller: Caller, typ
   const cardIds = state.rows.cardAssignments.filter((row) => row.userId === userId).map((row) => row.cardId);
   const unitIds = accessibleUnits(state, userId).map(({ id }) => id);
   return rows.filter((row) => {
+    if ('unitId' in row) return row.userId === userId && isValidNow(row);
     if ('userId' in row) return row.userId === userId;
     if (type === 'User') return row.id === userId;
     return type === 'Card' ? cardIds.includes(row.id) : unitIds.includes(row.id);
@@ -21,9 +22,19 @@ export function visible<Type extends TypeName>(state: State, caller: Caller, typ
 
 /** "Access granted to a unit covers its whole subtree." */
 export function accessibleUnits(state: State, userId: string): Unit[] {
-  const granted = state.rows.accessGrants.filter((grant) => grant.userId === userId).map(({ unitId }) => unitId);
+  const granted = validGrants(state)
+    .filter((grant) => grant.userId === userId)
+    .map(({ unitId }) => unitId);
   return state.rows.units.filter((unit) => pathOf(state, unit).some(({ id }) => granted.includes(id)));
 }
+
+/** "Outside its time a grant gives no access anywhere." */
+export const validGrants = ({ rows }: State): AccessGrant[] => rows.accessGrants.filter(isValidNow);
+
+/** Drawn times are years away from now. */
+const isValidNow = ({ validFrom, validUntil }: AccessGrant): boolean =>
+  (validFrom === null || Date.parse(validFrom) <= Date.now()) &&
+  (validUntil === null || Date.parse(validUntil) > Date.now());
 
 /** The unit and those above it. */
 export function pathOf(state: State, unit: Unit): Unit[] {

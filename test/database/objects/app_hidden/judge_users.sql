@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION app_hidden.judge_users(given jsonb[])
+CREATE OR REPLACE FUNCTION app_hidden.judge_users(given jsonb[], source text)
  RETURNS app_hidden.judged_user[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -47,10 +47,10 @@ AS $function$
         group by g.place
       ),
       access as materialized (
-        -- Those given by hand. One that begins or ends is none that a sync makes, and is null here.
+        -- Those of this source. One that begins or ends is none that a sync makes, and is null here.
         select a.user_id, array_agg(case when num_nonnulls(a.valid_from, a.valid_until) = 0 then a.unit_id end order by a.unit_id) as unit_ids
         from app_hidden.unit_access a
-        where a.organization_id = organization and a.source is null
+        where a.organization_id = organization and a.source is not distinct from judge_users.source
           and a.user_id = any (array(
             select u.id from given g join unnest(known) as u on u.external_identifier = g.external_identifier where g.units is not null))
         group by a.user_id
@@ -113,6 +113,6 @@ AS $function$
       from judged j);
   end
   $function$;
-comment on function app_hidden.judge_users(jsonb[]) is 'What would come of each row of a sync of users as long as none breaks a rule of the table, and why it would be refused. Writes nothing.';
-grant execute on function app_hidden.judge_users(jsonb[]) to graph_admin;
-grant execute on function app_hidden.judge_users(jsonb[]) to graph_app;
+comment on function app_hidden.judge_users(jsonb[],text) is 'What would come of each row of a sync of users by a source as long as none breaks a rule of the table, and why it would be refused. Writes nothing.';
+grant execute on function app_hidden.judge_users(jsonb[],text) to graph_admin;
+grant execute on function app_hidden.judge_users(jsonb[],text) to graph_app;

@@ -74,6 +74,6 @@ CREATE TRIGGER follow_insert AFTER INSERT ON app_hidden.unit_access REFERENCING 
 CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '{updated_at}', 'id');
 
 grant delete, insert, select, update on app_hidden.unit_access to graph_admin;
-grant delete, insert (organization_id, user_id, unit_id), select, update (valid_from, valid_until) on app_hidden.unit_access to graph_app;
+grant delete, insert (organization_id, user_id, unit_id, source, valid_from, valid_until), select, update (valid_from, valid_until) on app_hidden.unit_access to graph_app;
 grant select on app_hidden.unit_access to graph_basic;
 grant select on app_hidden.unit_access to graph_user;

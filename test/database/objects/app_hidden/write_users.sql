@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION app_hidden.write_users(judged app_hidden.judged_user[])
+CREATE OR REPLACE FUNCTION app_hidden.write_users(judged app_hidden.judged_user[], source text)
  RETURNS app_public.users[]
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -51,14 +51,15 @@ AS $function$
     if exists (select from unnest(judged) where outcome in ('CREATED', 'UPDATED') and unit_ids is not null) then
       unit_ids_by_id = (select jsonb_object_agg((before).id, to_jsonb(unit_ids)) from unnest(judged) where outcome = 'UPDATED' and unit_ids is not null);
       delete from app_hidden.unit_access a
-      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is null and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
+      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is not distinct from write_users.source
+        and not unit_ids_by_id -> a.user_id::text ? a.unit_id::text;
 
       update app_hidden.unit_access a set valid_from = null, valid_until = null
-      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is null
+      where a.organization_id = organization and a.user_id = any (known_ids) and a.source is not distinct from write_users.source
         and num_nonnulls(a.valid_from, a.valid_until) > 0 and unit_ids_by_id ? a.user_id::text;
 
-      insert into app_hidden.unit_access (organization_id, user_id, unit_id)
-      select organization, coalesce((j.before).id, c.id), granted.unit_id
+      insert into app_hidden.unit_access (organization_id, user_id, unit_id, source)
+      select organization, coalesce((j.before).id, c.id), granted.unit_id, write_users.source
       from unnest(judged) as j
       left join unnest(created) as c on c.external_identifier = j.external_identifier
       cross join lateral unnest(j.unit_ids) as granted (unit_id)
@@ -68,6 +69,6 @@ AS $function$
     return changed || created;
   end
   $function$;
-comment on function app_hidden.write_users(app_hidden.judged_user[]) is 'Writes those users of a sync that are new or differ, and their grants. Returns the users that it has written.';
-grant execute on function app_hidden.write_users(app_hidden.judged_user[]) to graph_admin;
-grant execute on function app_hidden.write_users(app_hidden.judged_user[]) to graph_app;
+comment on function app_hidden.write_users(app_hidden.judged_user[],text) is 'Writes those users of a sync that are new or differ, and their grants of this source. Returns the users that it has written.';
+grant execute on function app_hidden.write_users(app_hidden.judged_user[],text) to graph_admin;
+grant execute on function app_hidden.write_users(app_hidden.judged_user[],text) to graph_app;

@@ -10,7 +10,8 @@ create table app_public.card_assignments (
   constraint card_assignments_card_id_fkey FOREIGN KEY (organization_id, card_id) REFERENCES app_public.cards(organization_id, id) ON DELETE CASCADE,
   constraint card_assignments_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES app_public.users(organization_id, id) ON DELETE CASCADE
 );
-comment on table app_public.card_assignments is 'A card in the hands of a user.';
+comment on table app_public.card_assignments is '@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName cardAssignments|@forwardBehavior -*|@backwardBehavior -list +connection|@backwardDescription All card assignments of the organization.
+A card in the hands of a user.';
 comment on column app_public.card_assignments.created_at is 'When the card was assigned.';
 comment on column app_public.card_assignments.is_exclusive is '@behavior -*
 Whether the card has one holder at most: it is no identification code. Written by a trigger.';

@@ -15,4 +15,4 @@ comment on column app_public.user_sync_input.email is 'E-mail address: unique in
 comment on column app_public.user_sync_input.locale is 'BCP 47 language tag, such as `de` or `de-AT`; `en` for a new user.';
 comment on column app_public.user_sync_input.time_zone is 'IANA name, such as `Europe/Berlin`, or the city alone; `UTC` for a new user.';
 comment on column app_public.user_sync_input.external_authentication_token is 'Token used for external authentication: unique in the organization, 16 to 500 characters; null clears it.';
-comment on column app_public.user_sync_input.accessible_units is 'External identifiers of units. The user may then access these, each with all below it, and no others; an empty list or null withdraws all access. Grants that another system has given under its own name stay.';
+comment on column app_public.user_sync_input.accessible_units is 'External identifiers of units. The grants of the `source` are then of these, each with all below it and without a time, and of no others; an empty list or null withdraws them all. Grants of other sources, and without a `source` those of any, stay.';
